@@ -61,8 +61,8 @@ impl Scheme for Annulus {
     const TITLE: &'static str = "Annulus over DCQCN";
     const PAPER: &'static str = "Saeed et al., Annulus: A Dual Congestion Control Loop for \
                                  Datacenter and WAN Traffic Aggregates, SIGCOMM 2020";
-    const CAVEAT: &'static str = "The near-source loop is QCN's as known at second hand; all traffic \
-                                  runs DCQCN end to end.";
+    const CAVEAT: &'static str = "The near-source loop is QCN's as known at second hand; all \
+                                  traffic runs DCQCN end to end.";
     const PRESETS: &'static [Preset<AnnulusParams>] = &[
         Preset {
             name: "annulus",

@@ -1,13 +1,13 @@
 //! DCQCN: "Congestion Control for Large-Scale RDMA Deployments", Zhu et al., SIGCOMM 2015.
 //!
-//! Switches mark packets by RED on the egress queue (section 3.1, CP). The receiver turns marks into
-//! congestion notification packets (CNPs, NP). The sender cuts its rate on a CNP and recovers in
-//! QCN's three phases, clocked by a timer and a byte counter (RP).
+//! Switches mark packets by RED on the egress queue (section 3.1, CP). The receiver turns marks
+//! into congestion notification packets (CNPs, NP). The sender cuts its rate on a CNP and recovers
+//! in QCN's three phases, clocked by a timer and a byte counter (RP).
 //!
 //! Two reaction points have this name. Their queue lengths differ by an order of magnitude:
 //!
-//! - `paper`: section 3.1. A CNP cuts at once. Alpha rises with each CNP and decays after each quiet
-//!   period. Every CNP restarts timer, byte counter and quiet period.
+//! - `paper`: section 3.1. A CNP cuts at once. Alpha rises with each CNP and decays after each
+//!   quiet period. Every CNP restarts timer, byte counter and quiet period.
 //! - `mellanox`: the form of the firmware, which the HPCC simulator calls DCQCN. Alpha and the cut
 //!   have periodic checks of their own. The first CNP starts both. A check acts if a CNP came since
 //!   the check before it.
@@ -48,7 +48,8 @@ crate::params! {
         /// Reaction point: the paper's, or the one of the Mellanox firmware.
         variant: &'static str, "", &["paper", "mellanox"],
             "SIGCOMM'15 section 3.1; HPCC simulator, CC_MODE 1";
-        /// How marks reach the sender: CNPs, at most one per `cnp_interval`, or a flag in every ACK.
+        /// How marks reach the sender: CNPs, at most one per `cnp_interval`, or a flag in every
+        /// ACK.
         notification: &'static str, "", &["cnp", "ack-echo"],
             "SIGCOMM'15 section 3.1; HPCC simulator";
         /// Minimum time between two CNPs of a QP.
@@ -83,7 +84,8 @@ crate::params! {
         clamp_target: bool, "", (), "SIGCOMM'15 section 3.1; firmware, clamp_tgt_rate";
         /// Limit of the bytes in flight: none, or the BDP of the network or of the path, either
         /// fixed or scaled by rate over line rate.
-        window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", rate_window::CHOICES,
+            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 

@@ -39,7 +39,8 @@ crate::params! {
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight in addition to the rate (ns3 only): none, or the BDP of the
         /// network or of the path, either fixed or scaled by rate over line rate.
-        window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", rate_window::CHOICES,
+            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 

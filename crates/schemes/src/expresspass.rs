@@ -83,8 +83,8 @@ impl Scheme for ExpressPass {
     const TITLE: &'static str = "ExpressPass";
     const PAPER: &'static str = "Cho et al., Credit-Scheduled Delay-Bounded Congestion Control for \
                                  Datacenters, SIGCOMM 2017";
-    const CAVEAT: &'static str = "Credits have the paper's share of a link, which leaves no room for \
-                                  RoCE's ACKs: where links are full both ways queues grow; \
+    const CAVEAT: &'static str = "Credits have the paper's share of a link, which leaves no room \
+                                  for RoCE's ACKs: where links are full both ways queues grow; \
                                   ack_room = true mends that.";
     const PRESETS: &'static [Preset<ExpressPassParams>] = &[
         Preset {

@@ -77,7 +77,8 @@ crate::params! {
         min_rate: Rate, "", Rate::from_mbps(1)..=Rate::from_gbps(100),
             "decided here: 870 Mb/s, a packet in 10 us, from 1 to 10 % of the hosts' rate";
         /// A flow without a packet for this time no longer counts, and gets no stop message.
-        flow_timeout: Time, "", SPAN, "decided here: longer than a packet of 1000 B takes at `min_rate`";
+        flow_timeout: Time, "", SPAN,
+            "decided here: longer than a packet of 1000 B takes at `min_rate`";
         /// A VOQ without credits and a stopped sender start again if nothing came for this time:
         /// what they wait for was lost.
         loss_timeout: Time, "", SPAN, "decided here: the paper has no losses";
@@ -170,8 +171,8 @@ impl Scheme for Hiercc {
         let min = facts.network_rtt + slowest.time_for(stop_queue);
         if params.loss_timeout < min {
             let bound = format!(
-                "is {}, and a round trip and a VOQ of stop_queue, here {stop_queue}, which are not lost, \
-                 take {min}",
+                "is {}, and a round trip and a VOQ of stop_queue, here {stop_queue}, which are not \
+                 lost, take {min}",
                 params.loss_timeout
             );
             return Err(ParamError::Conflict("loss_timeout", bound));

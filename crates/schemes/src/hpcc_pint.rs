@@ -1,13 +1,13 @@
 //! HPCC over PINT: "PINT: Probabilistic In-band Network Telemetry", Ben Basat et al., SIGCOMM 2020.
 //!
-//! Each switch port keeps HPCC's U itself, an average over its packets, and every packet brings home
-//! the largest of its path in one field of a byte or two, rounded at random to a power of a base
-//! (value approximation by randomised rounding, per-packet aggregation by the maximum). The sender
-//! takes that for U in HPCC's Algorithm 1.
+//! Each switch port computes HPCC's U itself, as an average over its packets. Every packet carries
+//! the largest U of its path in one field of one or two bytes, rounded at random to a power of a
+//! base (value approximation by randomised rounding, per-packet aggregation by the maximum). The
+//! sender uses that value as U in HPCC's Algorithm 1.
 //!
-//! A switch has no multiplier, so the average is computed as the paper's appendix and the HPCC
-//! simulator do it: logarithms of the leading bits from a table, sums of them, and powers of two. The
-//! bits cut off are rounded at random too, so that the error averages out.
+//! A switch has no multiplier. So the average is computed as in the paper's appendix and in the
+//! HPCC simulator: logarithms of the leading bits from a table, sums of them, and powers of two.
+//! The bits that are cut off are rounded at random, too, so that the error averages out.
 
 use crate::contract::{
     Absent, Ack, Body, Cp, Header, HostCx, HostFacts, LocalCx, NoCtl, Packet, PacketKind,
@@ -25,34 +25,34 @@ use units::{PortId, Rate, Time};
 crate::params! {
     /// Parameters of HPCC over PINT.
     pub struct HpccPintParams {
-        /// Reaction point: HPCC's as its paper has it, or as the HPCC simulator does. Switches take
-        /// logarithms of 9 leading bits, as in that simulator's first version, or of 16, as now.
+        /// Reaction point: HPCC's paper form, or the HPCC simulator's. Switches take logarithms of
+        /// 9 leading bits, as in that simulator's first version, or of 16, as in its later ones.
         variant: &'static str, "", &["paper", "ns3"],
             "HPCC, SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 10";
-        /// Utilisation that is aimed at.
+        /// Target utilisation.
         eta: f64, "eta", 0.1..=1.0, "HPCC, SIGCOMM'19 section 3.3";
         /// Additive steps before the window may rise multiplicatively.
         max_stage: u64, "maxStage", 0..=1_000_000, "HPCC, SIGCOMM'19 section 3.3";
         /// Additive increase as a rate, W_AI / T; 0bps derives it from `expected_flows`.
         rate_ai: Rate, "W_AI / T", Rate::ZERO..=Rate::from_gbps(100), "HPCC simulator, RATE_AI";
-        /// Flows that share a link at most without a queue: W_AI = W_init (1 - eta) / N.
+        /// Maximum number of flows that share a link without a queue: W_AI = W_init (1 - eta) / N.
         expected_flows: u64, "N", 1..=1_000_000, "HPCC, SIGCOMM'19 section 3.3";
         /// The rate never falls below this.
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
-        /// Limit of the bytes in flight beside the rate (ns3 only): none, the network's or the path's
-        /// BDP scaled by rate over line rate, or that BDP at any rate.
+        /// Limit of the bytes in flight in addition to the rate (ns3 only): none, the BDP of the
+        /// network or of the path scaled by rate over line rate, or that BDP at any rate.
         window: &'static str, "", CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
-        /// Base of the powers that U is rounded to. The field has a byte from about 1.05 on, two
-        /// bytes below.
+        /// Base of the powers to which U is rounded. The field takes one byte with bases from about
+        /// 1.05 on, and two bytes below.
         log_base: f64, "(1 + epsilon)^2", 1.001..=2.0,
             "SIGCOMM'20 section 4.3; HPCC simulator, PINT_LOG_BASE";
-        /// Share of the packets that bring U home.
+        /// Share of the packets whose U the sender uses.
         probability: f64, "p", 0.0001..=1.0, "SIGCOMM'20 section 6; HPCC simulator, PINT_PROB";
     }
 }
 
 impl HpccPintParams {
-    /// HPCC's own part.
+    /// Returns HPCC's part of the parameters.
     fn hpcc(&self) -> HpccParams {
         HpccParams {
             variant: self.variant,
@@ -60,7 +60,7 @@ impl HpccPintParams {
             max_stage: self.max_stage,
             rate_ai: self.rate_ai,
             expected_flows: self.expected_flows,
-            // The T that the switches have.
+            // The T that the switches use.
             base_rtt: "network",
             min_rate: self.min_rate,
             window: self.window,
@@ -152,19 +152,19 @@ pub mod presets {
     }
 }
 
-/// What a packet carries: the largest U of the ports that it left through.
+/// The content of a packet: the largest U of the ports through which it left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
-    /// [`Codes::encode`] of it.
+    /// The largest U, by [`Codebook::encode`].
     code: u16,
-    /// This packet is one of those that bring it home. Everyone could tell by a hash of the packet,
-    /// so it takes no room on the wire.
+    /// The sender uses this packet's U. Any hop can compute this by a hash of the packet, so it
+    /// takes no bytes on the wire.
     chosen: bool,
 }
 
 impl Digest {
-    /// The digest of a packet as it leaves its sender: chosen with this probability, by a hash that
-    /// any hop could compute.
+    /// Returns the digest of a packet as it leaves its sender. It is chosen with this probability,
+    /// by a hash that any hop can compute.
     fn new(header: &Header, probability: f64) -> Digest {
         let packet = u64::from(header.address.hash) << 32 ^ header.sequence;
         let chance = (mix(packet) >> 48) as f64 / 65_536.0;
@@ -174,27 +174,28 @@ impl Digest {
 
 static CODEBOOKS: Shared<Codebook> = Shared::new();
 
-/// The field's values: powers of the base, in 512ths.
+/// The values of the field: powers of the base, in units of 1/512.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Codebook {
     powers: Vec<f64>,
-    /// How many powers lie below numbers that begin with these bits, from 1 on.
+    /// Number of powers below the numbers that begin with these bits, from 1 on.
     below: Vec<u16>,
 }
 
-/// U is coded in units of 1 / 512, and up to 512 (max_concurrent in the HPCC simulator).
+/// U is coded in units of 1/512, up to 512 (max_concurrent in the HPCC simulator).
 const UNIT: f64 = 512.0;
-/// Bits of a floating-point number that those before it share: all but an exponent and four of its
-/// fraction.
+/// Number of low bits that are ignored in the index of `below`: all but the exponent and four bits
+/// of the fraction.
 const SHARED_BITS: u32 = f64::MANTISSA_DIGITS - 1 - 4;
 
 impl Codebook {
-    /// The table of this base, which all hosts and switches share.
+    /// Returns the table of this base, which all hosts and switches share.
     fn shared(base: f64) -> Arc<Codebook> {
         CODEBOOKS.share_or_make(|codebook| codebook.powers[1] == base, || Codebook::new(base))
     }
 
-    /// The powers of `base` up to the largest U, and one beyond that none is rounded to.
+    /// Returns the powers of `base` up to the largest U, and one more, to which no value is
+    /// rounded.
     pub fn new(base: f64) -> Codebook {
         let last = Codebook::largest(base) as u32 + 1;
         let powers: Vec<f64> = (0..=last).map(|code| libm::pow(base, f64::from(code))).collect();
@@ -206,24 +207,24 @@ impl Codebook {
         Codebook { powers, below }
     }
 
-    /// Where `below` has a number of 1 or more.
+    /// Returns the index in `below` of a number that is at least 1.
     #[inline]
     fn index(number: f64) -> usize {
         ((number.to_bits() - 1.0_f64.to_bits()) >> SHARED_BITS) as usize
     }
 
-    /// Bytes that the field takes.
+    /// Returns the number of bytes of the field.
     fn bytes(base: f64) -> u32 {
         let bits = libm::ceil(libm::log2(Codebook::largest(base))) as u32;
         bits.div_ceil(8)
     }
 
-    /// The code of the largest U, not rounded.
+    /// Returns the code of the largest U, not rounded.
     fn largest(base: f64) -> f64 {
         libm::log(UNIT * UNIT) / libm::log(base)
     }
 
-    /// U, rounded up to its unit, becomes the power below or the one above, so that it is right on
+    /// Rounds U up to its unit, and then to the power below or above, so that it is right on
     /// average over all `random`.
     #[inline]
     pub fn encode(&self, utilisation: f64, random: u16) -> u16 {
@@ -240,7 +241,7 @@ impl Codebook {
         (above - usize::from(!rounds_up)) as u16
     }
 
-    /// The U that a code stands for.
+    /// Returns the U that a code stands for.
     #[inline]
     pub fn decode(&self, code: u16) -> f64 {
         self.powers[usize::from(code)] / UNIT
@@ -249,18 +250,18 @@ impl Codebook {
 
 /// Fractional bits of a logarithm.
 const FRACTION: u32 = 15;
-/// Most leading bits of a number that its logarithm is taken of.
+/// Maximum number of leading bits of which a logarithm is taken.
 const MAX_LEADING_BITS: u32 = 16;
 /// One, as a logarithm.
 const ONE: f64 = (1_u32 << FRACTION) as f64;
 
-/// The lower half of a logarithm's fractional bits, the others less one.
+/// Number of bits in the lower half of a logarithm's fraction. The upper half has one more.
 const FINE: u32 = 7;
 
-/// What a switch looks up.
+/// The look-up tables of a switch.
 #[derive(Debug)]
 struct Tables {
-    /// Logarithms to base 2; that of 0 is never asked for.
+    /// Logarithms to base 2. The entry of 0 is never used.
     logarithms: Vec<u32>,
     /// 2 to the power of the upper bits of a logarithm's fraction, and of the lower ones.
     coarse: [f64; 1 << (FRACTION - FINE)],
@@ -278,7 +279,8 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
 });
 
 impl Tables {
-    /// The logarithm to base 2 of `number`, which is not 0, rounded at random to so many leading bits.
+    /// Returns the logarithm to base 2 of `number`, which is not 0, rounded at random to `leading`
+    /// bits.
     #[inline]
     fn logarithm(&self, number: u64, leading: u32, random: &mut Stream) -> u32 {
         let shift = (u64::BITS - number.leading_zeros()).saturating_sub(leading);
@@ -288,7 +290,7 @@ impl Tables {
         self.logarithms[rounded as usize] + (shift << FRACTION)
     }
 
-    /// 2 to the power of a logarithm, or the sum of a few.
+    /// Returns 2 to the power of a logarithm, or of the sum of several.
     #[inline]
     fn power(&self, logarithm: u32) -> f64 {
         let fraction = logarithm & ((1 << FRACTION) - 1);
@@ -299,7 +301,7 @@ impl Tables {
     }
 }
 
-/// The whole number nearest to one that is not negative; a half is rounded up.
+/// Returns the nearest whole number. `number` is not negative; a half is rounded up.
 #[inline]
 fn nearest(number: f64) -> u64 {
     let whole = number as u64;
@@ -316,7 +318,7 @@ const KEPT: f64 = 8192.0;
 pub struct UtilisationMeter {
     codebook: Arc<Codebook>,
     tables: &'static Tables,
-    /// Leading bits that logarithms are taken of.
+    /// Number of leading bits of which logarithms are taken.
     leading: u32,
     /// T, nanoseconds.
     base_rtt: u64,
@@ -324,7 +326,7 @@ pub struct UtilisationMeter {
 }
 
 impl UtilisationMeter {
-    /// A switch of a network whose largest base round trip is T.
+    /// Returns the congestion point of a switch. T is the largest base round trip of the network.
     pub fn new(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> UtilisationMeter {
         UtilisationMeter {
             codebook: Codebook::shared(params.log_base),
@@ -336,17 +338,16 @@ impl UtilisationMeter {
     }
 }
 
-/// What a port keeps.
+/// The state of a port.
 #[derive(Clone, Debug)]
 pub struct PortMeter {
     /// U.
     utilisation: f64,
-    /// When the last packet began to leave, and its size in bytes; 0 before the first.
+    /// When the last packet began to leave, and its size in bytes; 0 before the first packet.
     last: Time,
     last_bytes: u64,
-    /// What does not change, T in nanoseconds and B in bytes per nanosecond: 1 / (B T^2) for a unit
-    /// that queues are counted in, 1 / (B T), and 1 / T for a unit that U is kept in. (Switches add
-    /// their logarithms.)
+    /// Constants, with T in nanoseconds and B in bytes per nanosecond: 1 / (B T^2) for one unit of
+    /// the queue, 1 / (B T), and 1 / T for one unit of U. (Real switches add their logarithms.)
     queue_share: f64,
     sent_share: f64,
     kept_share: f64,
@@ -354,7 +355,8 @@ pub struct PortMeter {
 }
 
 impl PortMeter {
-    /// A port of this rate that has sent nothing; `base_rtt` is T in nanoseconds.
+    /// Returns the state of a port of this rate that has sent nothing. `base_rtt` is T in
+    /// nanoseconds.
     fn new(rate: Rate, base_rtt: u64, switch_seed: u64, port: PortId) -> PortMeter {
         let bytes_per_ns = rate.bps() as f64 / 8e9;
         let base_rtt = base_rtt as f64;
@@ -369,9 +371,11 @@ impl PortMeter {
         }
     }
 
-    /// A data packet begins to leave and `queue` bytes stay behind: U <- (T - dt) / T U +
-    /// qlen dt / (B T^2) + byte / (B T), where `byte` left at the start of the time dt that has
-    /// passed since.
+    /// Updates U for a data packet that begins to leave, while `queue` bytes stay behind:
+    ///
+    /// U <- (T - dt) / T U + qlen dt / (B T^2) + byte / (B T)
+    ///
+    /// `byte` left at the start of the time dt that has passed since.
     #[inline]
     fn measure(&mut self, now: Time, meter: &UtilisationMeter, queue: u64) {
         let UtilisationMeter { tables, base_rtt, leading, .. } = *meter;
@@ -412,8 +416,8 @@ impl Cp<HpccPint> for UtilisationMeter {
         view: &PortView,
         packet: &mut Packet<HpccPint>,
     ) {
-        // ACKs and NACKs bring home the digest of the data packet that they answer; the port counts
-        // them all the same.
+        // ACKs and NACKs carry the digest of the data packet that they answer. The port only counts
+        // their bytes.
         if packet.header.kind == PacketKind::Data
             && let Body::Meta(digest) = &mut packet.body
         {
@@ -432,7 +436,7 @@ impl Cp<HpccPint> for UtilisationMeter {
     }
 }
 
-/// The reaction point, one per QP: HPCC's, without records.
+/// The reaction point, one per QP: HPCC's, without INT records.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     hpcc: Variant<0>,

@@ -1,9 +1,8 @@
-//! In-band network telemetry (INT): what a switch writes into a passing data packet about the port
-//! through which it leaves, as HPCC reads it (SIGCOMM 2019,
-//! section 3).
+//! In-band network telemetry (INT), as used by HPCC (SIGCOMM 2019, section 3): a switch writes a
+//! record of the egress port into each data packet that leaves.
 //!
-//! Records are kept at full precision, or as 64 bits of the paper or of the HPCC simulator leave them
-//! ([`IntFormat`]); that format as an encoding is in the `wire` crate.
+//! Records have full precision, or that of the 64 bits of the paper or of the HPCC simulator
+//! ([`IntFormat`]). The encoding of these 64 bits is in the `wire` crate.
 
 mod format;
 mod stack;
@@ -17,21 +16,21 @@ use crate::contract::{
 };
 use units::{NodeId, PortId, Time};
 
-/// What one switch port says of itself as a packet begins to leave through it.
+/// The record of a switch port, taken when a packet begins to leave through it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntRecord {
     /// The port's rate (B).
     pub rate: RateCode,
     /// When the packet began to leave (ts).
     pub time: Time,
-    /// Bytes that the port had sent until then, the packet itself not counted (txBytes).
+    /// Bytes that the port had sent before this packet (txBytes).
     pub tx_bytes: u64,
-    /// Bytes left waiting at the port, all priorities, the packet itself not counted (qlen).
+    /// Bytes that wait at the port, all priorities, without this packet (qlen).
     pub queue_bytes: u64,
 }
 
 impl IntRecord {
-    /// What the port that `view` shows says now, if this is what it says of its rate.
+    /// Returns the record of the port that `view` shows, with this code for its rate.
     #[inline(always)]
     pub fn of(rate: RateCode, now: Time, view: &PortView) -> IntRecord {
         let (tx_bytes, queue_bytes) = (view.tx_bytes, view.queue_bytes);
@@ -39,11 +38,11 @@ impl IntRecord {
     }
 }
 
-/// What a packet carries, where INT records are part of it.
+/// Content of packets that have room for INT records.
 pub trait CarriesInt {
-    /// How many records there is room for.
+    /// Maximum number of records.
     const ROOM: usize;
-    /// Adds the record of the port of switch `node` that the packet is leaving through, if it is
+    /// Adds the record of the port of switch `node` through which the packet leaves, if it is
     /// `wanted`.
     fn push_record(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord);
 }
@@ -57,10 +56,10 @@ impl<const N: usize> CarriesInt for IntStack<N> {
     }
 }
 
-/// A switch that stamps each data packet as it begins to leave.
+/// The congestion point of a switch that stamps each data packet as it begins to leave.
 ///
-/// Its scheme says in [`Scheme::MAX_HOPS`] and [`Scheme::MAX_RATES`] what there is room for, so that
-/// runs with longer paths or more rates are refused. One that doesn't is no program:
+/// Its scheme declares in [`Scheme::MAX_HOPS`] and [`Scheme::MAX_RATES`] what there is room for, so
+/// that runs with longer paths or more rates are refused. A scheme without these does not compile:
 ///
 /// ```compile_fail
 /// # use schemes::contract::*;
@@ -104,11 +103,11 @@ pub struct StampInt {
 }
 
 impl StampInt {
-    /// The stamping part of a switch.
+    /// Returns the stamping part of a switch, with records of full precision.
     pub fn new(facts: &SwitchFacts<'_>) -> StampInt {
         StampInt::with_format(facts, IntFormat::FULL)
     }
-    /// The same with records of this format.
+    /// Returns the stamping part of a switch, with records of this format.
     pub fn with_format(facts: &SwitchFacts<'_>, format: IntFormat) -> StampInt {
         StampInt { node: facts.node, format, rates: facts.rates.clone() }
     }
@@ -124,7 +123,7 @@ where
     S::Meta: CarriesInt,
 {
     type Level = PortLocal;
-    /// What it tells of its rate.
+    /// The code of the port's rate.
     type Port = RateCode;
     crate::hooks!();
 
@@ -153,7 +152,8 @@ where
         // ACKs and NACKs carry the records of the data packet that they answer.
         let is_data = packet.header.kind == PacketKind::Data;
         if let Body::Meta(meta) = &mut packet.body {
-            // Apart, so that a full record goes where it belongs without a stop in memory.
+            // Two paths, so that a record of full precision is written to its place directly,
+            // without a copy on the stack.
             if self.format == IntFormat::FULL {
                 meta.push_record(is_data, self.node, view.port, IntRecord::of(*port, cx.now, view));
             } else if is_data {

@@ -2,35 +2,37 @@
 //! et al., Journal of Cloud Computing 2024.
 //!
 //! Congestion point and notification point are both in the switch: a congested port sends the
-//! senders of its flows CNPs that carry a window (Algorithms 1 and 2, whose text the paper shows as
-//! figures; sections "State-driven congestion detection" and "Window-based congestion notification"
-//! describe them). The sender keeps the law that it had and adds the window: Mercury works on top of
-//! any scheme ([`Base`]). Receivers send no CNPs and RED is off.
+//! senders of its flows CNPs that carry a window. Algorithms 1 and 2 appear in the paper as
+//! figures; the sections "State-driven congestion detection" and "Window-based congestion
+//! notification" describe them. The sender keeps its own law and adds the window, so Mercury works
+//! on top of any scheme ([`Base`]). Receivers send no CNPs, and RED is off.
 //!
-//! Either part can be switched off, to see what the other does: without state-driven detection a
-//! port is congested when its queue is above the threshold, without window notification its CNPs are
-//! plain ones.
+//! Each part can be turned off, to see the effect of the other. Without state-driven detection, a
+//! port is congested if its queue is above the threshold. Without window notification, its CNPs are
+//! plain.
 //!
-//! The switch is in `mercury/switch.rs`. As data joins a congested port, all flows that have bytes there
-//! and have not been told lately get a CNP, and where flows are pairs of hosts all QPs from the one to the
-//! other do. At the sender, on a CNP:
+//! The switch is in `mercury/switch.rs`. When data joins a congested port, all flows that have
+//! bytes there get a CNP, unless they got one recently. If flows are pairs of hosts, all QPs from
+//! one host to the other get it. On a CNP, the sender does this:
 //!
-//! - The law below reacts as to any notification (DCQCN cuts its rate; TIMELY and HPCC know none).
-//! - cwnd becomes the window of the CNP, within a packet and the initial C baseRTT. Ports may
-//!   disagree: the smallest of the last notice interval counts, then the newest.
-//! - After 55 us without a CNP, DCQCN's first quiet period, cwnd is C baseRTT again; the paper has
-//!   "no longer receives CNP".
+//! - The base law reacts as to any notification. DCQCN cuts its rate; TIMELY and HPCC have no
+//!   reaction.
+//! - cwnd becomes the window of the CNP, between one packet and the initial C baseRTT. Ports may
+//!   disagree: the smallest window of the last notice interval counts, then the newest.
+//! - After 55 us without a CNP, DCQCN's first quiet period, cwnd is C baseRTT again. The paper says
+//!   only "no longer receives CNP".
 //!
 //! # C and baseRTT
-//! C counts link bytes, and cwnd, which is made of it, limits payload: 8.2 % more is in flight than
-//! fills the link with 1000 B in packets of 1082. baseRTT has in it the time that a full packet and its
-//! ACK take to be sent at each hop, where the paper's is propagation: 2 to 4 % in its networks. Both as
-//! in HPCC and in its simulator, on which such papers build.
+//! C counts link bytes. cwnd is computed from it and limits payload. So 8.2 % more is in flight
+//! than fills the link, with 1000 B of payload in packets of 1082 B. baseRTT includes the time to
+//! send a full packet and its ACK at each hop. The paper's baseRTT is propagation only, which is 2
+//! to 4 % less in its networks. Both are as in HPCC and in its simulator, on which such papers
+//! build.
 //!
 //! # What is counted
-//! The simulator knows which ports are the roots of congestion: those that would be congested if
-//! nobody had ever paused them. `cnps_off_root` are CNPs of other ports, `misidentified_flows` the
-//! QPs that got CNPs, and none from a root. A CNP counts for each QP that it reaches.
+//! The simulator knows which ports are the roots of congestion: those that would be congested if no
+//! port had ever been paused. `cnps_off_root` counts CNPs of other ports. `misidentified_flows`
+//! counts QPs that got CNPs, but none from a root. A CNP counts for each QP that it reaches.
 
 mod base;
 mod detector;
@@ -59,21 +61,22 @@ const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 crate::params! {
     /// Parameters of Mercury itself.
     pub struct FeedbackParams {
-        /// Only ports in the Determined state notify; else all with a queue above the threshold.
+        /// Only ports in the Determined state notify. Otherwise all ports with a queue above the
+        /// threshold do.
         state_detection: bool, "", (), "State-driven congestion detection";
         /// CNPs carry a window.
         window_notification: bool, "", (), "Window-based congestion notification";
-        /// Queue above which a port of 100 Gb/s is congested; at others in proportion to the rate, and a
-        /// full packet at least.
+        /// Queue above which a port of 100 Gb/s is congested. It scales with the port rate, and is
+        /// at least a full packet.
         congestion_threshold: Bytes, "", Bytes::new(100)..=Bytes::new(100_000_000),
             "decided: Kmin of the DCQCN preset; the paper gives no value";
-        /// Period in which an Undetermined port looks at its queue.
+        /// Period in which an Undetermined port checks its queue.
         check_period: Time, "T", SPAN, "Parameter settings: 10 us";
-        /// Least time between two CNPs of a port to a flow.
+        /// Minimum time between two CNPs of a port to a flow.
         notice_interval: Time, "", SPAN, "decided: DCQCN's N; the paper gives no value";
-        /// Time without a CNP after which the window is no limit any more.
+        /// Time without a CNP after which the window no longer limits the sender.
         quiet_time: Time, "", SPAN, "decided: DCQCN's alpha timer; the paper gives no value";
-        /// What a flow is to a switch: a pair of addresses, or a QP.
+        /// Key of a flow in a switch: a pair of addresses, or a QP.
         flow_key: &'static str, "FID", &["host-pair", "five-tuple"],
             "Window-based congestion notification: addresses";
         /// Entries of each port's flow table, rounded up to a power of two.
@@ -82,7 +85,7 @@ crate::params! {
 }
 
 impl FeedbackParams {
-    /// Flows are pairs of hosts.
+    /// Returns whether flows are pairs of hosts.
     fn by_pair(&self) -> bool {
         self.flow_key == "host-pair"
     }
@@ -116,7 +119,8 @@ impl<B: Base> Scheme for Mercury<B> {
         let own = params.as_ref();
         if own.quiet_time <= own.notice_interval {
             let bound = format!(
-                "must be above notice_interval, which is {}: a flow would be quiet between two notices",
+                "must be above notice_interval, which is {}: a flow would be quiet between two \
+                 notices",
                 own.notice_interval
             );
             return Err(ParamError::Conflict("quiet_time", bound));
@@ -150,9 +154,9 @@ impl<B: Base> Scheme for Mercury<B> {
 /// A CNP from a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The window in bytes, in the CNP's reserved bytes; 0 in a plain CNP.
+    /// The window in bytes, in the CNP's reserved bytes. 0 in a plain CNP.
     pub window: u32,
-    /// The port is a root of congestion. Not on the wire: the simulator's own knowledge.
+    /// The port is a root of congestion. Not on the wire: only the simulator can know it.
     pub from_root: bool,
 }
 
@@ -165,7 +169,7 @@ impl<P: AsRef<FeedbackParams>> Ctl<P> for Notice {
     }
 }
 
-/// What the QPs of a host share: what the law below has, and counts.
+/// State that the QPs of a host share: that of the base law, and counts.
 #[derive(Clone, Debug)]
 pub struct Host<H> {
     base: H,
@@ -176,7 +180,7 @@ pub struct Host<H> {
     late: u64,
 }
 
-/// Who has notified a QP.
+/// The ports that have notified a QP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NotifiedBy {
     Nobody,
@@ -187,32 +191,32 @@ enum NotifiedBy {
 /// The timer of the law below.
 type TimerOf<B> = <<B as Scheme>::Rp as Rp<B>>::Timer;
 
-/// The reaction point, one per QP: the law of the scheme below, and cwnd.
+/// The reaction point, one per QP: the base law, and cwnd.
 #[derive(Debug)]
 pub struct Sender<B: Base> {
     law: B::Rp,
     /// C baseRTT.
     max_window: Bytes,
-    /// A window below a packet would stop the sender.
+    /// One packet, as a smaller window would stop the sender.
     min_window: Bytes,
     /// cwnd.
     window: Bytes,
-    /// When the CNP came that `window` is of.
+    /// When the CNP of `window` came.
     since: Time,
-    /// When the window is given up; never where it is no limit.
+    /// When the window is lifted. `NEVER` if it does not limit.
     quiet_at: Time,
     notified_by: NotifiedBy,
 }
 
 impl<B: Base> Sender<B> {
-    /// Calls a hook of the law below.
+    /// Calls a hook of the base law.
     #[inline]
     fn below<T>(
         &mut self,
         cx: &mut HostCx<'_, Mercury<B>>,
         hook: impl FnOnce(&mut B::Rp, &mut HostCx<'_, B>) -> T,
     ) -> T {
-        // Without a capacity it takes no memory.
+        // A `Vec` without capacity allocates nothing.
         let mut outbox = Vec::new();
         let result = hook(
             &mut self.law,

@@ -1,4 +1,4 @@
-//! No congestion control: every QP sends at line rate and PFC alone holds the network together.
+//! No congestion control: every QP sends at line rate, and only PFC prevents losses.
 
 use crate::contract::{
     Absent, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme,
@@ -10,8 +10,8 @@ use units::{Bytes, Rate, Time};
 crate::params! {
     /// Parameters of `none`.
     pub struct NoParams {
-        /// Limit of the bytes in flight: none, or the network's or the path's BDP. The rate is always
-        /// the line rate, so the scaled windows are the fixed ones.
+        /// Limit of the bytes in flight: none, or the BDP of the network or of the path. The rate
+        /// is always the line rate, so scaled and fixed windows are equal.
         window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN";
     }
 }

@@ -1,23 +1,24 @@
 //! PACC: "PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control", Zhong et
 //! al., INFOCOM 2022.
 //!
-//! **A reconstruction.** Known at second hand are these: switches detect congestion by a PI
-//! controller, generate CNPs in proportion to the number of congested packets, keep a flow table
-//! that is worked off every 80 us, and the senders run DCQCN (He et al., "Mercury", J. Cloud
-//! Computing 2024). All else here was decided, constants included.
+//! **A reconstruction.** Only this is known, from a description by others (He et al., "Mercury", J.
+//! Cloud Computing 2024): switches detect congestion with a PI controller, generate CNPs in
+//! proportion to the number of congested packets, and process a flow table every 80 us. The senders
+//! run DCQCN. Everything else here, constants included, is our choice.
 //!
-//! Congestion point, at every port of a switch:
+//! The congestion point, at every port of a switch:
 //!
-//! - Every T the controller moves p by a (q - q_ref) + b (q - q_old), between 0 and 1; q is what
-//!   waits at the port, all priorities.
-//! - A data packet that joins the port's queue counts as congested with probability p; the flow
-//!   table counts by QP.
-//! - Every 80 us each QP with n > 0 gets a CNP from the switch with probability min(1, n / n_max),
-//!   and the table is cleared. Several CNPs of the same instant would cut several times by the same
-//!   evidence.
+//! - Every T the controller changes p by a (q - q_ref) + b (q - q_old), within 0 and 1. q is the
+//!   number of bytes that wait at the port, all priorities.
+//! - A data packet that joins the port's queue counts as congested with probability p. The flow
+//!   table counts these packets by QP.
+//! - Every 80 us, each QP with n > 0 gets a CNP from the switch with probability min(1, n / n_max).
+//!   Then the table is cleared. Several CNPs at the same instant would cut several times for the
+//!   same evidence.
 //!
-//! Both periods are counted from time zero at all switches, and rest while nothing is to be done.
-//! Receivers send no CNPs and RED is off. Every CNP counts at the sender, from whichever switch.
+//! Both periods start at time zero at all switches, and stop while there is nothing to do.
+//! Receivers send no CNPs, and RED is off. Every CNP counts at the sender, whichever switch sent
+//! it.
 
 use crate::contract::{
     Address, Cp, CpTimer, EmitCx, Emits, HostFacts, OnEnqueue, Packet, PacketKind, PlainReceiver,
@@ -34,18 +35,18 @@ const GAIN: RangeInclusive<f64> = 0.0..=10.0;
 crate::params! {
     /// Parameters of PACC's congestion point.
     pub struct FeedbackParams {
-        /// Queue that is aimed at, at a port of 100 Gb/s; at others in proportion to the rate.
+        /// Target queue at a port of 100 Gb/s. It scales with the port rate.
         reference_queue: Bytes, "q_ref", Bytes::new(100)..=Bytes::new(100_000_000),
             "decided: Kmin of the DCQCN preset";
         /// Period of the PI controller.
         control_period: Time, "T", PERIOD, "decided";
-        /// What an excess of q_ref adds to the marking probability each period.
+        /// Increase of the marking probability per period for an excess of q_ref.
         integral_gain: f64, "a q_ref", GAIN, "decided, by measurement";
-        /// What growth by q_ref in a period adds to it.
+        /// Increase of the marking probability for a growth by q_ref in a period.
         proportional_gain: f64, "b q_ref", GAIN, "decided, by measurement";
-        /// Period in which the flow table is worked off and CNPs are sent.
+        /// Period at which the flow table is processed and CNPs are sent.
         flush_interval: Time, "", PERIOD, "Mercury's description of PACC: 80us";
-        /// Congested packets of a QP in a flush interval from which on it surely gets a CNP.
+        /// Number of congested packets of a QP per flush interval at which it always gets a CNP.
         certain_count: u64, "n_max", 1..=1_000_000, "decided, by measurement";
         /// Entries of each port's flow table, rounded up to a power of two.
         flow_entries: u64, "", 1..=65_536, "decided";
@@ -55,9 +56,9 @@ crate::params! {
 crate::join_params! {
     /// Parameters of PACC.
     pub struct PaccParams {
-        /// DCQCN's.
+        /// Parameters of DCQCN.
         dcqcn: DcqcnParams, without RECEIVER_PARAMS;
-        /// The congestion point's.
+        /// Parameters of the congestion point.
         feedback: FeedbackParams;
     }
 }
@@ -139,7 +140,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// The controller of a port of this rate, which never had a queue.
+    /// Returns the controller of a port of this rate, which never had a queue.
     pub fn new(params: &FeedbackParams, rate: Rate) -> Controller {
         let reference = params.reference_queue.get() as f64 * rate.bps() as f64
             / Rate::from_gbps(100).bps() as f64;
@@ -152,13 +153,13 @@ impl Controller {
         }
     }
 
-    /// p, with which a packet counts as congested.
+    /// Returns p, the probability that a packet counts as congested.
     #[inline]
     pub fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// A period is over and `queue` bytes wait.
+    /// Updates p at the end of a period; `queue` bytes wait.
     pub fn step(&mut self, queue: u64) {
         let queue = queue as f64;
         let excess = self.integral * (queue - self.reference);
@@ -168,17 +169,17 @@ impl Controller {
         self.before = queue;
     }
 
-    /// Whether a step without a queue changes nothing.
+    /// Returns whether a step without a queue would change nothing.
     fn rests(&self) -> bool {
         self.probability == 0.0 && self.before == 0.0
     }
 }
 
-/// Entries that a QP may have; a QP that finds none of them free is not counted.
+/// Number of entries where a QP may be. A QP that finds none of them free is not counted.
 const PROBES: usize = 8;
 
-/// Congested packets by QP: a fixed number of entries, found by the hash of the five-tuple and
-/// linear probing.
+/// Counts congested packets by QP. The number of entries is fixed; an entry is found by the hash of
+/// the five-tuple and linear probing.
 #[derive(Clone, Debug)]
 pub struct FlowTable {
     entries: Vec<Entry>,
@@ -188,17 +189,17 @@ pub struct FlowTable {
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     address: Address,
-    /// Zero where the entry is free.
+    /// Zero if the entry is free.
     count: u32,
 }
 
 impl FlowTable {
-    /// A table of `entries`, rounded up to a power of two.
+    /// Returns an empty table of `entries`, rounded up to a power of two.
     pub fn new(entries: usize) -> FlowTable {
         FlowTable { entries: vec![Entry::default(); entries.next_power_of_two()], used: 0 }
     }
 
-    /// Counts a packet; `false` if its QP finds no entry.
+    /// Counts a packet. Returns `false` if its QP finds no entry.
     pub fn count(&mut self, address: &Address) -> bool {
         let mask = self.entries.len() - 1;
         let first = address.hash as usize;
@@ -207,7 +208,7 @@ impl FlowTable {
             if entry.count == 0 || entry.address.qp() == address.qp() {
                 self.used += usize::from(entry.count == 0);
                 entry.count += 1;
-                // A QP's latest message is the one that can still be answered.
+                // The latest message of a QP is the one that can still be answered.
                 entry.address = *address;
                 return true;
             }
@@ -215,7 +216,7 @@ impl FlowTable {
         false
     }
 
-    /// Empties the table: each QP and its count, in the order of the entries.
+    /// Empties the table. Calls `each` with every QP and its count, in the order of the entries.
     pub fn drain(&mut self, mut each: impl FnMut(Address, u32)) {
         if self.used == 0 {
             return;
@@ -227,13 +228,13 @@ impl FlowTable {
         }
     }
 
-    /// Whether nothing was counted since it was emptied.
+    /// Returns whether nothing was counted since the table was emptied.
     pub fn is_empty(&self) -> bool {
         self.used == 0
     }
 }
 
-/// What the congestion point keeps of a port.
+/// The state of a port.
 #[derive(Clone, Debug)]
 pub struct PortState {
     controller: Controller,
@@ -252,7 +253,7 @@ pub struct CongestionPoint {
 }
 
 impl CongestionPoint {
-    /// The congestion point of a switch whose random stream has this seed.
+    /// Returns the congestion point of a switch whose random stream has this seed.
     pub fn new(params: &FeedbackParams, seed: u64) -> CongestionPoint {
         CongestionPoint {
             control_period: params.control_period,
@@ -264,7 +265,7 @@ impl CongestionPoint {
         }
     }
 
-    /// True with this probability.
+    /// Returns `true` with this probability.
     fn chance(&mut self, probability: f64) -> bool {
         self.random.fraction() < probability
     }
@@ -317,7 +318,7 @@ impl CpTimer<Pacc> for CongestionPoint {
     }
     fn on_timer(&mut self, cx: &mut EmitCx<'_, Pacc>, ports: &mut dyn Ports<PortState>) {
         let (control, flush) = (cx.now >= self.control_due, cx.now >= self.flush_due);
-        // That there is no queue a control step alone knows.
+        // Only a control step sees the queue, so only it can find that there is none.
         let mut rests = control;
         for number in 0..ports.count() {
             let (port, view) = ports.port(PortId::new(number as u16));

@@ -1,31 +1,31 @@
-//! Random numbers for control laws: streams that depend on a seed from the facts and on nothing else.
+//! Random numbers for control laws. A stream depends only on a seed from the facts.
 
 use units::PortId;
 use units::splitmix::{STEP, mix};
 
-/// SplitMix64. Eight bytes, which a switch has to spare for each of its ports.
+/// SplitMix64. Its state is eight bytes, which fits a switch that has one for each port.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream(u64);
 
 impl Stream {
-    /// The stream of an entity, such as a QP, of the host or switch whose seed this is.
+    /// Returns the stream of an entity, such as a QP, of the host or switch with this seed.
     pub(crate) fn new(seed: u64, entity: u64) -> Stream {
         Stream(mix(seed ^ mix(entity.wrapping_add(STEP))))
     }
 
-    /// The stream of a port of the switch whose stream has this seed.
+    /// Returns the stream of a port of the switch with this seed.
     pub(crate) fn of_port(switch_seed: u64, port: PortId) -> Stream {
         Stream(mix(switch_seed ^ u64::from(port.get())))
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
 
-    /// Uniform in [0, 1), in steps of 2^-53.
+    /// Returns a number uniform in [0, 1), in steps of 2^-53.
     #[inline]
     pub(crate) fn fraction(&mut self) -> f64 {
         (self.next() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)

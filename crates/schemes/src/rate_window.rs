@@ -1,26 +1,26 @@
-//! The window that the HPCC simulator puts beside a rate (HAS_WIN, VAR_WIN and GLOBAL_T): a BDP, at
-//! line rate or less in proportion to the rate.
+//! The window that the HPCC simulator adds to a rate (HAS_WIN, VAR_WIN and GLOBAL_T): a BDP, fixed
+//! or in proportion to the rate.
 
 use crate::contract::PathFacts;
 use units::Bytes;
 
-/// What a parameter `window` may say: no limit; the BDP of the network's longest path, or of the
-/// QP's own, scaled by rate over line rate; or the same whatever the rate.
+/// The words of a parameter `window`: no limit; the BDP of the network's longest path, or of the
+/// QP's own, scaled by rate over line rate; or one of these BDPs at any rate.
 pub const CHOICES: &[&str] = &["none", "bdp", "path-bdp", "fixed-bdp", "fixed-path-bdp"];
 
-/// How many bytes may be in flight at a rate.
+/// Limits the bytes in flight, depending on the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateWindow {
     /// The window at line rate, bytes.
     full: u64,
-    /// Bits per second; 0 where nothing limits, or where the rate does not count.
+    /// Bits per second; 0 if there is no limit, or if it does not depend on the rate.
     line_rate: u64,
-    /// A window below a packet would stop the sender.
+    /// One packet, as a smaller window would stop the sender.
     min_window: u64,
 }
 
 impl RateWindow {
-    /// What `choice`, one of [`CHOICES`], means on this path.
+    /// Returns the window that `choice`, one of [`CHOICES`], means on this path.
     pub fn new(choice: &str, path: &PathFacts) -> RateWindow {
         if choice == "none" {
             return RateWindow { full: u64::MAX, line_rate: 0, min_window: 0 };
@@ -35,17 +35,17 @@ impl RateWindow {
         }
     }
 
-    /// Whether it changes with the rate.
+    /// Returns whether the window depends on the rate.
     pub fn follows_rate(&self) -> bool {
         self.line_rate != 0
     }
 
-    /// The window at line rate, in bytes; `None` where nothing limits.
+    /// Returns the window at line rate, in bytes; `None` without a limit.
     pub fn full(&self) -> Option<u64> {
         (self.full != u64::MAX).then_some(self.full)
     }
 
-    /// The window at `rate` bits per second.
+    /// Returns the window at `rate` bits per second.
     #[inline]
     pub fn at(&self, rate: u64) -> Bytes {
         if self.line_rate == 0 {

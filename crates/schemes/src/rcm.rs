@@ -1,36 +1,38 @@
 //! RCM: "Regional Congestion Mitigation in Lossless Datacenter Networks", Liu et al., NPC 2017.
 //!
-//! Switches are combined input- and output-queued, and mitigate congestion hop by hop. Four parts, in
-//! each switch (section 3):
+//! Switches are combined input- and output-queued, and mitigate congestion hop by hop. Each switch
+//! has four parts (section 3):
 //!
-//! - **CRD** ([`Detector`]) samples input and output queues as QCN does (equation 1). An input queue
-//!   that is congested sends a congestion notification (CN) with the harmful flows and a degree, into
-//!   which the downstream neighbour's is mixed (equation 2), to the neighbour upstream. A port that
-//!   found congestion itself is a *root*, one that was told of it is at the *edge* of the congestion
-//!   region, one that did both is *inner*.
-//! - **CFR** ([`Cam`]) keeps the flows of sampled packets, and knows by them who is harmful.
-//! - **RCC** ([`SendWindow`]) limits what harmful flows send of a window of W bytes (equations 3 to 6).
-//!   Packets of other flows pass those that are held.
-//! - **SAR** ([`FlowTable`]) takes new flows that are not harmful to the port with the least regional
-//!   degree among those of equal cost.
+//! - **CRD** ([`Detector`]) samples input and output queues as QCN does (equation 1). A congested
+//!   input queue sends a congestion notification (CN) to the neighbour upstream. The CN carries the
+//!   harmful flows and a degree, which includes the downstream neighbour's degree (equation 2). A
+//!   port that found congestion itself is a *root*, one that a neighbour has notified is at the
+//!   *edge* of the congestion region, and one with both is *inner*.
+//! - **CFR** ([`Cam`]) stores the flows of sampled packets, and finds the harmful flows by them.
+//! - **RCC** ([`SendWindow`]) limits what harmful flows send in a window of W bytes (equations 3 to
+//!   6). Packets of other flows overtake those that are held.
+//! - **SAR** ([`FlowTable`]) sends new flows that are not harmful to the equal-cost port with the
+//!   smallest regional degree.
 //!
-//! Below it all, hosts run [DCQCN](crate::dcqcn) with the adapter's defaults. Those say nothing of
-//! marking; it is that of the DCQCN paper, at output queues.
+//! Hosts run [DCQCN](crate::dcqcn) with the adapter's defaults. These say nothing about marking, so
+//! marking is that of the DCQCN paper, at output queues.
 //!
-//! # Decided here
-//! - Ports have two sides. CRD's flags, CFR and RCC belong to the output; what an input queue finds
-//!   counts for the output to which most of its bytes wait, whose harmful flows are those to blame.
-//! - A window also ends when W bytes could have left at the port's rate: "period W". By bytes alone,
-//!   harmful flows would wait for ever where no other flow sends.
-//! - A sample or CN sets Wc to what was measured less its cut (`cuts`). Equations 4 and 5 are
-//!   recurrences: each cuts what the last one left. Then Wc does not grow again before congestion is
-//!   over, links idle, and some flows are slower than with DCQCN alone; the scheme's page has numbers.
-//! - Wc is never below a packet for each harmful flow.
-//! - At a root harmful flows may go where the link would idle (`release`): limiting the flows of the
-//!   only bottleneck wins nothing.
-//! - Not every flow in the CAM is harmful, but those with no fewer entries than its mean flow
-//!   (`harmful_share`): flows of "relatively high injection rate". With any, a fast burst and the slow
-//!   flows beside it are all harmful, and nothing tells them apart.
+//! # Our choices
+//! - Ports have two sides. CRD's flags, CFR and RCC belong to the output. Congestion of an input
+//!   queue counts for the output to which most of its bytes wait, and the harmful flows of that
+//!   output are to blame.
+//! - A window also ends when W bytes could have left at the port's rate: "period W". Counted in
+//!   bytes alone, harmful flows would wait for ever if no other flow sends.
+//! - A sample or CN sets Wc to the measured value less its cut (`cuts`). Equations 4 and 5 are
+//!   recurrences: each cuts what the last one left. Then Wc does not grow again before the
+//!   congestion is over, links idle, and some flows are slower than with DCQCN alone. The page of
+//!   the scheme has numbers.
+//! - Wc is at least one packet for each harmful flow.
+//! - At a root, harmful flows may send when the link would idle (`release`): limiting the flows of
+//!   the only bottleneck gains nothing.
+//! - Not every flow in the CAM is harmful, but only those with at least as many entries as its mean
+//!   flow (`harmful_share`): flows of "relatively high injection rate". If every flow counts, a
+//!   fast burst and the slow flows beside it are all harmful, and nothing distinguishes them.
 
 mod cam;
 mod detector;
@@ -60,55 +62,58 @@ crate::params! {
     pub struct RegionParams {
         /// Congested ports limit harmful flows by a window (RCC).
         rcc: bool, "", (), "NPC'17 section 3.4";
-        /// Flows that are not harmful are taken around congestion (SAR).
+        /// Flows that are not harmful are routed around congestion (SAR).
         sar: bool, "", (), "NPC'17 section 3.4";
         /// Equilibrium length of a queue.
         equilibrium: Bytes, "Q_eq", LENGTH, "decided: 20% of a 100 KB queue, QCN's ratio";
         /// Weight of the queue's growth in Fb.
         growth_weight: f64, "w (eq. 1)", 0.0..=100.0, "802.1Qau: 2";
-        /// Weight of the downstream neighbour's degree in what is sent upstream.
+        /// Weight of the downstream neighbour's degree in the degree sent upstream.
         mix_weight: f64, "w (eq. 2)", SHARE, "decided";
-        /// Bytes that join a queue from one sample to the next where it is not congested; QCN's table
-        /// shortens it with Fb.
+        /// Bytes that join a queue from one sample to the next while it is not congested. QCN's
+        /// table shortens this with Fb.
         sample_interval: Bytes, "", LENGTH, "decided: 15 KB, QCN's 150 KB scaled to a 100 KB queue";
-        /// Samples, of queues and of flows, come so much earlier or later, at random.
+        /// Maximum random shift of a sample, of queues and of flows, as a share of the interval.
         sample_jitter: f64, "", SHARE, "802.1Qau: 0.15";
-        /// A queue is congested until so many samples in a row have Fb <= 0.
+        /// Number of samples in a row with Fb <= 0 after which a queue is no longer congested.
         calm_samples: u64, "", 1..=1000, "decided";
-        /// Or until it had no sample for so long; a neighbour's CN counts for so long.
+        /// Time without a sample after which a queue is no longer congested. A neighbour's CN is
+        /// valid for the same time.
         memory: Time, "", LASTS, "decided";
-        /// Least time between two CNs of an input queue.
+        /// Minimum time between two CNs of an input queue.
         notice_interval: Time, "", SPAN, "decided";
-        /// Most flows in a CN.
+        /// Maximum number of flows in a CN.
         notice_flows: u64, "", 1..=MAX_FLOWS as u64, "decided";
         /// Entries of an output's CAM.
         cam_depth: u64, "", 1..=1024, "decided";
         /// Bytes through an output queue from one sampled flow to the next.
         cam_interval: Bytes, "", LENGTH, "decided: 16 packets";
-        /// An entry counts for so long, as of the last one: who is harmful is found at each, and is forgotten
-        /// where none comes for so long.
+        /// Time for which an entry of the CAM is valid, at the time of the newest entry. The
+        /// harmful flows are found at each new entry, and are forgotten if none comes for this
+        /// time.
         cam_age: Time, "", LASTS, "decided";
-        /// A flow is harmful where it has so many times the entries of the CAM's mean flow; 0 for any
-        /// flow in the CAM.
+        /// A flow is harmful if its number of entries is at least this multiple of the mean flow's
+        /// in the CAM; 0 makes every flow in the CAM harmful.
         harmful_share: f64, "", 0.0..=1000.0, "decided; NPC'17 section 3.3: any";
-        /// Least W.
+        /// Minimum of W.
         least_window: Bytes, "", LENGTH, "decided";
-        /// W is this much at most, whether or not all harmful flows have sent by then.
+        /// Maximum of W, even if some harmful flows have not sent by then.
         most_window: Bytes, "", LENGTH, "decided: a queue";
-        /// Each sample cuts the Wc that was measured, or what is left of it.
+        /// Whether each sample cuts the Wc that was measured, or what is left of it.
         cuts: &'static str, "", &["measured", "compound"], "decided; NPC'17 equation 5: compound";
-        /// Where harmful flows that have spent Wc may send what else would be idle time.
+        /// Ports at which harmful flows that have used up Wc may send when the link would idle.
         release: &'static str, "", &["root", "never", "always"], "decided";
-        /// Which flows SAR moves: those that are new at a switch, or all that are not harmful.
+        /// Flows that SAR moves: those that are new at a switch, or all that are not harmful.
         detour: &'static str, "", &["new-flows", "any"],
             "NPC'17 section 3.4: any; decided: to keep packets in order";
-        /// CNs that a port gets in a row before SAR moves flows from it.
+        /// Number of CNs in a row at a port after which SAR moves flows away from it.
         detour_notices: u64, "", 1..=1000, "decided; NPC'17 section 3.4: several";
-        /// Or the share of the greatest Fb that its own must exceed.
+        /// Share of the maximum Fb that a port's own Fb must exceed for SAR to move flows away from
+        /// it.
         detour_degree: f64, "", SHARE, "decided; NPC'17 section 3.4: any";
-        /// A flow of which nothing came for so long is a new one.
+        /// A flow without a packet for this time counts as new.
         flow_gap: Time, "", SPAN, "decided";
-        /// Flows that a switch follows for SAR.
+        /// Number of flows that a switch tracks for SAR.
         flow_entries: u64, "", 1..=65_536, "decided";
     }
 }
@@ -116,9 +121,9 @@ crate::params! {
 crate::join_params! {
     /// Parameters of RCM.
     pub struct RcmParams {
-        /// The loop from end to end.
+        /// Parameters of the end-to-end loop.
         dcqcn: DcqcnParams;
-        /// The switches.
+        /// Parameters of the switches.
         region: RegionParams;
     }
 }
@@ -145,8 +150,8 @@ impl Scheme for Rcm {
         },
         Preset {
             name: "rcm-letter",
-            summary: "Any flow in the CAM is harmful, each sample cuts anew, held flows wait for the \
-                      window's end, any other flow is moved from any congestion",
+            summary: "Any flow in the CAM is harmful, each sample cuts anew, held flows wait for \
+                      the window's end, any other flow is moved from any congestion",
             source: "NPC'17 sections 3.3, 3.4, to the letter; values as `rcm`",
             ecn: Some(dcqcn::presets::PAPER_ECN),
             params: presets::letter,
@@ -242,44 +247,44 @@ impl DcqcnHosts for Rcm {
     }
 }
 
-/// The most flows that a CN has room for.
+/// Maximum number of flows in a CN.
 pub const MAX_FLOWS: usize = 8;
 
-/// The most that a quantised degree may be: 6 bits.
+/// Maximum of the quantised degree: 6 bits.
 pub const MAX_DEGREE: u8 = 63;
 
-/// What identifies a flow: its QP, as the five-tuple does. Packed, so that a CN of eight fits two cache
-/// lines.
+/// Identifies a flow by its QP, as the five-tuple does. Packed, so that a CN of eight flows fits
+/// into two cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, packed(4))]
 pub struct FlowId(pub u64);
 
 impl FlowId {
-    /// The flow of a packet.
+    /// Returns the flow of a packet.
     #[inline]
     pub fn of(address: &Address) -> FlowId {
         FlowId(address.qp())
     }
 }
 
-/// What RCM's control packets say.
+/// Control packets of RCM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// To a sender, by the receiver: a marked packet arrived (DCQCN's CNP).
+    /// From the receiver to a sender: a marked packet arrived (DCQCN's CNP).
     Congestion,
-    /// To the neighbour upstream: an input queue is congested.
+    /// From a switch to the neighbour upstream: an input queue is congested.
     Region(Notice),
 }
 
 impl Ctl<RcmParams> for Control {
-    /// Of a CN: a least frame, and 13 bytes for each five-tuple.
+    /// The size of a CN: a minimum frame, and 13 bytes for each five-tuple.
     fn frame_bytes(&self) -> u32 {
         match self {
             Control::Congestion => Cnp::FRAME_BYTES,
             Control::Region(notice) => 64 + 13 * u32::from(notice.count),
         }
     }
-    /// CNs go before all else.
+    /// CNs have the highest priority.
     fn priority(&self, _params: &RcmParams) -> Option<Priority> {
         matches!(self, Control::Region(_)).then_some(Priority::new(7))
     }
@@ -288,16 +293,16 @@ impl Ctl<RcmParams> for Control {
 /// A congestion notification (CN).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// Fb', quantised: 63 for the greatest.
+    /// Fb', quantised to 0..=63.
     pub degree: u8,
-    /// How many flows there are.
+    /// Number of flows.
     pub count: u8,
     /// The harmful flows.
     pub flows: [FlowId; MAX_FLOWS],
 }
 
 impl Notice {
-    /// The flows in it.
+    /// Returns the harmful flows.
     pub fn flows(&self) -> &[FlowId] {
         &self.flows[..usize::from(self.count)]
     }

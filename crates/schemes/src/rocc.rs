@@ -1,14 +1,14 @@
 //! RoCC: "RoCC: Robust Congestion Control for RDMA", Taheri et al., CoNEXT 2020.
 //!
 //! Each egress queue of a switch is a congestion point (CP). Every T it computes one fair rate from
-//! its length by a proportional-integral (PI) controller, and tells it to the source of each flow
-//! that has a packet in it. The source (RP) takes the rate, follows the congestion point that gave
-//! it the lowest, and doubles its rate when it hears nothing.
+//! its length with a proportional-integral (PI) controller, and sends it to the source of each flow
+//! that has a packet in the queue. The source (RP) uses the rate, follows the congestion point with
+//! the lowest rate, and doubles its rate if it receives no message for a while.
 //!
 //! The controller counts rates in steps of 10 Mb/s and queues in steps of 600 B, so that it needs
 //! few bits in a switch.
 //!
-//! The paper's text was not at hand: the laws below are those of a public OMNeT++ model of it (its
+//! The paper's text was not available. The laws are those of a public OMNeT++ model of it (its
 //! switch queue and host queue), in the paper's symbols.
 
 mod flow_table;
@@ -25,9 +25,9 @@ use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
-/// Delta F: rates are counted in these, bits per second.
+/// Delta F, bits per second: rates are counted in these steps.
 pub const RATE_STEP: u64 = 10_000_000;
-/// Delta Q: queues are counted in these, bytes.
+/// Delta Q, bytes: queues are counted in these steps.
 pub const QUEUE_STEP: u64 = 600;
 
 const SPAN: RangeInclusive<Time> = Time::from_us(1)..=Time::from_ms(100);
@@ -39,27 +39,28 @@ crate::params! {
     pub struct RoccParams {
         /// Period of the fair rate's update.
         update_interval: Time, "T", SPAN, "CoNEXT'20; an OMNeT++ model";
-        /// Queue length that the controller aims at, at a port of rate `at`.
+        /// Target queue length at a port of rate `at`.
         q_ref: Bytes, "Q_ref", LENGTH, "CoNEXT'20, 40G and 100G sets";
         /// Growth of the queue in a period that halves the fair rate, at a port of rate `at`.
         q_mid: Bytes, "Q_mid", LENGTH, "CoNEXT'20, 40G and 100G sets";
-        /// Queue length that drops the fair rate to its least, at a port of rate `at`.
+        /// Queue length that sets the fair rate to its minimum, at a port of rate `at`.
         q_max: Bytes, "Q_max", LENGTH, "CoNEXT'20, 40G and 100G sets";
-        /// The port rate that the queue lengths are given for; ports of k times the rate use k times
+        /// Port rate for which the queue lengths are given. Ports of k times the rate use k times
         /// the lengths.
         at: Rate, "", Rate::from_gbps(1)..=Rate::from_gbps(10_000),
             "CoNEXT'20, 40G and 100G sets; scaling decided";
-        /// Gain of the queue's distance from its aim, at the highest rates.
+        /// Gain of the queue's distance from its target, at the highest rates.
         alpha: f64, "alpha", GAIN, "an OMNeT++ model";
         /// Gain of the queue's growth, at the highest rates.
         beta: f64, "beta", GAIN, "an OMNeT++ model";
         /// The fair rate never falls below this.
         min_rate: Rate, "F_min", Rate::from_bps(RATE_STEP)..=Rate::from_gbps(100), "CoNEXT'20";
-        /// From a message's arrival at a host to its effect on the rate.
+        /// Time from a message's arrival at a host to its effect on the rate.
         host_delay: Time, "", Time::ZERO..=Time::from_ms(1), "an OMNeT++ model";
         /// Time without an accepted message after which the sender's rate doubles.
         recovery_timer: Time, "", SPAN, "an OMNeT++ model";
-        /// Flows that a queue can tell apart; further ones are not told the rate while it is full.
+        /// Number of flows that a queue can track. While this table is full, further flows get no
+        /// messages.
         flow_table: u64, "", 16..=65_536, "decided here";
     }
 }
@@ -98,7 +99,8 @@ impl Scheme for Rocc {
         }
         if params.recovery_timer <= params.update_interval {
             let why = format!(
-                "must be above update_interval, which is {}: a sender would recover between two messages",
+                "must be above update_interval, which is {}: a sender would recover between two \
+                 messages",
                 params.update_interval
             );
             return Err(ParamError::Conflict("recovery_timer", why));
@@ -141,31 +143,31 @@ pub mod presets {
     }
 }
 
-/// What a congestion point tells the source of a flow.
+/// A message from a congestion point to the source of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FairRate {
     /// The fair rate, in steps of [`RATE_STEP`].
     pub steps: u32,
-    /// Who says so: the switch and its port.
+    /// The congestion point: a switch and its port.
     pub origin: (NodeId, PortId),
 }
 
 impl Ctl<RoccParams> for FairRate {
-    /// An ICMP message: rate, congestion point and flow fit into the shortest frame.
+    /// An ICMP message: rate, congestion point and flow fit into the minimum frame.
     fn frame_bytes(&self) -> u32 {
         64
     }
 }
 
 impl FairRate {
-    /// The fair rate.
+    /// Returns the fair rate.
     pub fn rate(&self) -> Rate {
         Rate::from_bps(u64::from(self.steps) * RATE_STEP)
     }
 }
 
-/// The controller of an egress queue: from its length every T to a fair rate. Rates are counted in
-/// [`RATE_STEP`] and lengths in [`QUEUE_STEP`].
+/// The controller of an egress queue: computes a fair rate from the queue length every T. Rates are
+/// counted in [`RATE_STEP`] and lengths in [`QUEUE_STEP`].
 #[derive(Clone, Debug)]
 pub struct Controller {
     q_ref: f64,
@@ -181,13 +183,13 @@ pub struct Controller {
     before: f64,
 }
 
-/// At or below this part of F_max the two cuts, which are for sudden congestion, are not used.
+/// At or below F_max over this, the two cuts are not used. They are for sudden congestion.
 const CUTS_ABOVE: f64 = 8.0;
 /// The gains shrink with the fair rate down to F_max over this.
 const DEEPEST_LEVEL: f64 = 64.0;
 
 impl Controller {
-    /// The controller of a port of this rate, which begins at F_max.
+    /// Returns the controller of a port of this rate. It starts at F_max.
     pub fn new(params: &RoccParams, rate: Rate) -> Controller {
         let length = |bytes: Bytes| {
             let scaled = u128::from(bytes.get()) * u128::from(rate.bps());
@@ -208,12 +210,12 @@ impl Controller {
         }
     }
 
-    /// The fair rate, in whole steps.
+    /// Returns the fair rate, in whole steps.
     pub fn steps(&self) -> u32 {
         (self.fair + 0.5) as u32
     }
 
-    /// A period ended with `queue` bytes waiting.
+    /// Updates the fair rate at the end of a period, with `queue` bytes waiting.
     pub fn update(&mut self, queue: u64) {
         let q = (queue / QUEUE_STEP) as f64;
         let growth = q - self.before;
@@ -230,8 +232,8 @@ impl Controller {
         self.before = q;
     }
 
-    /// The gains go with the fair rate, that is, inversely with the number of flows, by powers of
-    /// two.
+    /// Returns the gains. They scale with the fair rate, that is inversely with the number of
+    /// flows, in powers of two.
     fn gains(&self) -> (f64, f64) {
         let mut level = 2.0;
         while level < DEEPEST_LEVEL && self.fair < self.f_max / level {
@@ -250,8 +252,8 @@ pub struct EgressQueue {
 }
 
 impl EgressQueue {
-    /// A packet is not in the queue any more. Data carries a mark where it was counted: its flow may
-    /// have been left out then, and have room now.
+    /// Removes a packet that is no longer in the queue. Data carries a mark if it was counted: when
+    /// its flow did not fit into the table, it was not, and the flow may have a place by now.
     #[inline]
     fn forget(&mut self, header: &Header) {
         if header.kind == PacketKind::Data && header.flags.contains(Flags::MARK) {
@@ -260,8 +262,7 @@ impl EgressQueue {
     }
 }
 
-/// The congestion points of a switch: all its queues update at the same time, and those of all
-/// switches do.
+/// The congestion points of a switch. All queues of all switches update at the same times.
 #[derive(Debug)]
 pub struct CongestionPoint {
     node: NodeId,
@@ -270,8 +271,8 @@ pub struct CongestionPoint {
 }
 
 impl Cp<Rocc> for CongestionPoint {
-    /// Departures change the table of their own port alone; messages leave when the timer fires,
-    /// for which all ports have caught up.
+    /// Departures change only the table of their own port. Messages leave when the timer fires, and
+    /// all ports are advanced to that time first.
     type Level = Emits;
     type Port = EgressQueue;
     crate::hooks!(enqueues, timer);
@@ -347,18 +348,18 @@ pub struct ReactionPoint {
     host_delay: Time,
     recovery_timer: Time,
     line_rate: Rate,
-    /// The limiter's rate; at the line rate there is no limiter.
+    /// The rate limiter's rate. At the line rate there is no limiter.
     rate: Rate,
-    /// The congestion point that it follows.
+    /// The congestion point that the sender follows.
     bound: Option<(NodeId, PortId)>,
-    /// When the rate doubles.
+    /// Time at which the rate doubles.
     recovers: Time,
-    /// Messages that arrived and have no effect yet, and when they have.
+    /// Messages that have arrived and have no effect yet, with the times at which they have.
     waiting: VecDeque<(Time, FairRate)>,
 }
 
 impl ReactionPoint {
-    /// The reaction point of a QP that begins: without a limiter.
+    /// Returns the state of a new QP: without a rate limiter.
     pub fn new(params: &RoccParams, path: &PathFacts) -> ReactionPoint {
         ReactionPoint {
             host_delay: params.host_delay,
@@ -371,18 +372,18 @@ impl ReactionPoint {
         }
     }
 
-    /// The rate now.
+    /// Returns the present rate.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// A message arrived. It counts when the host has worked on it.
+    /// Handles a message that arrived. It takes effect after `host_delay`.
     pub fn on_rate(&mut self, now: Time, message: FairRate) {
         self.waiting.push_back((now + self.host_delay, message));
         self.advance_to(now);
     }
 
-    /// Does what is due until `now`: messages first, in their order.
+    /// Handles everything that is due until `now`, messages first and in their order.
     pub fn advance_to(&mut self, now: Time) {
         while self.next_due() <= now {
             match self.waiting.front() {
@@ -395,13 +396,13 @@ impl ReactionPoint {
         }
     }
 
-    /// When something happens without a message.
+    /// Returns when something is due without a further message.
     pub fn next_due(&self) -> Time {
         self.waiting.front().map_or(Time::NEVER, |(due, _)| *due).min(self.recovers)
     }
 
-    /// Follows a congestion point that it is bound to, or that gives less than the one it is bound
-    /// to.
+    /// Applies a message from the congestion point that the sender follows, or from another one
+    /// with a lower rate, which it follows from then on.
     fn take(&mut self, now: Time, message: FairRate) {
         let follows = self.bound.is_none_or(|origin| origin == message.origin);
         if !(follows || message.rate() < self.rate) {
@@ -412,7 +413,7 @@ impl ReactionPoint {
         self.recovers = now + self.recovery_timer;
     }
 
-    /// Fast recovery: nothing was accepted for a while.
+    /// Doubles the rate (fast recovery): no message was accepted for a while.
     fn recover(&mut self) {
         let now = self.recovers;
         self.recovers = now + self.recovery_timer;
@@ -430,7 +431,7 @@ impl ReactionPoint {
 
 impl Rp<Rocc> for ReactionPoint {
     type Timer = Present;
-    /// A packet may wait long at a low rate; a message need not wait for it.
+    /// At a low rate a packet may wait long. A message takes effect without waiting for it.
     const REPACE: bool = true;
 
     fn open(params: &RoccParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {

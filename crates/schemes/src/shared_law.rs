@@ -1,26 +1,28 @@
-//! What many QPs have in common is kept once.
+//! Stores values that many QPs have in common only once.
 
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-/// Values that are in use somewhere in the process. The QPs of a network mostly go by the same numbers: where all
-/// read the same ones, these stay in a processor's first cache.
+/// The values that are in use somewhere in the process. Most QPs of a network use the same
+/// constants. If all read the same copy, it stays in the L1 cache.
 pub(crate) struct Shared<T>(Mutex<Vec<Weak<T>>>);
 
 impl<T: PartialEq> Shared<T> {
-    /// Not more are looked through: where each path has its own, there may be as many as QPs.
+    /// Maximum number of values that are stored and searched. If each path has its own value, there
+    /// may be as many as QPs.
     const MAX_SEARCHED: usize = 16;
 
     pub(crate) const fn new() -> Shared<T> {
         Shared(Mutex::new(Vec::new()))
     }
 
-    /// An equal value that is in use, else this one.
+    /// Returns an equal value that is in use, or else this one.
     pub(crate) fn share(&self, value: T) -> Arc<T> {
         let mut known = self.known();
         find(&known, |same| *same == value).unwrap_or_else(|| Self::keep(&mut known, value))
     }
 
-    /// A value in use of which `is_wanted` holds, else the one that `make` makes: for what takes long to make.
+    /// Returns a value in use for which `is_wanted` is true, or else what `make` returns. For
+    /// values that take long to make.
     pub(crate) fn share_or_make(
         &self,
         is_wanted: impl Fn(&T) -> bool,

@@ -1,13 +1,14 @@
 //! Swift: "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", Kumar et
 //! al., SIGCOMM 2020.
 //!
-//! The sender compares the round trip of each packet with a target and keeps its window where the
-//! two are equal (Algorithm 1). The target grows with the number of switches on the path and, for
-//! small windows, with the number of flows that share it, of which the window tells (section 3.5).
-//! A window may fall below one packet; then packets are paced further apart than a round trip.
+//! The sender compares the round trip of each packet with a target, and adjusts its window so that
+//! the two are equal (Algorithm 1). The target grows with the number of switches on the path. For
+//! small windows it also grows with the number of flows that share the path, which the window
+//! indicates (section 3.5). A window may fall below one packet. Packets are then paced further
+//! apart than a round trip.
 //!
-//! The paper splits the round trip into what the fabric and what the hosts take, each with a window
-//! of its own. Here a NIC answers at once, so only the fabric's part is modelled.
+//! The paper splits the round trip into the parts of fabric and hosts, each with a window of its
+//! own. Here a NIC answers at once, so only the fabric's part is modelled.
 
 use crate::contract::{
     Absent, Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp,
@@ -24,30 +25,32 @@ const FRACTION: RangeInclusive<f64> = 0.001..=1.0;
 crate::params! {
     /// Parameters of Swift.
     pub struct SwiftParams {
-        /// Target delay without what hops and flows add; it includes the empty network's round trip.
+        /// Target delay without the parts of hops and flows. It includes the round trip of the
+        /// empty network.
         base_target: Time, "base_target", Time::from_ns(100)..=Time::from_ms(100),
             "SIGCOMM'20 section 3.5; a deployment's value";
-        /// What each switch on the path adds to the target.
+        /// Part of the target for each switch on the path.
         per_hop: Time, "h", SPAN, "SIGCOMM'20 section 3.5; a deployment's value";
-        /// The most that a small window adds to the target; 0ns for nothing.
+        /// Maximum that a small window adds to the target; 0ns turns this off.
         fs_range: Time, "fs_range", SPAN, "SIGCOMM'20 section 3.5";
-        /// Window, in packets, at or below which it adds all of `fs_range`.
+        /// Window, in packets, at or below which all of `fs_range` is added.
         fs_min_cwnd: f64, "fs_min_cwnd", PACKETS, "SIGCOMM'20 section 3.5";
-        /// Window, in packets, from which on it adds nothing.
+        /// Window, in packets, at or above which nothing is added.
         fs_max_cwnd: f64, "fs_max_cwnd", PACKETS, "SIGCOMM'20 section 3.5";
         /// Additive increase, packets per round trip.
         ai: f64, "ai", 0.001..=1000.0, "SIGCOMM'20 Algorithm 1";
         /// Share of the delay's excess by which the window shrinks.
         beta: f64, "beta", FRACTION, "SIGCOMM'20 Algorithm 1";
-        /// The most that one decrease takes off the window.
+        /// Maximum share of the window that one decrease removes.
         max_mdf: f64, "max_mdf", 0.001..=0.99, "SIGCOMM'20 Algorithm 1";
-        /// The window never falls below this, in packets.
+        /// Minimum of the window, in packets.
         min_cwnd: f64, "min_cwnd", 0.0001..=1.0, "SIGCOMM'20 Algorithm 1";
-        /// The window never rises above this, in packets.
+        /// Maximum of the window, in packets.
         max_cwnd: f64, "max_cwnd", 1.0..=1_000_000.0, "SIGCOMM'20 Algorithm 1";
-        /// Retransmission timeouts in a row after which the window falls to its least.
+        /// Retransmission timeouts in a row after which the window falls to its minimum.
         reset_threshold: u64, "RETX_RESET_THRESHOLD", 1..=1_000_000, "SIGCOMM'20 Algorithm 1";
-        /// Weight of a new sample in the average round trip, which paces and spaces decreases.
+        /// Weight of a new sample in the average round trip, which sets the pace and the time
+        /// between decreases.
         rtt_weight: f64, "", FRACTION, "csg-htsim, update_rtt";
     }
 }
@@ -146,8 +149,8 @@ pub mod presets {
     }
 }
 
-/// What a host knows of QPs whose empty round trip is their target or more: even alone on their path they find
-/// each delay too long.
+/// Counts a host's QPs whose empty round trip is not below their target. Even alone on their path,
+/// such QPs find every delay too long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StarvedFlows {
     flows: u64,
@@ -156,7 +159,7 @@ pub struct StarvedFlows {
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: f64 = 8e12;
 
-/// The reaction point, one per QP. Times are picoseconds, windows packets.
+/// The reaction point, one per QP. Times are in picoseconds, windows in packets.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     /// Target delay with the path's hops, without flow scaling.
@@ -177,10 +180,10 @@ pub struct ReactionPoint {
     line_rate: Rate,
 
     cwnd: f64,
-    /// The average round trip; the path's own until there is a sample.
+    /// The average round trip. Before the first sample, the path's own.
     rtt: f64,
     sampled: bool,
-    /// The last packet's round trip.
+    /// Round trip of the last packet.
     delay: f64,
     last_decrease: Option<Time>,
     /// retransmit_cnt.
@@ -188,8 +191,8 @@ pub struct ReactionPoint {
 }
 
 impl ReactionPoint {
-    /// The reaction point of a QP that begins: with what its path holds, as RDMA does; the paper
-    /// gives no first window.
+    /// Returns the state of a new QP. It may fill its path, as in RDMA; the paper gives no initial
+    /// window.
     pub fn new(params: &SwiftParams, path: &PathFacts) -> ReactionPoint {
         let ps = |time: Time| time.ps() as f64;
         let (low, high) = (params.fs_min_cwnd.sqrt(), params.fs_max_cwnd.sqrt());
@@ -220,21 +223,21 @@ impl ReactionPoint {
         }
     }
 
-    /// The window, in packets.
+    /// Returns the window, in packets.
     #[inline]
     pub fn cwnd(&self) -> f64 {
         self.cwnd
     }
 
-    /// The target delay at the present window, in picoseconds (section 3.5).
+    /// Returns the target delay at the present window, in picoseconds (section 3.5).
     #[inline]
     pub fn target(&self) -> f64 {
         let scaling = self.fs_alpha / self.cwnd.sqrt() + self.fs_beta;
         self.path_target + scaling.clamp(0.0, self.fs_range)
     }
 
-    /// Window and pace. In flight are at most as many packets as the window has whole ones, and
-    /// below one packet its round trip is stretched to rtt / cwnd by pacing.
+    /// Window and pace, as limits for the sender. The window allows as many packets as it has whole
+    /// ones. Below one packet, pacing stretches the packet's round trip to rtt / cwnd.
     #[inline]
     pub fn limits(&self) -> SendLimits {
         let packets = (self.cwnd as u64).max(1);
@@ -247,7 +250,7 @@ impl ReactionPoint {
         SendLimits { rate, window: Bytes::new(packets * self.payload), ..SendLimits::UNLIMITED }
     }
 
-    /// An ACK of `packets` packets that took `delay` (Algorithm 1, on receiving an ACK).
+    /// Handles an ACK of `packets` packets that took `delay` (Algorithm 1, on receiving an ACK).
     pub fn acknowledge(&mut self, now: Time, packets: f64, delay: Time) {
         let can_decrease = self.can_decrease(now);
         self.timeouts = 0;
@@ -265,13 +268,13 @@ impl ReactionPoint {
         }
     }
 
-    /// Packets were lost and others came after them (Algorithm 1, on fast recovery).
+    /// Handles a NACK: packets were lost and later ones arrived (Algorithm 1, on fast recovery).
     pub fn lose(&mut self, now: Time) {
         self.timeouts = 0;
         self.cut(now);
     }
 
-    /// Nothing came for too long (Algorithm 1, on retransmit timeout).
+    /// Handles a timeout (Algorithm 1, on retransmit timeout).
     pub fn time_out(&mut self, now: Time) {
         self.timeouts += 1;
         if self.timeouts >= self.reset_threshold {
@@ -281,7 +284,7 @@ impl ReactionPoint {
         }
     }
 
-    /// One decrease in a round trip.
+    /// Returns whether a decrease is allowed: one per round trip.
     fn can_decrease(&self, now: Time) -> bool {
         self.last_decrease.is_none_or(|last| (now - last).ps() as f64 >= self.rtt)
     }
@@ -339,7 +342,7 @@ impl Rp<Swift> for ReactionPoint {
     fn on_retransmission_timeout(&mut self, cx: &mut HostCx<'_, Swift>) {
         self.time_out(cx.now);
     }
-    /// Under `alpha`, the last packet's delay over the target.
+    /// `alpha` shows the last packet's delay over the target.
     fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         Some(match what {
             SenderMetric::Rate => self.limits().rate.min(self.line_rate).bps() as f64,

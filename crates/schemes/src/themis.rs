@@ -112,8 +112,8 @@ impl Scheme for Themis {
     const TITLE: &'static str = "THEMIS over DCQCN";
     const PAPER: &'static str = "Liu et al., THEMIS: Efficiently Mitigating Congestion-Induced \
                                  Fairness Disparities in Long-Haul RDMA Networks (poster)";
-    const CAVEAT: &'static str = "The poster gives no law for T_block: its constants are decided here. \
-                                  Without long links this is DCQCN.";
+    const CAVEAT: &'static str = "The poster gives no law for T_block: its constants are decided \
+                                  here. Without long links this is DCQCN.";
     const PRESETS: &'static [Preset<ThemisParams>] = &[
         Preset {
             name: "themis",

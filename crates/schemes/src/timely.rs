@@ -1,21 +1,24 @@
 //! TIMELY: "TIMELY: RTT-based Congestion Control for the Datacenter", Mittal et al., SIGCOMM 2015.
 //!
-//! Switches do nothing. The sender times each packet and its ACK; the gradient of the round-trip
-//! time says whether queues grow (Algorithm 1): below T_low the rate rises, above T_high it falls
-//! however the gradient is, and in between it rises where round trips shorten and falls in
-//! proportion to the gradient where they lengthen.
+//! Switches do nothing. The sender measures the round-trip time of each packet and its ACK. The
+//! gradient of the round-trip time says whether queues grow (Algorithm 1):
 //!
-//! Two forms differ in when they look and in what counts as a run of good news:
+//! - Below T_low the rate rises.
+//! - Above T_high it falls, whatever the gradient is.
+//! - In between it rises if round trips shorten, and falls in proportion to the gradient if they
+//!   lengthen.
 //!
-//! - `paper`: an update for each completion, that is for each segment acknowledged; the fifth
-//!   completion in a row with a gradient of zero or below, and those after it, raise the rate by
-//!   N delta (hyperactive increase).
-//! - `ns3`, the HPCC simulator's: an update for each round trip, by the first ACK beyond what was
-//!   sent at the update before; an increase is hyperactive where five came before it, of either
-//!   kind.
+//! Two forms differ in when they update, and in which updates lead to hyperactive increase:
 //!
-//! Rates are whole bits per second and differences of round trips are taken in nanoseconds, both as
-//! in the HPCC simulator, so that the same ACKs give the same rates to the bit.
+//! - `paper`: updates for each completion, that is for each acknowledged segment. The fifth
+//!   completion in a row with a gradient of zero or below, and those after it, raise the rate by N
+//!   delta (hyperactive increase).
+//! - `ns3`, as in the HPCC simulator: updates once per round trip, at the first ACK beyond what was
+//!   sent at the previous update. An increase is hyperactive if five increases of either kind came
+//!   before it.
+//!
+//! Rates are whole bits per second, and differences of round trips are in nanoseconds. Both are as
+//! in the HPCC simulator, so the same ACKs give the same rates to the bit.
 
 use crate::contract::{
     Absent, Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp,
@@ -36,30 +39,31 @@ crate::params! {
         /// Reaction point: the paper's, or the HPCC simulator's.
         variant: &'static str, "", &["paper", "ns3"],
             "SIGCOMM'15 Algorithm 1; HPCC simulator, CC_MODE 7";
-        /// Bytes acknowledged per update (paper only).
+        /// Acknowledged bytes per update (paper only).
         segment: Bytes, "", Bytes::new(1)..=Bytes::new(1_000_000_000),
             "SIGCOMM'15 section 3: 16 to 64 KB";
-        /// Weight of the newest difference of round-trip times in their average.
+        /// Weight of the newest difference of round-trip times in the moving average.
         ewma_weight: f64, "alpha", FRACTION, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyAlpha";
-        /// Share of the rate that a gradient of one, or an endless round trip, takes away.
+        /// Share of the rate that a gradient of one, or an infinite round trip, takes away.
         decrease: f64, "beta", FRACTION, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyBeta";
-        /// Round trips shorter than this raise the rate whatever the gradient.
+        /// Round trips shorter than this raise the rate, whatever the gradient is.
         t_low: Time, "T_low", RTT, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyTLow";
-        /// Round trips longer than this lower the rate whatever the gradient.
+        /// Round trips longer than this lower the rate, whatever the gradient is.
         t_high: Time, "T_high", RTT, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyTHigh";
-        /// What differences of round-trip times are divided by to give the gradient.
+        /// Divisor that turns differences of round-trip times into the gradient.
         min_rtt: Time, "minRTT", RTT, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyMinRtt";
         /// Additive increase.
         rate_ai: Rate, "delta", STEP, "SIGCOMM'15 Algorithm 1; HPCC simulator, run.py";
         /// Hyperactive increase.
         rate_hai: Rate, "N delta", STEP, "SIGCOMM'15 Algorithm 1, N = 5; HPCC simulator, run.py";
-        /// Length of the run of good news that makes increases hyperactive.
+        /// Number of increases in a row after which increases are hyperactive.
         hai_after: u64, "", 0..=1_000_000, "SIGCOMM'15 section 4.3; HPCC simulator";
         /// The rate never falls below this.
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
-        /// Limit of the bytes in flight: none, or the network's or the path's BDP, fixed or scaled by
-        /// rate over line rate.
-        window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        /// Limit of the bytes in flight: none, or the BDP of the network or of the path, either
+        /// fixed or scaled by rate over line rate.
+        window: &'static str, "", rate_window::CHOICES,
+            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 
@@ -72,8 +76,8 @@ impl Scheme for Timely {
     const TITLE: &'static str = "TIMELY";
     const PAPER: &'static str = "Mittal et al., TIMELY: RTT-based Congestion Control for the \
                                  Datacenter, SIGCOMM 2015";
-    const CAVEAT: &'static str = "It has no fixed point: how flows share a link depends on how they \
-                                  began.";
+    const CAVEAT: &'static str = "It has no fixed point: how flows share a link depends on how \
+                                  they began.";
     const PRESETS: &'static [Preset<TimelyParams>] = &[
         Preset {
             name: "timely-paper",
@@ -85,7 +89,8 @@ impl Scheme for Timely {
         },
         Preset {
             name: "timely-hpcc",
-            summary: "What the HPCC paper's simulator compares with: once per round trip, no window",
+            summary: "What the HPCC paper's simulator compares with: once per round trip, no \
+                      window",
             source: "HPCC simulator, run.py, `timely`; with window = \"bdp\" its `timely_vwin`",
             ecn: None,
             params: presets::hpcc,
@@ -107,8 +112,8 @@ impl Scheme for Timely {
         }
         Ok(())
     }
-    /// A timestamp of the packet's departure, on data. The fabric knows that time anyway, so nothing
-    /// need carry it; its bytes are on the wire as the HPCC simulator has them.
+    /// A timestamp of the packet's departure, on data. The fabric knows that time, so no field
+    /// carries it, but its bytes are on the wire as in the HPCC simulator.
     fn meta_bytes(_params: &TimelyParams) -> (u32, u32) {
         (8, 0)
     }
@@ -154,35 +159,35 @@ enum Form {
     Ns3,
 }
 
-/// Whole nanoseconds are exact.
+/// Returns a span in nanoseconds. Exact for whole nanoseconds.
 fn nanoseconds(span: Time) -> f64 {
     span.ps() as f64 / 1000.0
 }
 
-/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+/// The reaction point, one per QP. Its methods take plain values, so that other schemes can use it.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     form: Form,
-    /// Bits per second, as all rates here.
+    /// Line rate in bits per second, like all rates here.
     line_rate: u64,
     min_rate: u64,
     rate: u64,
     limit: RateWindow,
-    /// The window now.
+    /// The window at the present rate.
     window: Bytes,
-    /// prev_rtt; none before the first update.
+    /// prev_rtt; `None` before the first update.
     last_rtt: Option<Time>,
-    /// rtt_diff, the average difference of round-trip times, nanoseconds.
+    /// rtt_diff, the moving average of differences of round-trip times, nanoseconds.
     difference: f64,
-    /// Length of the run of good news.
+    /// Number of increases in a row.
     run: u64,
-    /// An ACK up to this byte of the stream, or beyond, makes the next update.
+    /// The first ACK up to this byte of the stream, or beyond, triggers the next update.
     next_update: u64,
 }
 
 impl ReactionPoint {
-    /// The reaction point of a QP that begins: at line rate, as in the HPCC simulator. (The paper's
-    /// senders begin at their share of the host's link.)
+    /// Returns the state of a new QP: at line rate, as in the HPCC simulator. (The paper's senders
+    /// begin at their share of the host's link.)
     pub fn new(params: &TimelyParams, path: &PathFacts) -> ReactionPoint {
         let form = if params.variant == "ns3" { Form::Ns3 } else { Form::Paper };
         let line_rate = path.line_rate.bps();
@@ -204,19 +209,19 @@ impl ReactionPoint {
         }
     }
 
-    /// Rate and window.
+    /// Rate and window, as limits for the sender.
     #[inline]
     pub fn limits(&self) -> SendLimits {
         SendLimits { rate: Rate::from_bps(self.rate), window: self.window, ..SendLimits::UNLIMITED }
     }
 
-    /// The average difference of round-trip times over minRTT.
+    /// Returns the gradient: the average difference of round-trip times over minRTT.
     pub fn gradient(&self, params: &TimelyParams) -> f64 {
         self.difference / nanoseconds(params.min_rtt)
     }
 
-    /// An ACK up to `acknowledged`, `rtt` after its packet left, where the sender has sent up to
-    /// `sent`.
+    /// Handles an ACK up to `acknowledged`, which came `rtt` after its packet left. The sender has
+    /// sent up to `sent`.
     #[inline]
     pub fn acknowledge(&mut self, params: &TimelyParams, acknowledged: u64, sent: u64, rtt: Time) {
         if self.measure(params, acknowledged, sent, rtt) {
@@ -224,7 +229,8 @@ impl ReactionPoint {
         }
     }
 
-    /// Takes in a round trip, as [`acknowledge`](Self::acknowledge); whether an update is due.
+    /// Measures a round trip, with the arguments of [`acknowledge`](Self::acknowledge). Returns
+    /// whether an update is due.
     #[inline]
     pub fn measure(
         &mut self,
@@ -240,7 +246,7 @@ impl ReactionPoint {
             Form::Paper => acknowledged + params.segment.get(),
             Form::Ns3 => sent + 1,
         };
-        // The first round trip has nothing to be compared with.
+        // There is nothing to compare the first round trip with.
         let Some(last_rtt) = self.last_rtt.replace(rtt) else { return false };
         let newest = nanoseconds(rtt) - nanoseconds(last_rtt);
         let weight = params.ewma_weight;
@@ -248,7 +254,7 @@ impl ReactionPoint {
         true
     }
 
-    /// The update of Algorithm 1.
+    /// Does the update of Algorithm 1.
     pub fn update(&mut self, params: &TimelyParams, rtt: Time) {
         match self.rate_factor(params, rtt) {
             Some(factor) => self.scale_rate(factor),
@@ -256,7 +262,7 @@ impl ReactionPoint {
         }
     }
 
-    /// The branches of Algorithm 1: the share of the rate that is kept, none where the rate rises.
+    /// Returns the factor by which Algorithm 1 scales the rate down, or `None` if the rate rises.
     pub fn rate_factor(&self, params: &TimelyParams, rtt: Time) -> Option<f64> {
         let gradient = self.gradient(params);
         if rtt < params.t_low {
@@ -271,17 +277,17 @@ impl ReactionPoint {
         }
     }
 
-    /// Keeps a share of the rate, which ends a run of good news.
+    /// Scales the rate by `factor`, and resets the number of increases in a row.
     pub fn scale_rate(&mut self, factor: f64) {
         self.run = 0;
-        // A steep gradient leaves less than nothing, which becomes zero.
+        // A steep gradient gives a negative result; the cast turns it into zero.
         self.set((self.rate as f64 * factor) as u64);
     }
 
     fn raise(&mut self, params: &TimelyParams, rtt: Time) {
         let hyperactive = match self.form {
             Form::Paper => {
-                // Below T_low the algorithm returns before it looks at the gradient.
+                // Below T_low the algorithm returns before it checks the gradient.
                 self.run = if rtt < params.t_low { 0 } else { self.run + 1 };
                 self.run >= params.hai_after
             }

@@ -1,18 +1,18 @@
-//! TIMELY on TCD's detection: "Congestion Detection in Lossless Networks", Zhang et al., SIGCOMM
+//! TIMELY with TCD's detection: "Congestion Detection in Lossless Networks", Zhang et al., SIGCOMM
 //! 2021.
 //!
-//! A round trip lengthens by what PFC holds up as by what congests. ACKs echo what their packets met,
-//! and an update goes by the gravest of the ACKs since the update before:
+//! PFC lengthens a round trip as congestion does. ACKs echo the marks of their packets, and an
+//! update uses the most severe mark since the previous update:
 //!
-//! - UE: the rate stays. The round trip is measured all the same, and a run of good news ends.
-//! - CE: the rate falls whatever the gradient is.
+//! - UE: the rate stays. The round trip is still measured, and the run of increases ends.
+//! - CE: the rate falls, whatever the gradient is.
 //! - neither: [TIMELY](crate::timely)'s update.
 //!
-//! Decided here, as the paper's text was not available: how far CE lowers the rate. Where TIMELY
-//! cuts, it cuts as ever. Where it would raise, the rate keeps 1 - beta (1 - T_low / rtt): TIMELY's
-//! cut that looks at no gradient, taken from T_low on, as CE says that the queue is one of
-//! congestion. Such a cut is made once in a round trip, as the ACKs of a round trip tell of one
-//! queue; in between, and below T_low, the rate stays.
+//! The paper's text was not available. Our choice is how far CE lowers the rate. If TIMELY cuts,
+//! its cut applies. If TIMELY would raise, the rate is multiplied by 1 - beta (1 - T_low / rtt).
+//! This is TIMELY's cut without a gradient, taken from T_low on, because CE says that the queue is
+//! due to congestion. It is made once per round trip, as the ACKs of one round trip report the same
+//! queue. In between, and below T_low, the rate stays.
 
 use crate::contract::{
     Absent, Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp,
@@ -27,9 +27,9 @@ use units::{Rate, Time};
 crate::join_params! {
     /// Parameters of TIMELY+TCD.
     pub struct TimelyTcdParams {
-        /// TIMELY's.
+        /// Parameters of TIMELY.
         timely: TimelyParams;
-        /// The detector's.
+        /// Parameters of the detector.
         tcd: TcdParams;
     }
 }
@@ -99,18 +99,18 @@ pub mod presets {
     }
 }
 
-/// The reaction point: TIMELY's, which heeds CE and UE.
+/// TIMELY's reaction point, which also reacts to CE and UE.
 #[derive(Clone, Debug)]
 pub struct TernaryReactionPoint {
     timely: timely::ReactionPoint,
-    /// The gravest that was echoed since the last update.
+    /// The most severe mark that was echoed since the last update.
     met: EcnCodePoint,
-    /// The next cut that TIMELY itself would not make, not before this time.
+    /// No cut that TIMELY itself would not make before this time.
     next_cut: Time,
 }
 
 impl TernaryReactionPoint {
-    /// The reaction point of a QP that begins.
+    /// Returns the state of a new QP.
     pub fn new(params: &TimelyParams, path: &PathFacts) -> TernaryReactionPoint {
         TernaryReactionPoint {
             timely: timely::ReactionPoint::new(params, path),
@@ -119,8 +119,8 @@ impl TernaryReactionPoint {
         }
     }
 
-    /// An ACK up to `acknowledged`, `rtt` after its packet left, with what that met, where the sender
-    /// has sent up to `sent`.
+    /// Handles an ACK up to `acknowledged`, which came `rtt` after its packet left and echoes the
+    /// packet's mark. The sender has sent up to `sent`.
     #[inline]
     pub fn acknowledge(
         &mut self,

@@ -9,8 +9,8 @@ use units::{Bytes, Rate, Time};
 
 static LAWS: Shared<Law> = Shared::new();
 
-/// The parameters as a reaction point uses them. All QPs with the same line rate and the same window
-/// share one law.
+/// The parameters as a reaction point uses them. All QPs with the same line rate and the same
+/// window share one law.
 ///
 /// It has cache lines of its own: `Arc` keeps the reference count next to it, and each clone writes
 /// that count.
@@ -227,8 +227,8 @@ impl ReactionPoint {
         }
     }
 
-    /// Returns when a timer next changes the window, if the window follows the rate. The sender must
-    /// then be checked: it may be allowed to send, or have to stop. Returns `NEVER` otherwise.
+    /// Returns when a timer next changes the window, if the window follows the rate. The sender
+    /// must then be checked: it may be allowed to send, or have to stop. Returns `NEVER` otherwise.
     #[inline]
     pub fn next_window(&self) -> Time {
         if !self.law.limit.follows_rate() {

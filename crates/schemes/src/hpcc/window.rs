@@ -276,8 +276,8 @@ impl<const N: usize> ReactionPoint<N> {
         let Law { format, rates, base_rtt, .. } = &*self.law;
         self.records.prepare_for(*format, now, ack);
         // The largest u so far, as bits plus 1; 0 is none. For numbers that are not negative, bits
-        // sort as the numbers do. Which link is the busiest is random for the branch predictor, and
-        // this form compiles without branches.
+        // sort as the numbers do. A branch on which link is the
+        // busiest would be mispredicted often, and this form needs none.
         let (mut max_bits, mut max_hop, mut max_span) = (0, 0, 0);
         for (hop, (new, old)) in ack.aligned_with(&self.records).enumerate() {
             let span = format.span(&new, &old).ps();

@@ -6,9 +6,10 @@ use crate::contract::{LinkRates, RateCode};
 use units::{Rate, Time};
 use wire::int::IntHop;
 
-/// What a record's way through a packet leaves of it: all, or what 64 bits hold.
+/// The precision of INT records: full, or what 64 bits hold.
 ///
-/// Times and bytes sent wrap around in each format, and so do the differences that a sender takes.
+/// Times and bytes sent wrap around in each format, and so do the differences that a sender
+/// computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntFormat(Form);
 
@@ -16,36 +17,36 @@ pub struct IntFormat(Form);
 enum Form {
     Full,
     Paper,
-    /// What the units of bytes are multiplied with (INT_MULTI); and whether a port whose rate has no
-    /// code tells the first code's.
+    /// `multiple` scales the units of bytes (INT_MULTI). With `uncoded`, a port whose rate has no
+    /// code reports the rate of the first code.
     Simulator {
         multiple: u32,
         uncoded: bool,
     },
 }
 
-/// Of the HPCC simulator's format, and of the paper's but for the queue.
+/// Field widths of the HPCC simulator's format, and of the paper's, except for the queue.
 const NARROW_TIME_BITS: u32 = 24;
 const NARROW_SENT_BITS: u32 = 20;
 const NARROW_QUEUE_BITS: u32 = 17;
-/// Bytes that the fields count in.
+/// Bytes per unit of the two fields.
 const SENT_UNIT: u64 = 128;
 const QUEUE_UNIT: u64 = 80;
 
-/// Whole units of `unit` bytes, times `multiple`. It is 1 nearly always, and then the compiler knows
-/// what it divides by; a division takes as long as all else that is done with a record.
+/// Returns whole units of `unit` bytes times `multiple`. `multiple` is nearly always 1, and then
+/// the compiler knows the divisor. A division takes as long as all else that is done with a record.
 #[inline(always)]
 fn units(multiple: u32, bytes: u64, unit: u64) -> u64 {
     if multiple == 1 { bytes / unit } else { bytes / (unit * u64::from(multiple)) }
 }
 
 impl IntFormat {
-    /// Nothing is lost.
+    /// Full precision.
     pub const FULL: IntFormat = IntFormat(Form::Full);
-    /// The paper's 64 bits: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
-    /// bytes, a longer queue than it can say told as the longest.
+    /// The paper's 64 bits: whole nanoseconds, bytes sent in units of 128 bytes, and queues in
+    /// units of 80 bytes, capped at the maximum of the field.
     pub const PAPER: IntFormat = IntFormat(Form::Paper);
-    /// The rates that the HPCC simulator's format has a code for.
+    /// The rates that have a code in the HPCC simulator's format.
     pub const RATES: [Rate; 5] = [
         Rate::from_gbps(25),
         Rate::from_gbps(50),
@@ -53,14 +54,14 @@ impl IntFormat {
         Rate::from_gbps(200),
         Rate::from_gbps(400),
     ];
-    /// The HPCC simulator's: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
-    /// bytes, both times `multiple`.
+    /// Returns the HPCC simulator's format: whole nanoseconds, bytes sent in units of 128 bytes and
+    /// queues in units of 80 bytes, both times `multiple`.
     pub fn hpcc_ns3(multiple: u32) -> IntFormat {
         IntFormat(Form::Simulator { multiple: multiple.max(1), uncoded: false })
     }
 
-    /// The same, where a port whose rate has no code leaves the field as it was: at 0, which is
-    /// 25 Gb/s.
+    /// Returns this format with one change: a port whose rate has no code leaves the field at 0,
+    /// which is 25 Gb/s.
     pub fn with_uncoded(self) -> IntFormat {
         match self.0 {
             Form::Simulator { multiple, .. } => {
@@ -70,7 +71,7 @@ impl IntFormat {
         }
     }
 
-    /// Whether it can tell of a port of this rate.
+    /// Returns whether this format can encode a port of this rate.
     pub fn encodes(self, rate: Rate) -> bool {
         match self.0 {
             Form::Paper => wire::int::RATES.contains(&rate),
@@ -79,7 +80,7 @@ impl IntFormat {
         }
     }
 
-    /// The code that a port of this rate tells.
+    /// Returns the code that a port of this rate writes into its records.
     pub fn code(self, rates: &LinkRates, rate: Rate) -> RateCode {
         let told = match self.0 {
             Form::Full | Form::Paper => rate,
@@ -91,13 +92,13 @@ impl IntFormat {
         rates.code(told)
     }
 
-    /// What it leaves of `record`, rounded down and wrapped around.
+    /// Returns `record` as this format encodes it, rounded down and wrapped around.
     #[inline(always)]
     pub fn round(self, record: IntRecord) -> IntRecord {
         if matches!(self.0, Form::Full) { record } else { self.narrowed(record) }
     }
 
-    // Not in line where full records are stamped.
+    // Not inlined: full records are the common case.
     #[inline(never)]
     pub(super) fn narrowed(self, record: IntRecord) -> IntRecord {
         let IntRecord { time, tx_bytes, queue_bytes, .. } = record;
@@ -132,14 +133,15 @@ impl IntFormat {
         matches!(self.0, Form::Full)
     }
 
-    /// Whether the number of the path comes with the records. The HPCC simulator has none: records of two
-    /// paths are compared as if they were of one.
+    /// Returns whether records carry the number of their path. In the HPCC simulator they do not:
+    /// records of two paths are compared as if they were of one.
     #[inline]
     pub fn has_path_id(self) -> bool {
         !matches!(self.0, Form::Simulator { .. })
     }
 
-    /// From `older` to `newer`; zero where time runs backwards and does not wrap around.
+    /// Returns the time from `older` to `newer`; zero if time runs backwards and does not wrap
+    /// around.
     #[inline(always)]
     pub fn span(self, newer: &IntRecord, older: &IntRecord) -> Time {
         if matches!(self.0, Form::Full) {
@@ -151,7 +153,7 @@ impl IntFormat {
         Time::from_ns(span)
     }
 
-    /// Bytes that the port sent from `older` to `newer`.
+    /// Returns the bytes that the port sent from `older` to `newer`.
     #[inline(always)]
     pub fn sent_between(self, newer: &IntRecord, older: &IntRecord) -> u64 {
         let multiple = match self.0 {

@@ -5,15 +5,15 @@ use crate::contract::RateCode;
 use std::hint::select_unpredictable;
 use units::{NodeId, PortId, Time};
 
-/// A record without its rate, as packets carry it. Every packet has room for several, and networks
-/// have many packets: 12 bytes.
+/// A record without its rate, as packets carry it. Every packet has room for several records, and a
+/// network has many packets, so it takes only 12 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, packed(4))]
 struct Packed {
-    /// Picoseconds, of which 36 bits are left: they wrap around after 69 ms. Below them the queue, up
-    /// to 268 MB.
+    /// The upper 36 bits are the time in picoseconds, which wraps around after 69 ms. The lower 28
+    /// bits are the queue, up to 268 MB.
     time_and_queue: u64,
-    /// Wraps around after 4.3 GB.
+    /// Bytes sent. Wraps around after 4.3 GB.
     tx_bytes: u32,
 }
 
@@ -44,11 +44,11 @@ impl Packed {
 }
 
 /// The records of a path, first switch first, with room for `N` hops. Their number comes first in
-/// memory, next to the packet's header, as every hop reads it. With 5 hops, and nothing else, a packet
-/// takes two cache lines.
+/// memory, next to the packet's header, because every hop reads it. With 5 hops and nothing else, a
+/// packet takes two cache lines.
 ///
-/// Times and bytes sent are those of [`IntRecord`]s that have wrapped around; [`IntFormat`] takes their
-/// differences.
+/// Times and bytes sent are those of [`IntRecord`]s that have wrapped around. [`IntFormat`]
+/// computes their differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct IntStack<const N: usize> {
@@ -59,13 +59,13 @@ pub struct IntStack<const N: usize> {
 }
 
 impl<const N: usize> IntStack<N> {
-    /// How many records were pushed.
+    /// Returns the number of records.
     #[inline]
     pub fn hops(&self) -> usize {
         usize::from(self.hops)
     }
 
-    /// They, in order.
+    /// Returns the records in order.
     #[inline]
     pub fn records(&self) -> impl ExactSizeIterator<Item = IntRecord> + '_ {
         (0..self.hops().min(N)).map(|hop| self.at(hop))
@@ -76,28 +76,30 @@ impl<const N: usize> IntStack<N> {
         self.records[hop].record(self.rates[hop])
     }
 
-    /// Each record with the one of `earlier` of the same port, if `earlier` is of the same path.
+    /// Returns each record together with the previous one of the same port, if `earlier` is of the
+    /// same path.
     #[inline]
     pub fn aligned_with<'a>(
         &'a self,
         earlier: &'a PreviousRecords<N>,
     ) -> impl Iterator<Item = (IntRecord, IntRecord)> + 'a {
         let known = if self.path == earlier.path { usize::from(earlier.hops) } else { 0 };
-        // `hops` never exceeds N; the compiler does not know, and needs no panic this way.
+        // `hops` never exceeds N. The bound tells the compiler so, which then needs no panic.
         (0..self.hops().min(known).min(N)).map(|hop| {
             let rate = self.rates[hop];
             (self.records[hop].record(rate), earlier.records[hop].record(rate))
         })
     }
 
-    /// Another number means another path (pathID); the ports passed and their order make it. One other
-    /// path of 65,536 has the same.
+    /// Returns the number of the path (pathID), which depends on the ports passed and their order.
+    /// Different numbers mean different paths. Of other paths, one in 65,536 has the same number.
     #[inline]
     pub fn path(&self) -> u16 {
         self.path
     }
 
-    /// The records of the first `hops` switches, to which path `path` leads, and the others.
+    /// Splits the records: those of the first `hops` switches, to which path `path` leads, and the
+    /// others.
     pub fn split(&self, hops: usize, path: u16) -> (IntStack<N>, IntStack<N>) {
         let hops = hops.min(self.hops());
         let mut parts = [IntStack::default(); 2];
@@ -117,17 +119,18 @@ impl<const N: usize> IntStack<N> {
     ///
     /// A run whose paths have more than `N` switches is refused before it starts
     /// ([`Scheme::MAX_HOPS`]). Only a packet that is in flight when a link fails or is repaired can
-    /// pass more: it begins on a path of before and ends on one of after. Its last switches leave no
+    /// pass more: it begins on an old path and ends on a new one. Its last switches leave no
     /// record.
     #[inline]
     pub fn push(&mut self, node: NodeId, port: PortId, record: IntRecord) {
         self.push_if(true, node, port, record);
     }
 
-    /// The same if it is `wanted`, which the processor need not guess.
+    /// Like [`push`](Self::push) if `wanted`; otherwise changes nothing. Needs no branch, so it
+    /// cannot be mispredicted.
     #[inline(always)]
     pub fn push_if(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord) {
-        // Where it is not wanted, what is there is written again.
+        // If it is not wanted, the present content is written back.
         let wanted = wanted && self.hops() < N;
         let hop = self.hops().min(N - 1);
         let (old, new) = (self.records[hop], Packed::new(&record));
@@ -137,7 +140,7 @@ impl<const N: usize> IntStack<N> {
         };
         self.rates[hop] = select_unpredictable(wanted, record.rate, self.rates[hop]);
         self.hops += u8::from(wanted);
-        // An odd multiplier mixes and loses nothing; the upper bits are mixed best.
+        // An odd multiplier mixes without loss. The upper bits are mixed best.
         let step = (node.get() << 8) ^ u32::from(port.get());
         let mixed = (u32::from(self.path).rotate_left(23) ^ step).wrapping_mul(0x9e37_79b1);
         self.path = select_unpredictable(wanted, (mixed >> 16) as u16, self.path);
@@ -152,25 +155,25 @@ impl<const N: usize> Default for IntStack<N> {
     }
 }
 
-/// The records that a sender compares the next ones with. Their rates are those of the next ones, of the
-/// same ports; every QP has them.
+/// The previous records, which a sender compares with the next ones. Their rates are those of the
+/// next ones, which are of the same ports. Every QP has them.
 #[derive(Clone, Debug)]
 pub struct PreviousRecords<const N: usize> {
     hops: u8,
     path: u16,
-    /// When they came, [`TICK_BITS`] of its picoseconds left out.
+    /// Arrival time without the lowest [`TICK_BITS`] of its picoseconds.
     came: u32,
     records: [Packed; N],
 }
 
-/// A tick is about a microsecond.
+/// A tick is about one microsecond.
 const TICK_BITS: u32 = 20;
-/// Records that come further apart than this, about 10 ms, are not compared: the bytes that a link of
-/// 3.2 Tb/s sends until then are about the most that full ones can tell.
+/// Records that arrive further apart than this, about 10 ms, are not compared. A link of 3.2 Tb/s
+/// sends about the maximum of the bytes-sent counter in that time.
 const MAX_GAP: u32 = (Time::from_ms(10).ps() >> TICK_BITS) as u32;
 
 impl<const N: usize> PreviousRecords<N> {
-    /// Before the first.
+    /// No records yet.
     pub const NONE: PreviousRecords<N> = PreviousRecords {
         hops: 0,
         path: 0,
@@ -178,7 +181,7 @@ impl<const N: usize> PreviousRecords<N> {
         records: [Packed { time_and_queue: 0, tx_bytes: 0 }; N],
     };
 
-    /// Those that come `now`.
+    /// Returns the records of `stack`, which arrives `now`.
     #[inline(always)]
     pub fn from(now: Time, stack: &IntStack<N>) -> PreviousRecords<N> {
         let IntStack { hops, path, records, .. } = *stack;
@@ -190,33 +193,33 @@ impl<const N: usize> PreviousRecords<N> {
         (time.ps() >> TICK_BITS) as u32
     }
 
-    /// Whether records of this format are too old to compare those with that come `now`. 64 bits can't
-    /// say.
+    /// Returns whether these records are too old to compare with records that arrive `now`. The
+    /// 64-bit formats cannot tell.
     #[inline]
     pub fn is_stale(&self, format: IntFormat, now: Time) -> bool {
         format.is_full() && Self::tick(now).wrapping_sub(self.came) > MAX_GAP
     }
 
-    /// Makes them fit to be beside `stack`, which comes `now`: those that are too old are forgotten, and where
-    /// their format tells no path, they are taken as of the same.
+    /// Prepares the comparison with `stack`, which arrives `now`. Records that are too old are
+    /// removed. If their format has no path number, they count as being of the same path.
     #[inline(always)]
     pub fn prepare_for(&mut self, format: IntFormat, now: Time, stack: &IntStack<N>) {
         if self.is_stale(format, now) {
             *self = Self::NONE;
         }
-        // Asked last, as a path seldom changes.
+        // Checked last, because a path seldom changes.
         if self.path != stack.path && !format.has_path_id() {
             self.path = stack.path;
         }
     }
 
-    /// See [`IntStack::path`].
+    /// Returns the number of the path, see [`IntStack::path`].
     pub fn path(&self) -> u16 {
         self.path
     }
 
-    /// Puts a record that comes `now` in the place of the one of this hop, which it returns; all zero
-    /// where there was none.
+    /// Replaces the record of this hop by one that arrives `now`. Returns the old record, which is
+    /// all zero if there was none.
     pub fn replace(&mut self, now: Time, hop: usize, record: &IntRecord) -> IntRecord {
         let old = std::mem::replace(&mut self.records[hop], Packed::new(record));
         self.came = Self::tick(now);

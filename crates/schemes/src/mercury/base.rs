@@ -1,4 +1,4 @@
-//! What Mercury goes on top of.
+//! The schemes that Mercury can extend.
 
 use super::FeedbackParams;
 use crate::contract::{PortView, Preset, RateCode, Scheme};
@@ -9,24 +9,24 @@ use crate::params::Params;
 use crate::timely::{self, Timely, TimelyParams};
 use units::{Bytes, NodeId, Rate, Time};
 
-/// A scheme that Mercury can go on top of: one whose senders send nothing to their receivers, and
-/// whose receivers only send the transport's ACKs (or need not send more).
+/// A scheme that Mercury can extend. Its senders must send nothing to their receivers, and its
+/// receivers must send nothing but ACKs, or be able to do without the rest.
 pub trait Base: Scheme {
-    /// The name of the two together.
+    /// Name of the combination.
     const NAME: &'static str;
-    /// Their full name.
+    /// Full name of the combination.
     const TITLE: &'static str;
-    /// Their presets.
+    /// Presets of the combination.
     const PRESETS: &'static [Preset<Self::Joined>];
-    /// Their parameters.
+    /// Parameters of the combination.
     type Joined: Params + AsRef<FeedbackParams>;
 
-    /// The scheme's own parameters among them.
+    /// Returns the base scheme's part of the parameters.
     fn base(joined: &Self::Joined) -> &Self::Params;
-    /// A sender reacts as to one congestion notification. Not where it knows none: what it measures
-    /// tells it more.
+    /// Reacts to one congestion notification. Does nothing if the base scheme has no notifications:
+    /// what it measures says more.
     fn cut(_law: &mut Self::Rp, _now: Time) {}
-    /// What its switches write into a data packet that begins to leave.
+    /// Writes what the base scheme's switches write into a data packet that begins to leave.
     fn stamp(_meta: &mut Self::Meta, _node: NodeId, _now: Time, _rate: RateCode, _view: &PortView) {
     }
 }
@@ -38,7 +38,7 @@ crate::join_params! {
     pub struct MercuryParams {
         /// DCQCN's.
         dcqcn: DcqcnParams, without RECEIVER_PARAMS;
-        /// Mercury's.
+        /// Parameters of Mercury.
         feedback: FeedbackParams;
     }
 }
@@ -83,7 +83,7 @@ crate::join_params! {
     pub struct MercuryTimelyParams {
         /// TIMELY's.
         timely: TimelyParams;
-        /// Mercury's.
+        /// Parameters of Mercury.
         feedback: FeedbackParams;
     }
 }
@@ -116,7 +116,7 @@ crate::join_params! {
     pub struct MercuryHpccParams {
         /// HPCC's.
         hpcc: HpccParams, without SIMULATOR_ONLY;
-        /// Mercury's.
+        /// Parameters of Mercury.
         feedback: FeedbackParams;
     }
 }

@@ -1,38 +1,38 @@
-//! Whether a port's queue is congestion, or may have been made by PFC.
+//! Detects whether a port's queue is congestion, or may be due to PFC.
 
 use units::{Rate, Time};
 
 /// Whether a port's queue says how its input compares with its rate. A `port-state` probe shows 0
-/// for Determined without congestion, 1 for Determined with it, 2 for Undetermined.
+/// for Determined without congestion, 1 for Determined with it, and 2 for Undetermined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It does.
+    /// The queue says so.
     Determined,
-    /// PFC may have made the queue.
+    /// PFC may have caused the queue.
     Undetermined,
 }
 
-/// State-driven detection at a port's priority (Algorithm 1).
+/// State-driven detection for one priority of a port (Algorithm 1).
 #[derive(Clone, Copy, Debug)]
 pub struct Detector {
     rate: Rate,
-    /// Bytes, above which a queue is congestion.
+    /// Queue length in bytes above which the port is congested.
     threshold: u64,
     /// T.
     period: Time,
     /// Last_State.
     state: State,
-    /// When the present pause began; never outside of one.
+    /// Start of the present pause. `NEVER` outside of a pause.
     paused_at: Time,
     /// rxByte.
     received: u64,
-    /// When T expires, and the queue when it began.
+    /// When T expires, and the queue at its start.
     check_at: Time,
     checked_queue: u64,
 }
 
 impl Detector {
-    /// A port of this rate that was never paused.
+    /// Returns the detector of a port of this rate that was never paused.
     pub fn new(rate: Rate, threshold: u64, period: Time) -> Detector {
         Detector {
             rate,
@@ -46,13 +46,13 @@ impl Detector {
         }
     }
 
-    /// The port's state.
+    /// Returns the port's state.
     #[inline]
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// The peer paused the port (lines 2 and 3), or repeats that it has.
+    /// Notes that the peer paused the port (lines 2 and 3). Repeated pauses change nothing.
     pub fn pause(&mut self, now: Time) {
         if self.paused_at == Time::NEVER {
             self.paused_at = now;
@@ -61,7 +61,7 @@ impl Detector {
         }
     }
 
-    /// Bytes joined the queue (lines 4 and 5).
+    /// Counts bytes that joined the queue (lines 4 and 5).
     #[inline]
     pub fn arrive(&mut self, bytes: u64) {
         if self.paused_at != Time::NEVER {
@@ -69,7 +69,7 @@ impl Detector {
         }
     }
 
-    /// The peer lets the port go on, where `queue` bytes wait (lines 7 to 14).
+    /// Notes that the peer resumed the port, where `queue` bytes wait (lines 7 to 14).
     pub fn resume(&mut self, now: Time, queue: u64) {
         if self.paused_at == Time::NEVER {
             return;
@@ -84,7 +84,8 @@ impl Detector {
         self.begin_period(now, queue);
     }
 
-    /// A packet left and `queue` bytes stay (lines 15 to 20).
+    /// Checks the queue if T has expired. A packet has left and `queue` bytes stay (lines 15 to
+    /// 20).
     #[inline]
     pub fn depart(&mut self, now: Time, queue: u64) {
         let waits = self.state == State::Undetermined && self.paused_at == Time::NEVER;

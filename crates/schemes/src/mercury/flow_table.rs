@@ -1,26 +1,30 @@
-//! What a port knows of its flows, and whom it has notified.
+//! The flows of a port, and which of them it has notified.
 
 use crate::contract::Address;
 use std::collections::VecDeque;
 use units::Time;
 use units::splitmix::mix;
 
-/// Entries that a flow may have; one that finds none of them free is not notified meanwhile.
+/// Number of entries where a flow may be. A flow that finds none of them free is not notified
+/// meanwhile.
 const PROBES: usize = 8;
 
-/// Bytes that wait at a port, by flow: a fixed number of entries, found by hash and linear probing.
-/// A flow without bytes has no entry, but one that is not taken yet is still there when it returns; those of
-/// flows that were told lately are taken last.
+/// Bytes that wait at a port, by flow. The number of entries is fixed; an entry is found by hash
+/// and linear probing.
+///
+/// A flow without bytes has no claim to its entry, but keeps it until another flow takes it.
+/// Entries of recently notified flows are taken last.
 #[derive(Clone, Debug)]
 pub struct FlowTable {
     entries: Vec<Entry>,
-    /// Sum over all flows, those without an entry as well.
+    /// Bytes of all flows, including those without an entry.
     total: u64,
-    /// Places of flows that have not been told lately, in the order in which they came: they are the next to
-    /// be. Some may have no bytes any more.
+    /// Entries of flows that were not notified recently, in the order in which they came. They are
+    /// notified next. Some may have no bytes any more.
     pending: Vec<u32>,
-    /// Until when a flow is left in peace, and its place, in order. Where the entry says another time it
-    /// has been told again since, or is another flow's.
+    /// Notified flows: the end of the silence after the notification and the index of the entry, in
+    /// order of time. If the entry has another time, it was notified again since, or belongs to
+    /// another flow.
     notified: VecDeque<(Time, u32)>,
 }
 
@@ -28,16 +32,16 @@ pub struct FlowTable {
 struct Entry {
     key: u64,
     bytes: u64,
-    /// Of its last packet.
+    /// Addresses of its last packet.
     address: Address,
-    /// Not told again before this time.
+    /// No notification before this time.
     silent_until: Time,
-    /// It is among the untold.
+    /// It is in `FlowTable::pending`.
     pending: bool,
 }
 
 impl FlowTable {
-    /// A table of `entries`, rounded up to a power of two.
+    /// Returns an empty table of `entries`, rounded up to a power of two.
     pub fn new(entries: usize) -> FlowTable {
         FlowTable {
             entries: vec![Entry::default(); entries.next_power_of_two()],
@@ -47,13 +51,13 @@ impl FlowTable {
         }
     }
 
-    /// Bytes that wait, of all flows.
+    /// Returns the bytes that wait, of all flows.
     #[inline]
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Bytes that wait of the flow `key`.
+    /// Returns the bytes of flow `key` that wait.
     pub fn bytes(&self, key: u64) -> u64 {
         self.find(key).map_or(0, |at| self.entries[at].bytes)
     }
@@ -70,7 +74,7 @@ impl FlowTable {
         self.places(key).find(|&at| self.entries[at].key == key)
     }
 
-    /// Bytes of the flow `key` joined the queue, of a QP of this address.
+    /// Adds bytes of flow `key` that joined the queue, from a QP of this address.
     #[inline]
     pub fn join(&mut self, now: Time, key: u64, address: Address, bytes: u64) {
         self.total += bytes;
@@ -91,8 +95,8 @@ impl FlowTable {
         }
     }
 
-    /// The port is congested: tells all flows that have bytes at it and have not been told for `silence`. Of
-    /// each, `tell` gets an address and its bytes.
+    /// Notifies all flows that have bytes at the congested port and were not notified within the
+    /// last `silence`. Calls `send` with an address and the bytes of each.
     #[inline]
     pub fn notify(&mut self, now: Time, silence: Time, mut send: impl FnMut(Address, u64)) {
         while let Some(&(until, place)) = self.notified.front()
@@ -116,7 +120,7 @@ impl FlowTable {
         }
     }
 
-    /// Bytes of a flow left.
+    /// Removes bytes of a flow that left.
     #[inline]
     pub fn leave(&mut self, key: u64, bytes: u64) {
         self.total -= bytes;

@@ -1,11 +1,12 @@
-//! What a queue would be had nobody paused the port: the simulator's own knowledge, to count with.
+//! Computes what a queue would be if the port had never been paused. Only the simulator can know
+//! it; it is used for counters.
 
 use units::{Rate, Time};
 
-/// The bytes of a queue that pauses kept from leaving, at a port's priority.
+/// The bytes of a queue that pauses kept from leaving, for one priority of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Pauses {
-    /// Up to when the present pause is counted; never outside of one.
+    /// The present pause is counted up to this time. `NEVER` outside of a pause.
     counted_to: Time,
     kept: u64,
 }
@@ -17,22 +18,24 @@ impl Default for Pauses {
 }
 
 impl Pauses {
-    /// The peer pauses the port, where `queue` bytes wait, or repeats that it does.
+    /// Notes that the peer pauses the port, where `queue` bytes wait. Repeated pauses change
+    /// nothing.
     pub fn pause(&mut self, now: Time, queue: u64) {
         if self.counted_to == Time::NEVER {
             self.counted_to = now;
-            // What has left since is kept no more.
+            // Bytes that have left since no longer count.
             self.kept = self.kept.min(queue);
         }
     }
 
-    /// The peer lets the port go on.
+    /// Notes that the peer resumes the port.
     pub fn resume(&mut self, now: Time, rate: Rate, queue: u64) {
         self.kept(now, rate, queue);
         self.counted_to = Time::NEVER;
     }
 
-    /// How many of the `queue` bytes that wait would have left had nobody paused the port.
+    /// Returns how many of the `queue` bytes that wait would have left if the port had never been
+    /// paused.
     #[inline]
     pub fn kept(&mut self, now: Time, rate: Rate, queue: u64) -> u64 {
         if self.counted_to != Time::NEVER {

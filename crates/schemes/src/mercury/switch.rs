@@ -1,5 +1,5 @@
-//! Mercury's congestion point and notification point, both in the switch: what a port knows of
-//! itself, of its flows, and when it notifies whom.
+//! Mercury's congestion point and notification point, both in the switch. They track the state of
+//! each port and its flows, and notify senders.
 
 use super::detector::{Detector, State};
 use super::flow_table::FlowTable;
@@ -11,22 +11,22 @@ use crate::contract::{
 };
 use units::{NodeId, Priority, Rate, Time};
 
-/// What the congestion point keeps of a port.
+/// The state of a port.
 #[derive(Clone, Debug)]
 pub struct PortState {
     rate: Rate,
     rate_code: RateCode,
-    /// Bytes, above which a queue is congestion.
+    /// Queue length in bytes above which the port is congested.
     threshold: u64,
-    /// By priority, from when data of it or a pause first came.
+    /// State by priority. Created when data of it or a pause first comes.
     classes: [Option<Box<Class>>; 8],
 }
 
-/// What it keeps of a port's priority.
+/// The state of one priority of a port.
 #[derive(Clone, Debug)]
 struct Class {
     detector: Detector,
-    /// The queue when it was last seen.
+    /// The queue length at the last event.
     queue: u64,
     pauses: Pauses,
     flows: FlowTable,
@@ -36,7 +36,7 @@ struct Class {
 #[derive(Clone, Debug)]
 pub struct CongestionPoint {
     node: NodeId,
-    /// baseRTT, of the whole network, in picoseconds.
+    /// baseRTT of the whole network, in picoseconds.
     base_rtt: u64,
     state_detection: bool,
     window_notification: bool,
@@ -65,7 +65,7 @@ impl CongestionPoint {
         }
     }
 
-    /// What is kept of a priority at a port.
+    /// Returns the state of a priority of a port; creates it on first use.
     #[inline]
     fn class<'p>(&self, port: &'p mut PortState, priority: u8) -> &'p mut Class {
         port.classes[usize::from(priority & 7)].get_or_insert_with(|| {
@@ -78,7 +78,7 @@ impl CongestionPoint {
         })
     }
 
-    /// Data no longer waits at a port, where `queue` bytes of its priority do.
+    /// Removes data that no longer waits at a port. `queue` bytes of its priority still do.
     #[inline]
     fn leave<'p>(&self, port: &'p mut PortState, header: &Header, queue: u64) -> &'p mut Class {
         let class = self.class(port, header.priority);
@@ -87,7 +87,7 @@ impl CongestionPoint {
         class
     }
 
-    /// FID.
+    /// Returns the flow's key (FID).
     #[inline]
     fn key(&self, address: &Address) -> u64 {
         if self.by_pair {
@@ -97,8 +97,8 @@ impl CongestionPoint {
         }
     }
 
-    /// Win, in bytes: the flow's share of the rate for a base round trip (Algorithm 2, lines 10 to
-    /// 13). Zero stands for a plain CNP. Of link bytes, as C baseRTT is at the sender.
+    /// Returns Win in bytes: the flow's share of the rate for a base round trip (Algorithm 2, lines
+    /// 10 to 13). It counts link bytes, like C baseRTT at the sender. Zero means a plain CNP.
     fn window(&self, rate: Rate, bytes: u64, total: u64) -> u32 {
         if !self.window_notification {
             return 0;
@@ -117,7 +117,7 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
     fn port(&self, params: &B::Joined, facts: &PortFacts) -> PortState {
         let own = params.as_ref();
         let share = facts.rate.bps() as f64 / Rate::from_gbps(100).bps() as f64;
-        // A packet that waits alone is no congestion, however slow the port.
+        // A packet that waits alone is no congestion, however slow the port is.
         let threshold = ((own.congestion_threshold.get() as f64 * share) as u64).max(self.packet);
         PortState {
             rate: facts.rate,
@@ -173,7 +173,7 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
             class.pauses.resume(cx.now, rate, view.class_bytes);
         }
     }
-    /// What says most among the priorities.
+    /// Shows the strongest state of all priorities.
     fn observe(&self, port: &PortState, _now: Time) -> Option<f64> {
         let number = |class: &Class| match class.detector.state() {
             State::Undetermined => 2,

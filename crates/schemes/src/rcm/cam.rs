@@ -7,13 +7,13 @@ use units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     flow: FlowId,
-    /// Through which port it came.
+    /// Port through which it came.
     input: u16,
     written: Time,
 }
 
-/// The content-addressable memory of an output queue: sampled flows, the oldest overwritten first. A
-/// flow that was sampled several times has several entries.
+/// The content-addressable memory of an output queue: sampled flows, of which the oldest is
+/// overwritten first. A flow that was sampled several times has several entries.
 #[derive(Clone, Debug)]
 pub struct Cam {
     entries: Vec<Entry>,
@@ -21,15 +21,15 @@ pub struct Cam {
     next: usize,
     age: Time,
     share: f64,
-    /// As of the last entry.
+    /// Time of the newest entry. The harmful flows were found then.
     written: Time,
     harmful: Vec<(FlowId, u16)>,
-    /// Room to count the entries of each flow.
+    /// Scratch space to count the entries of each flow.
     hits: Vec<u32>,
 }
 
 impl Cam {
-    /// An empty one.
+    /// Returns an empty CAM.
     pub fn new(params: &RegionParams) -> Cam {
         let depth = params.cam_depth as usize;
         Cam {
@@ -44,7 +44,7 @@ impl Cam {
         }
     }
 
-    /// A packet of a flow that came through port `input` was sampled.
+    /// Writes a sampled packet of a flow that came through port `input`.
     pub fn write(&mut self, now: Time, flow: FlowId, input: u16) {
         let entry = Entry { flow, input, written: now };
         if self.entries.len() < self.depth {
@@ -57,7 +57,8 @@ impl Cam {
         self.find_harmful(now);
     }
 
-    /// Counts the entries of each flow that are not too old, against those of the mean flow.
+    /// Finds the harmful flows: compares the number of valid entries of each flow with that of the
+    /// mean flow.
     fn find_harmful(&mut self, now: Time) {
         self.harmful.clear();
         self.hits.clear();
@@ -79,13 +80,13 @@ impl Cam {
         self.harmful.retain(|_| is_harmful());
     }
 
-    /// The harmful flows, each once, with the ports through which they come.
+    /// Returns the harmful flows, each once, with the ports through which they come.
     #[inline]
     pub fn harmful(&self, now: Time) -> &[(FlowId, u16)] {
         if now <= self.written + self.age { &self.harmful } else { &[] }
     }
 
-    /// Whether a flow is harmful: it has at least its share of the entries.
+    /// Returns whether a flow is harmful.
     #[inline]
     pub fn is_harmful(&self, now: Time, flow: FlowId) -> bool {
         self.harmful(now).iter().any(|(known, _)| *known == flow)

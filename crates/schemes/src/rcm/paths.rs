@@ -1,4 +1,4 @@
-//! SAR's memory of flows (section 3.4).
+//! The flows that SAR tracks (section 3.4).
 
 use super::FlowId;
 use units::splitmix::mix;
@@ -8,14 +8,15 @@ use units::{PortId, Time};
 struct Entry {
     flow: FlowId,
     seen: Time,
-    /// When a flow that finds its place taken last came.
+    /// When another flow that found this place taken last sent.
     others_seen: Option<Time>,
     port: PortId,
     taken: bool,
 }
 
-/// The flows that pass a switch, with the ports that they take. A flow that finds its place taken by
-/// one that still sends is not followed, and so not moved; nor is it new when it gets the place.
+/// The flows that pass a switch, with their ports. A flow that finds its place taken by a flow that
+/// still sends is not tracked, and so not moved. When it gets the place later, it does not count as
+/// new.
 #[derive(Clone, Debug)]
 pub struct FlowTable {
     entries: Vec<Entry>,
@@ -23,19 +24,19 @@ pub struct FlowTable {
 }
 
 impl FlowTable {
-    /// An empty table. A flow of which nothing came for longer than `gap` is forgotten.
+    /// Returns an empty table. A flow without a packet for longer than `gap` is forgotten.
     pub fn new(entries: usize, gap: Time) -> FlowTable {
         FlowTable { entries: vec![Entry::default(); entries], gap }
     }
 
-    /// The port that a flow takes, which would take `chosen` if it were new, and whether it is new;
-    /// `None` where it is not followed.
+    /// Returns the port of a flow and whether the flow is new; `chosen` is the port of a new flow.
+    /// Returns `None` if the flow is not tracked.
     #[inline]
     pub fn current(&mut self, now: Time, flow: FlowId, chosen: PortId) -> Option<(PortId, bool)> {
         let (place, gap) = (self.place(flow), self.gap);
         let entry = &mut self.entries[place];
         if !entry.taken || now > entry.seen + gap {
-            // Of others it is not known which they were.
+            // The table does not know which other flow found the place taken.
             let runs = entry.others_seen.is_some_and(|seen| now <= seen + gap);
             return Some((chosen, entry.flow == flow || !runs));
         }
@@ -46,7 +47,7 @@ impl FlowTable {
         None
     }
 
-    /// A packet of a flow that is followed takes a port.
+    /// Notes that a packet of a tracked flow takes a port.
     #[inline]
     pub fn take(&mut self, now: Time, flow: FlowId, port: PortId) {
         let place = self.place(flow);
@@ -57,7 +58,7 @@ impl FlowTable {
     #[inline]
     fn place(&self, flow: FlowId) -> usize {
         let (hash, count) = (mix(flow.0), self.entries.len() as u64);
-        // A division takes longer than all of the hash.
+        // A division takes longer than the whole hash.
         (if count.is_power_of_two() { hash & (count - 1) } else { hash % count }) as usize
     }
 }

@@ -16,7 +16,7 @@ use crate::contract::{
 use remote::Remote;
 use units::{PortId, Time};
 
-/// Where harmful flows that have spent Wc may send what else would be idle time.
+/// Ports at which harmful flows that have used up Wc may send when the link would idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Release {
     Never,
@@ -27,13 +27,13 @@ enum Release {
 #[derive(Clone, Debug)]
 struct Output {
     detector: Detector,
-    /// Until when an input queue that blames the port is congested.
+    /// An input queue that blames the port is congested until this time.
     blamed_until: Time,
     cam: Cam,
     cam_sampling: Sampling,
     remote: Remote,
     window: SendWindow,
-    /// Harmful flows that have not sent since congestion began, and how many there were.
+    /// Harmful flows that have not sent since congestion began, and how many there were then.
     unsent: Vec<FlowId>,
     harmful: usize,
 }
@@ -41,9 +41,9 @@ struct Output {
 #[derive(Clone, Debug)]
 struct Input {
     detector: Detector,
-    /// The output that it last blamed.
+    /// The output that it blames since its last sample.
     blamed: usize,
-    /// CNs go upstream, and not before this time.
+    /// Whether it sends CNs upstream, and the earliest time of the next one.
     notifies: bool,
     next_notice: Time,
 }
@@ -57,7 +57,7 @@ pub struct RcmSwitch {
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     flows: FlowTable,
-    /// When the first port's harmful flows may go on.
+    /// When the first port's harmful flows may continue.
     wake_at: Time,
     notices: u64,
     cuts: u64,
@@ -65,7 +65,7 @@ pub struct RcmSwitch {
 }
 
 impl RcmSwitch {
-    /// A switch without congestion.
+    /// Returns the state of a switch without congestion.
     pub fn new(params: &RegionParams, facts: &SwitchFacts<'_>) -> RcmSwitch {
         let seed = |what: u64, port: &PortFacts| {
             facts.seed ^ (what << 32 | u64::from(port.port.get())).wrapping_mul(0x9e37_79b9)
@@ -105,7 +105,7 @@ impl RcmSwitch {
         }
     }
 
-    /// A packet of a flow crosses to a port; whether the flow is harmful there.
+    /// Notes that a packet of a flow crosses to a port. Returns whether the flow is harmful there.
     #[inline]
     fn crosses(&mut self, port: usize, flow: FlowId, input: u16, now: Time) -> bool {
         let output = &mut self.outputs[port];
@@ -119,8 +119,8 @@ impl RcmSwitch {
         place.is_some()
     }
 
-    /// Samples an input queue that a packet of `size` bytes joins on its way to `out`, and finds which
-    /// output it blames.
+    /// Samples an input queue that a packet of `size` bytes joins on its way to `out`, and finds
+    /// which output it blames.
     fn sample_input(
         &mut self,
         cx: &mut EmitCx<'_, Rcm>,
@@ -131,7 +131,7 @@ impl RcmSwitch {
         let input = view.port.index();
         let feedback = self.inputs[input].detector.sample(cx.now, view.bytes() + size);
         let bytes = |output: usize| view.voqs[output] + if output == out { size } else { 0 };
-        // The first of the longest.
+        // The first one of the longest.
         let blamed = (0..view.voqs.len()).rev().max_by_key(|&output| bytes(output)).unwrap_or(0);
         self.calm_down(blamed, cx.now);
         let before = std::mem::replace(&mut self.inputs[input].blamed, blamed);
@@ -149,13 +149,14 @@ impl RcmSwitch {
         }
     }
 
-    /// Data joins the output queue of a port, where so many bytes of its priority wait.
+    /// Handles data that joins the output queue of a port, where `queue` bytes of its priority
+    /// wait.
     #[inline]
     fn on_data(&mut self, port: usize, header: &Header, queue: u64, now: Time) {
         let (output, size) = (&mut self.outputs[port], u64::from(header.size));
         let is_cam_sample = output.cam_sampling.count_bytes(size);
         let is_sample = output.detector.count_bytes(size);
-        // All four at once: one guess.
+        // All four conditions in one branch, which is predicted well.
         let concerns =
             is_cam_sample | is_sample | output.window.is_on() | output.remote.is_valid(now);
         if concerns {
@@ -163,8 +164,8 @@ impl RcmSwitch {
         }
     }
 
-    /// Looks at data that joins an output queue: as a sample of flows, as one of so many bytes that wait,
-    /// as part of a window.
+    /// Handles data that joins an output queue and is a sample of flows, a sample of the queue, or
+    /// part of a window.
     fn inspect(
         &mut self,
         port: usize,
@@ -202,7 +203,8 @@ impl RcmSwitch {
         }
     }
 
-    /// Congestion of this degree was found at a port, or told of it: RCC cuts.
+    /// Cuts the window (RCC) after congestion of this degree was found at a port, or notified to
+    /// it.
     fn react(&mut self, port: usize, degree: u8, now: Time) {
         if !self.params.rcc {
             return;
@@ -227,8 +229,8 @@ impl RcmSwitch {
         }
     }
 
-    /// Ends RCC where congestion is over: before anything new is found or told, which begins it anew.
-    /// What it held may go.
+    /// Ends RCC at a port if its congestion is over, and releases what it held. Must be called
+    /// before anything new is found or notified, because that starts it again.
     #[inline]
     fn calm_down(&mut self, port: usize, now: Time) {
         if self.outputs[port].window.is_on() && self.role(port, now) == Role::None {
@@ -239,7 +241,7 @@ impl RcmSwitch {
         }
     }
 
-    /// A CN from the neighbour downstream of a port.
+    /// Handles a CN from the neighbour downstream of a port.
     fn on_notice(&mut self, port: usize, notice: &Notice, now: Time) {
         self.calm_down(port, now);
         let Output { remote, cam, .. } = &mut self.outputs[port];
@@ -247,7 +249,7 @@ impl RcmSwitch {
         self.react(port, notice.degree, now);
     }
 
-    /// Tells the neighbour upstream of an input queue of its congestion.
+    /// Notifies the neighbour upstream of the congestion of an input queue.
     fn notify(&mut self, cx: &mut EmitCx<'_, Rcm>, input: usize) {
         let now = cx.now;
         let Input { blamed, notifies, next_notice, ref detector } = self.inputs[input];
@@ -380,7 +382,7 @@ impl CpTimer<Rcm> for RcmSwitch {
     fn next_timer(&self) -> Time {
         self.wake_at
     }
-    /// A window is over somewhere.
+    /// A window has ended at some port.
     fn on_timer(&mut self, cx: &mut EmitCx<'_, Rcm>, _ports: &mut dyn Ports<PortId>) {
         for port in 0..self.outputs.len() {
             self.calm_down(port, cx.now);

@@ -3,14 +3,14 @@
 use super::{MAX_DEGREE, RegionParams};
 use units::{Rate, Time};
 
-/// A packet that is sent.
+/// A packet that leaves through the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentPacket {
-    /// When.
+    /// Time at which it leaves.
     pub now: Time,
-    /// Its size.
+    /// Size in bytes.
     pub size: u64,
-    /// Its flow is harmful.
+    /// Whether its flow is harmful.
     pub harmful: bool,
 }
 
@@ -18,10 +18,10 @@ pub struct SentPacket {
 enum State {
     /// No congestion.
     Off,
-    /// W and Wc are being found out: what was sent since congestion began, and what of that by
-    /// harmful flows.
+    /// W and Wc are being measured: bytes sent since congestion began, and the part of harmful
+    /// flows.
     Measures { sent: u64, harmful: u64 },
-    /// What was sent in the present window, and what of that by harmful flows.
+    /// Bytes sent in the present window, and the part of harmful flows.
     Limits { sent: u64, harmful: u64, ends: Time },
 }
 
@@ -36,18 +36,18 @@ pub struct SendWindow {
     state: State,
     /// W.
     window: f64,
-    /// Wc as measured, and now; and its least.
+    /// Wc as measured, the present Wc, and its minimum.
     measured: f64,
     limit: f64,
     min_limit: f64,
-    /// The degree that the measured Wc will be cut by.
+    /// The degree by which the measured Wc will be cut.
     degree: u8,
-    /// Until when harmful flows wait; long ago where they don't.
+    /// Harmful flows wait until this time. In the past if they may send.
     held_until: Time,
 }
 
 impl SendWindow {
-    /// The window of a port of this rate, with packets of up to `packet` bytes.
+    /// Returns the window of a port of this rate, with packets of up to `packet` bytes.
     pub fn new(params: &RegionParams, rate: Rate, packet: u64) -> SendWindow {
         SendWindow {
             rate,
@@ -65,25 +65,26 @@ impl SendWindow {
         }
     }
 
-    /// Whether harmful flows are limited.
+    /// Returns whether harmful flows are limited.
     #[inline]
     pub fn limits(&self) -> bool {
         matches!(self.state, State::Limits { .. })
     }
 
-    /// Whether there is congestion.
+    /// Returns whether there is congestion.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.state != State::Off
     }
 
-    /// W, Wc, Wnc in bytes, where harmful flows are limited.
+    /// Returns W, Wc and Wnc in bytes, if harmful flows are limited.
     pub fn window_parts(&self) -> Option<(f64, f64, f64)> {
         self.limits().then_some((self.window, self.limit, self.window - self.limit))
     }
 
-    /// Congestion of this degree (Fb in 63rds of its most): begins, or cuts Wc by Fb Gd, where the
-    /// greatest Fb halves it: of what was measured, or of what is left (equation 5).
+    /// Notes congestion of this degree (Fb in 63rds of its maximum). Starts the measurement, or
+    /// cuts Wc by Fb Gd: the measured Wc, or what is left of it (equation 5). The maximum Fb halves
+    /// Wc.
     pub fn cut(&mut self, degree: u8) {
         self.degree = degree;
         let factor = 1.0 - f64::from(degree) / (2.0 * f64::from(MAX_DEGREE));
@@ -96,14 +97,14 @@ impl SendWindow {
         self.find_held();
     }
 
-    /// Congestion is over.
+    /// Ends the limit: congestion is over.
     pub fn end_congestion(&mut self) {
         self.state = State::Off;
         self.find_held();
     }
 
-    /// A packet was sent; `all_sent` tells whether all harmful flows have sent one since congestion
-    /// began, and how many they are.
+    /// Counts a packet that was sent. `all_sent` returns whether all harmful flows have sent a
+    /// packet since congestion began, and their number.
     pub fn sent(&mut self, packet: &SentPacket, all_sent: impl FnOnce() -> (bool, usize)) {
         let SentPacket { now, size, harmful: is_harmful } = *packet;
         let of_harmful = if is_harmful { size } else { 0 };
@@ -120,7 +121,8 @@ impl SendWindow {
                     return;
                 }
                 self.window = sent as f64;
-                // Each harmful flow may always send a packet, or it would never be seen again.
+                // Each harmful flow may always send a packet. Otherwise it would never be seen
+                // again.
                 let min_limit = ((self.packet * flows.max(1) as u64) as f64).min(self.window);
                 self.min_limit = min_limit.max(self.packet as f64);
                 self.measured = (harmful as f64).max(min_limit);
@@ -131,8 +133,8 @@ impl SendWindow {
             }
             State::Limits { mut sent, mut harmful, mut ends } => {
                 if now >= ends || sent as f64 >= self.window {
-                    // What the last packet took too much is missing now, and no more: the rest they sent
-                    // where nobody else did, or before Wc was cut.
+                    // The excess of the last packet is missing now, but no more than a packet: the
+                    // rest was sent when nobody else did, or before Wc was cut.
                     let excess = (harmful as f64 - self.allowed()).max(0.0) as u64;
                     (sent, harmful) = (0, excess.min(self.packet));
                     ends = now + self.period();
@@ -144,24 +146,24 @@ impl SendWindow {
         }
     }
 
-    /// Wc, which never falls below a packet of each flow.
+    /// Returns Wc, which is at least a packet for each flow.
     #[inline]
     fn allowed(&self) -> f64 {
         self.limit.max(self.min_limit)
     }
 
-    /// W at the port's rate.
+    /// Returns the time that W takes at the port's rate.
     fn period(&self) -> Time {
         self.rate.time_for(units::Bytes::new(self.window as u64))
     }
 
-    /// Until when harmful flows wait, as they have spent Wc; `None` where they may send.
+    /// Returns until when harmful flows wait because they have used up Wc; `None` if they may send.
     #[inline]
     pub fn held_until(&self, now: Time) -> Option<Time> {
         (now < self.held_until).then_some(self.held_until)
     }
 
-    /// Finds that anew: it is asked more often than it changes.
+    /// Updates `held_until`, which is read more often than it changes.
     #[inline]
     fn find_held(&mut self) {
         self.held_until = match self.state {

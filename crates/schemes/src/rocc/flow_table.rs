@@ -1,25 +1,28 @@
+//! The flow table of an egress queue.
+
 use crate::contract::Address;
 
-/// The flows that have packets in a queue: how many, and where their sources are. A table of fixed
-/// size, made at set-up, with open addressing: a flow is in the first free place from where its key
-/// points, and leaves no gap when it goes.
+/// The flows that have packets in a queue: number of packets and source address of each. The table
+/// has a fixed size and open addressing. A flow is in the first free place from its home position
+/// on, and its removal leaves no gap.
 #[derive(Clone, Debug)]
 pub struct FlowTable {
-    /// Packets and address by place; no packets: a free place.
+    /// Number of packets and address by place. A place without packets is free.
     places: Vec<(u32, Address)>,
     used: usize,
-    /// Flows that it takes: less than there are places, so that a search ends soon.
+    /// Maximum number of flows. There are more places than that, so that a search ends soon.
     max_flows: usize,
 }
 
 impl FlowTable {
-    /// A table for `flows` flows.
+    /// Returns an empty table for `flows` flows.
     pub fn new(flows: usize) -> FlowTable {
         let places = (flows + flows / 2).next_power_of_two();
         FlowTable { places: vec![(0, Address::default()); places], used: 0, max_flows: flows }
     }
 
-    /// A packet of this QP joined the queue; whether it was counted, as it is where its flow finds room.
+    /// Counts a packet of this QP that joined the queue. Returns whether it was counted: it is not
+    /// if the table is full.
     #[inline]
     pub fn arrive(&mut self, address: &Address) -> bool {
         let place = self.find(address);
@@ -34,7 +37,7 @@ impl FlowTable {
         true
     }
 
-    /// A packet of this QP that was counted left the queue.
+    /// Removes a packet of this QP that was counted and left the queue.
     #[inline]
     pub fn depart(&mut self, address: &Address) {
         let place = self.find(address);
@@ -45,13 +48,13 @@ impl FlowTable {
         }
     }
 
-    /// Where the sources of the flows in the queue are, one each.
+    /// Returns the addresses of the flows in the queue, one each.
     pub fn addresses(&self) -> impl Iterator<Item = &Address> {
         let taken = self.places.iter().filter(|(packets, _)| *packets != 0);
         taken.map(|(_, address)| address).take(self.used)
     }
 
-    /// The place of a QP, or the free one that it would take.
+    /// Returns the place of a QP, or the free place that it would take.
     #[inline]
     fn find(&self, address: &Address) -> usize {
         let mut place = self.home(address);
@@ -61,7 +64,7 @@ impl FlowTable {
         place
     }
 
-    /// Frees a place, and moves up whoever would not be found beyond it.
+    /// Frees a place, and moves the flows that would no longer be found behind it.
     fn erase(&mut self, mut free: usize) {
         self.used -= 1;
         let mut place = free;
@@ -70,7 +73,7 @@ impl FlowTable {
             if self.places[place].0 == 0 {
                 break;
             }
-            // How far it is from home, against how far the free place is behind it.
+            // Compares its distance from home with its distance from the free place.
             let last = self.places.len() - 1;
             let from_home = place.wrapping_sub(self.home(&self.places[place].1)) & last;
             if from_home >= place.wrapping_sub(free) & last {

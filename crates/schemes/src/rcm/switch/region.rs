@@ -5,22 +5,22 @@ use crate::rcm::{FlowId, MAX_DEGREE};
 use std::hint::select_unpredictable;
 use units::{PortId, Time};
 
-/// A port's place in the congestion region (section 3.2).
+/// Role of a port in the congestion region (section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Outside.
+    /// Outside of the region.
     None,
-    /// It found congestion itself, and heard of none.
+    /// It found congestion itself and got no notification.
     Root,
-    /// It was told of congestion.
+    /// A neighbour notified it of congestion.
     Edge,
-    /// Both.
+    /// It found congestion itself and was notified.
     Inner,
 }
 
 impl RcmSwitch {
-    /// The port's local congestion flag: its output queue is congested, or an input queue that
-    /// blames it.
+    /// Returns the port's local congestion flag: its output queue is congested, or an input queue
+    /// that blames it.
     pub(super) fn is_local(&self, port: usize, now: Time) -> bool {
         let output = &self.outputs[port];
         output.detector.is_congested(now) || now < output.blamed_until
@@ -28,7 +28,7 @@ impl RcmSwitch {
 
     /// Finds until when input queues that blame a port are congested.
     pub(super) fn find_blame(&mut self, port: usize) {
-        // Who blames it can't be guessed.
+        // Without a branch, as which inputs blame the port is unpredictable.
         let until = self.inputs.iter().map(|input| {
             let until = input.detector.congested_until();
             select_unpredictable(input.blamed == port, until, Time::ZERO)
@@ -36,7 +36,7 @@ impl RcmSwitch {
         self.outputs[port].blamed_until = until.max().unwrap_or(Time::ZERO);
     }
 
-    /// Where a port is in the congestion region.
+    /// Returns the role of a port in the congestion region.
     #[inline]
     pub fn role(&self, port: usize, now: Time) -> Role {
         match (self.is_local(port, now), self.outputs[port].remote.is_valid(now)) {
@@ -47,14 +47,15 @@ impl RcmSwitch {
         }
     }
 
-    /// Fb of a port: the most of what its output queue and the inputs that blame it have found.
+    /// Returns Fb of a port: the maximum of its output queue and of the inputs that blame it.
     pub(super) fn own_degree(&self, port: usize, now: Time) -> u8 {
         let inputs = self.inputs.iter().filter(|input| input.blamed == port);
         let of_inputs = inputs.map(|input| input.detector.degree(now)).max().unwrap_or(0);
         self.outputs[port].detector.degree(now).max(of_inputs)
     }
 
-    /// Fb' <- (1 - w) Fb + w Fbr, where the neighbour has told Fbr (equation 2).
+    /// Returns Fb' <- (1 - w) Fb + w Fbr, if the neighbour has notified Fbr (equation 2), and
+    /// otherwise Fb.
     pub(super) fn mix(&self, own: u8, port: usize, now: Time) -> u8 {
         let remote = &self.outputs[port].remote;
         if !remote.is_valid(now) {
@@ -64,12 +65,13 @@ impl RcmSwitch {
         ((1.0 - w) * f64::from(own) + w * f64::from(remote.degree)).round() as u8
     }
 
-    /// The regional congestion degree of a port, by which SAR chooses.
+    /// Returns the regional congestion degree of a port, by which SAR chooses.
     fn regional_degree(&self, port: usize, now: Time) -> u8 {
         self.mix(self.own_degree(port, now), port, now)
     }
 
-    /// Whether a flow is harmful at a port: the root's word counts before the port's own CAM.
+    /// Returns whether a flow is harmful at a port. A CN from the root takes precedence over the
+    /// port's own CAM.
     pub(super) fn is_harmful(&self, port: usize, flow: FlowId, now: Time) -> bool {
         let output = &self.outputs[port];
         if output.remote.is_valid(now) {
@@ -78,7 +80,7 @@ impl RcmSwitch {
         output.cam.is_harmful(now, flow)
     }
 
-    /// The harmful flows of a port that come through `input`.
+    /// Returns the harmful flows of a port that come through `input`.
     pub(super) fn harmful_through(
         &self,
         port: usize,
@@ -94,7 +96,7 @@ impl RcmSwitch {
         remote.map(|entry| entry.flow).chain(own.map(|(flow, _)| *flow))
     }
 
-    /// Whether SAR moves flows away from a port.
+    /// Returns whether SAR moves flows away from a port.
     fn should_avoid(&self, port: usize, now: Time) -> bool {
         let remote = &self.outputs[port].remote;
         let by_notices = remote.is_valid(now) && remote.notices >= self.params.detour_notices;
@@ -103,7 +105,7 @@ impl RcmSwitch {
             || (self.is_local(port, now) && f64::from(self.own_degree(port, now)) > threshold)
     }
 
-    /// Where SAR moves a flow that takes `current`.
+    /// Returns the port to which SAR moves a flow that takes `current`, if any.
     pub(super) fn find_better_port(
         &self,
         flow: FlowId,
@@ -116,7 +118,7 @@ impl RcmSwitch {
             return None;
         }
         let degree = |port: PortId| self.regional_degree(port.index(), now);
-        // Among equals each flow has its own first.
+        // Among ports of equal degree, flows start at different ones.
         let first = flow.0 as usize % ports.len();
         let turned = ports[first..].iter().chain(&ports[..first]);
         let best = turned.copied().min_by_key(|port| degree(*port))?;

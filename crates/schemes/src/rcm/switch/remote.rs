@@ -3,18 +3,18 @@
 use crate::rcm::{Cam, FlowId, Notice};
 use units::Time;
 
-/// What a neighbour downstream told.
+/// The last CN from the neighbour downstream, and its flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Remote {
     pub(super) degree: u8,
     pub(super) until: Time,
-    /// CNs in a row.
+    /// Number of CNs in a row.
     pub(super) notices: u64,
-    /// The harmful flows, those told last first.
+    /// The harmful flows, the latest first.
     pub(super) flows: Vec<NotifiedFlow>,
 }
 
-/// A harmful flow that a neighbour downstream told.
+/// A harmful flow from a neighbour's CN.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotifiedFlow {
     pub(super) flow: FlowId,
@@ -29,7 +29,8 @@ impl Remote {
         now < self.until
     }
 
-    /// A CN, which counts until then; where its flows come from the port itself may know.
+    /// Stores a CN that is valid until `until`. The port's own CAM may know through which ports the
+    /// flows come.
     pub(super) fn on_notice(&mut self, now: Time, until: Time, notice: &Notice, cam: &Cam) {
         self.notices = if self.is_valid(now) { self.notices + 1 } else { 1 };
         (self.degree, self.until) = (notice.degree, until);
@@ -43,7 +44,7 @@ impl Remote {
         }
     }
 
-    /// The entry of a flow, while it counts.
+    /// Returns the index of a flow's entry, while it is valid.
     #[inline]
     pub(super) fn position_of(&self, flow: FlowId, now: Time) -> Option<usize> {
         self.flows.iter().position(|entry| entry.flow == flow && now < entry.until)
