@@ -200,6 +200,8 @@ pub mod presets {
 
     /// Preset `hiercc-paper`: to the letter: C0 of 10 KB at 25 Gb/s, S counts what has left.
     pub fn paper(host_rate: Rate) -> HierccParams {
+        // The paper's lengths are for 25 Gb/s. They scale with the rate, so that they take the same
+        // time to drain.
         let at_25 = |kb: u64| Bytes::new(kb * host_rate.bps() / 25_000_000);
         HierccParams {
             initial_credits: at_25(10),

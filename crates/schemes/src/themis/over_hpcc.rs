@@ -69,7 +69,8 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
                                  Fairness Disparities in Long-Haul RDMA Networks (poster); Li et \
                                  al., SIGCOMM 2019";
     const CAVEAT: &'static str = "The poster says that THEMIS applies to HPCC and not how: that \
-                                  was decided here. Without long links this is HPCC with base_rtt = \"path\".";
+                                  was decided here. Without long links this is HPCC with \
+                                  base_rtt = \"path\".";
     const PRESETS: &'static [Preset<ThemisHpccParams>] = &[Preset {
         name: "themis+hpcc",
         summary: "External switches cut the loop of hpcc-paper in two; T is each path's own",
