@@ -173,7 +173,8 @@ pub mod presets {
         Rate::from_bps((host_rate.bps() / parts).max(100_000))
     }
 
-    /// Preset `dcqcn-paper`: the paper's reaction point and its 40G settings, scaled with the port rate.
+    /// Preset `dcqcn-paper`: the paper's reaction point and its 40G settings, scaled with the port
+    /// rate.
     pub fn paper(host_rate: Rate) -> DcqcnParams {
         DcqcnParams {
             variant: "paper",
@@ -197,7 +198,8 @@ pub mod presets {
         }
     }
 
-    /// Preset `dcqcn-hpcc`: what the HPCC paper's simulator compares with: firmware form, no window.
+    /// Preset `dcqcn-hpcc`: what the HPCC paper's simulator compares with: firmware form, no
+    /// window.
     pub fn hpcc(host_rate: Rate) -> DcqcnParams {
         DcqcnParams {
             variant: "mellanox",
@@ -233,7 +235,8 @@ pub mod presets {
         }
     }
 
-    /// Preset `dcqcn-themis`: the HPCC simulator's sample configuration, as THEMIS used it: with a window.
+    /// Preset `dcqcn-themis`: the HPCC simulator's sample configuration, as THEMIS used it: with a
+    /// window.
     pub fn themis(host_rate: Rate) -> DcqcnParams {
         DcqcnParams {
             increase_timer: Time::from_us(900),

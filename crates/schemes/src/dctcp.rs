@@ -103,7 +103,8 @@ pub mod presets {
         DctcpParams { variant: "paper", ..hpcc(host_rate) }
     }
 
-    /// Preset `dctcp-hpcc`: what the HPCC paper's simulator compares with: a rate, and a window on top.
+    /// Preset `dctcp-hpcc`: what the HPCC paper's simulator compares with: a rate, and a window on
+    /// top.
     pub fn hpcc(_host_rate: Rate) -> DctcpParams {
         DctcpParams {
             variant: "ns3",

@@ -175,7 +175,8 @@ pub mod presets {
         }
     }
 
-    /// Preset `hpcc-ns3`: the HPCC simulator's form and settings: always multiplicative, rounded INT.
+    /// Preset `hpcc-ns3`: the HPCC simulator's form and settings: always multiplicative, rounded
+    /// INT.
     pub fn ns3(host_rate: Rate) -> HpccParams {
         HpccParams {
             variant: "ns3",

@@ -188,7 +188,7 @@ enum NotifiedBy {
     Root,
 }
 
-/// The timer of the law below.
+/// The timer of the base law.
 type TimerOf<B> = <<B as Scheme>::Rp as Rp<B>>::Timer;
 
 /// The reaction point, one per QP: the base law, and cwnd.

@@ -282,7 +282,7 @@ impl Cp<Pacc> for CongestionPoint {
             flows: FlowTable::new(params.feedback.flow_entries as usize),
         }
     }
-    /// p.
+    /// Shows p.
     fn observe(&self, port: &PortState, _now: Time) -> Option<f64> {
         Some(port.controller.probability())
     }

@@ -150,7 +150,7 @@ impl Scheme for Rcm {
         },
         Preset {
             name: "rcm-letter",
-            summary: "Any flow in the CAM is harmful, each sample cuts anew, held flows wait for \
+            summary: "Any flow in the CAM is harmful, each sample cuts again, held flows wait for \
                       the window's end, any other flow is moved from any congestion",
             source: "NPC'17 sections 3.3, 3.4, to the letter; values as `rcm`",
             ecn: Some(dcqcn::presets::PAPER_ECN),
@@ -221,7 +221,8 @@ pub mod presets {
         }
     }
 
-    /// Preset `rcm-letter`: any flow in the CAM is harmful, each sample cuts anew, held flows wait for the window's end, any other flow is moved from any congestion.
+    /// Preset `rcm-letter`: any flow in the CAM is harmful, each sample cuts again, held flows wait
+    /// for the window's end, any other flow is moved from any congestion.
     pub fn letter(host_rate: Rate) -> RcmParams {
         let ours = rcm(host_rate);
         RcmParams {

@@ -302,7 +302,7 @@ impl Cp<Rocc> for CongestionPoint {
     ) {
         port.forget(&packet.header);
     }
-    /// The fair rate, bits per second.
+    /// Shows the fair rate, bits per second.
     fn observe(&self, port: &EgressQueue, _now: Time) -> Option<f64> {
         Some(port.controller.fair * RATE_STEP as f64)
     }

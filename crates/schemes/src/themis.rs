@@ -1,22 +1,23 @@
-//! THEMIS: "THEMIS: Efficiently Mitigating Congestion-Induced Fairness Disparities in Long-Haul RDMA
-//! Networks", Liu et al. (poster).
+//! THEMIS: "THEMIS: Efficiently Mitigating Congestion-Induced Fairness Disparities in Long-Haul
+//! RDMA Networks", Liu et al. (poster).
 //!
-//! Two data centres, each behind an external switch, and a long link between those. A sender hears of
-//! congestion in the other data centre hundreds of times later than its neighbours there, and they
-//! alone make room for it. THEMIS leaves hosts and inner switches as they are, with DCQCN, and has
-//! the external switches answer before the far end can:
+//! The network has two data centres, each behind an external switch, and a long link between these
+//! two. A sender gets feedback on congestion in the other data centre hundreds of times later than
+//! its neighbours there, so these alone reduce their rates. THEMIS leaves hosts and inner switches
+//! unchanged, with DCQCN. The external switches react before the far end can:
 //!
-//! - as a notification point (section 2.1) for what leaves the data centre: a packet with CE makes a
-//!   CNP to its source, at most one per flow and t_interval, and goes on without CE; CNPs that
-//!   come over the long link keep to the same interval;
-//! - as a reaction point (section 2.2) for what comes in: a CNP of its own data centre blocks its flow
-//!   for a while, T_block, and goes on marked, so that no other external switch reacts.
+//! - As a notification point (section 2.1), for packets that leave the data centre: a packet with
+//!   CE triggers a CNP to its source, at most one per flow and t_interval, and continues without
+//!   CE. CNPs that come over the long link obey the same interval.
+//! - As a reaction point (section 2.2), for packets that come in: a CNP of its own data centre
+//!   blocks its flow for a time T_block. The CNP continues with a mark, so that no other external
+//!   switch reacts.
 //!
-//! Two forms, chosen by `form`: `paper` ([`over_dcqcn`]), in which what the poster leaves open
-//! was decided, and `prototype` ([`prototype`]), which does what the published code does.
+//! `form` selects one of two variants. `paper` ([`over_dcqcn`]) follows the poster, with our
+//! choices where it is silent. `prototype` ([`prototype`]) does what the published code does.
 //! [`over_hpcc`] is the scheme `themis+hpcc`.
 //!
-//! An external switch is one with a long link; no other has to be told apart.
+//! A switch is external if it has a long link. No other configuration is needed.
 
 pub mod external_switch;
 mod flow_table;
@@ -41,40 +42,42 @@ const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 crate::params! {
     /// Parameters of an external switch.
     pub struct ExternalParams {
-        /// What external switches do: what the poster says, or what its published prototype does.
+        /// Variant of the external switches: what the poster says, or what its published prototype
+        /// does.
         form: &'static str, "", &["paper", "prototype"],
             "THEMIS sections 2.1 and 2.2; THEMIS prototype";
-        /// A link of at least this delay leads to another data centre; a switch with one is external.
+        /// A link of at least this delay leads to another data centre; a switch with one is
+        /// external.
         wan_delay: Time, "", Time::from_us(1)..=Time::from_ms(1000), "decided";
         /// External switches are notification points.
         notify: bool, "", (), "THEMIS section 2.1";
         /// External switches are reaction points.
         react: bool, "", (), "THEMIS section 2.2";
-        /// Least time between two CNPs of a flow that an external switch makes or lets through.
+        /// Minimum time between two CNPs of a flow that an external switch sends or forwards.
         notify_interval: Time, "t_interval", SPAN, "THEMIS section 2.1";
-        /// What a CNP adds to a flow's blocking time (paper only).
+        /// Increase of a flow's blocking time per CNP (paper only).
         block_step: Time, "", SPAN,
             "decided: t_interval, which halves the rate while CNPs come as often as they may";
-        /// The longest blocking time (paper only).
+        /// Maximum of the blocking time (paper only).
         block_most: Time, "", SPAN, "decided: a long round trip";
-        /// Each time so long passes without a CNP halves the blocking time (paper only); over HPCC a flow
-        /// of which nothing came for so long may give its place to another.
+        /// Time without a CNP after which the blocking time is halved, repeatedly (paper only).
+        /// Over HPCC, a flow without packets for this time may lose its entry to another flow.
         quiet_time: Time, "", SPAN, "decided, as the authors' later code";
-        /// The least time that a resubmission takes (paper only).
+        /// Minimum time of a resubmission (paper only).
         pass_time: Time, "", SPAN, "decided";
-        /// A packet that leaves has the next of its flow go round the queue if the last ACK with a mark is not
-        /// older (prototype only).
+        /// Maximum age of a flow's last ACK with a mark for which a packet that leaves makes the
+        /// next packet of the flow go round the queue (prototype only).
         fresh_time: Time, "", SPAN, "THEMIS prototype";
-        /// A port that puts a packet back sends nothing until another joins (prototype only).
+        /// A port that requeues a packet sends nothing until another packet joins (prototype only).
         stall: bool, "", (), "THEMIS prototype";
-        /// Flows that an external switch tells apart, rounded up to a power of two; others are notified
-        /// without an interval, and never blocked.
+        /// Number of flows that an external switch tracks, rounded up to a power of two. Other
+        /// flows are notified without an interval, and never blocked.
         flow_entries: u64, "", 16..=1 << 20, "decided";
     }
 }
 
 impl ExternalParams {
-    /// The poster's values, and what was decided where it has none.
+    /// Returns the poster's values, and our choices where it has none.
     pub fn poster() -> ExternalParams {
         ExternalParams {
             form: "paper",
@@ -96,9 +99,9 @@ impl ExternalParams {
 crate::join_params! {
     /// Parameters of THEMIS over DCQCN.
     pub struct ThemisParams {
-        /// DCQCN's.
+        /// Parameters of DCQCN.
         dcqcn: DcqcnParams;
-        /// The external switches'.
+        /// Parameters of the external switches.
         external: ExternalParams;
     }
 }
@@ -178,7 +181,8 @@ fn is_long(params: &ExternalParams, port: &PortFacts) -> bool {
     !port.peer_is_host && port.delay >= params.wan_delay
 }
 
-/// Whether this is word of congestion on its way to a sender: a CNP, or an ACK that echoes a mark.
+/// Returns whether this packet carries news of congestion to a sender: a CNP, or an ACK that echoes
+/// a mark.
 #[inline]
 fn is_notification(header: &Header) -> bool {
     match header.kind {
@@ -187,7 +191,7 @@ fn is_notification(header: &Header) -> bool {
     }
 }
 
-/// Whether this is an ACK or NACK that echoes a mark.
+/// Returns whether this is an ACK or NACK that echoes a mark.
 #[inline]
 fn echoes_a_mark(header: &Header) -> bool {
     matches!(header.kind, PacketKind::Ack | PacketKind::Nack)
@@ -203,23 +207,24 @@ impl DcqcnHosts for Themis {
     }
 }
 
-/// What an external switch keeps of a packet that it resubmits; it leaves with the switch.
+/// State of a packet that an external switch resubmits. It is removed when the packet leaves the
+/// switch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resubmission {
     /// When the packet arrived.
     begun: Time,
     /// Resubmissions so far.
     passes: u32,
-    /// Its place in the [`Backlog`](external_switch::Backlog).
+    /// Its position in the [`Backlog`](external_switch::Backlog), in bytes.
     place: u32,
 }
 
 /// The congestion point of an external switch.
 #[derive(Clone, Debug)]
 pub enum Either {
-    /// The paper's.
+    /// The paper's variant.
     Paper(ExternalSwitch<Flow>),
-    /// The prototype's.
+    /// The prototype's variant.
     Prototype(Prototype),
 }
 

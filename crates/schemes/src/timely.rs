@@ -127,7 +127,8 @@ impl Scheme for Timely {
 pub mod presets {
     use super::*;
 
-    /// Preset `timely-paper`: the paper's reaction point and its 10G settings, increases scaled with the port rate.
+    /// Preset `timely-paper`: the paper's reaction point and its 10G settings, increases scaled
+    /// with the port rate.
     pub fn paper(host_rate: Rate) -> TimelyParams {
         let share = |parts: u64| Rate::from_bps((host_rate.bps() / parts).max(100_000));
         TimelyParams {
@@ -147,7 +148,8 @@ pub mod presets {
         }
     }
 
-    /// Preset `timely-hpcc`: what the HPCC paper's simulator compares with: once per round trip, no window.
+    /// Preset `timely-hpcc`: what the HPCC paper's simulator compares with: once per round trip, no
+    /// window.
     pub fn hpcc(host_rate: Rate) -> TimelyParams {
         TimelyParams { variant: "ns3", min_rate: Rate::from_mbps(1000), ..paper(host_rate) }
     }

@@ -391,7 +391,8 @@ impl SubQueues<Hiercc> for TorSwitch {
         if !voq.may_send(u64::from(head.header.size)) {
             return Gate::Closed;
         }
-        // At a downlink credits say how much, and what comes from other racks has had its own.
+        // At a downlink, credits decide how much may leave. Packets from other racks have had their
+        // own credits.
         let to = &self.hosts[head.header.address.dst as usize];
         if to.rack == self.rack { Gate::OpenFirst } else { Gate::Open }
     }

@@ -208,7 +208,7 @@ impl<B: Base> OnEnqueue<Mercury<B>> for CongestionPoint {
         if !determined || queue <= threshold {
             return;
         }
-        // A root of congestion would be congested had nobody ever paused it.
+        // A root of congestion would be congested if no port had ever been paused.
         let (from_root, total) = (queue - kept > threshold, class.flows.total());
         class.flows.notify(now, self.notice_interval, |address, bytes| {
             let window = self.window(rate, bytes, total);

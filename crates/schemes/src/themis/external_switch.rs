@@ -1,27 +1,28 @@
-//! What external switches of any kind share: which ports are long, what is kept of each flow, and the
+//! What all external switches share: which ports are long, the state of each flow, and the
 //! resubmission of section 2.2, by which a switch blocks a flow.
 //!
 //! A data packet that comes over the long link while its flow is blocked goes to the tail of that
-//! port's ingress queue, n times, the least n with sum over i of qlen_i / rate_drain >= T_block. The
-//! queue holds the packets under resubmission, bytes leave it at the line rate of the long link, and
-//! each pass takes `pass_time` besides, or a queue of one packet would take it round for ever.
+//! port's ingress queue n times. n is the smallest number with sum over i of qlen_i / rate_drain >=
+//! T_block. The queue holds the packets under resubmission. Bytes leave it at the line rate of the
+//! long link. In addition each pass takes `pass_time`: otherwise a queue of one packet would cycle
+//! without time passing.
 //!
-//! How long that is, and in which order packets of a flow go, is the [`Reaction`]'s matter: it is
-//! asked whenever a packet comes or has come round.
+//! How long a flow is blocked, and in which order its packets go, is up to the [`Reaction`]. It is
+//! called whenever a packet arrives or has completed a pass.
 
 use super::flow_table::FlowTable;
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{Address, Header, HoldVerdict, PortFacts};
 use units::{Bytes, PortId, Rate, Time};
 
-/// What an external switch keeps of a flow to block it.
+/// The state of a flow that an external switch uses to block it.
 pub trait Reaction: Clone + Default + Send + 'static {
     /// What all flows of the switch share.
     type Law: Send + 'static;
 
-    /// Whether its place may go to another flow.
+    /// Returns whether its entry may go to another flow.
     fn is_idle(&self, now: Time, law: &Self::Law) -> bool;
-    /// What becomes of a data packet; it just came if it has no passes.
+    /// Decides about a data packet. The packet has just arrived if it has no passes.
     fn step(
         &mut self,
         now: Time,
@@ -29,22 +30,22 @@ pub trait Reaction: Clone + Default + Send + 'static {
         header: &Header,
         held: &mut Resubmission,
     ) -> ReactionStep;
-    /// The packet is resubmitted, and comes round at `until`.
+    /// Notes that the packet is resubmitted and completes the pass at `until`.
     fn resubmitted(&mut self, header: &Header, held: &Resubmission, until: Time);
 }
 
-/// What becomes of a data packet that came over the long link.
+/// Decision about a data packet that came over the long link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReactionStep {
-    /// It goes on.
+    /// The packet is forwarded.
     Forward,
-    /// It is resubmitted.
+    /// The packet goes to the tail of the ingress queue.
     Resubmit,
-    /// It waits for others of its flow, which go first; it is looked at again at this time.
+    /// The packet waits for others of its flow that go first. It is checked again at this time.
     Wait(Time),
 }
 
-/// The packets of a flow that came and are not gone: wire bytes, which wrap around.
+/// The packets of a flow that have arrived and not left. Counted in wire bytes, which wrap around.
 #[derive(Clone, Debug, Default)]
 pub struct Backlog {
     came: u32,
@@ -52,36 +53,36 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// A packet came.
+    /// Adds a packet that arrived.
     pub fn join(&mut self, header: &Header, held: &mut Resubmission) {
         held.place = self.came;
         self.came = self.came.wrapping_add(u32::from(header.size));
     }
 
-    /// Bytes of the flow that go before a packet.
+    /// Returns the bytes of the flow that go before a packet.
     #[inline]
     pub fn bytes_ahead(&self, held: &Resubmission) -> u32 {
         held.place.wrapping_sub(self.gone)
     }
 
-    /// Whether a packet came last.
+    /// Returns whether a packet is the last one that arrived.
     #[inline]
     pub fn is_last(&self, header: &Header, held: &Resubmission) -> bool {
         held.place.wrapping_add(u32::from(header.size)) == self.came
     }
 
-    /// The first packet goes.
+    /// Removes the first packet, which leaves.
     pub fn leave(&mut self, header: &Header) {
         self.gone = self.gone.wrapping_add(u32::from(header.size));
     }
 
-    /// Whether all are gone.
+    /// Returns whether no packets are left.
     pub fn is_empty(&self) -> bool {
         self.came == self.gone
     }
 }
 
-/// The external switch.
+/// An external switch.
 #[derive(Clone, Debug)]
 pub struct ExternalSwitch<R: Reaction> {
     /// It is a notification point.
@@ -94,17 +95,17 @@ pub struct ExternalSwitch<R: Reaction> {
     flows: FlowTable<R>,
 }
 
-/// A port, and the ingress queue of one that leads to another data centre.
+/// A port, and the ingress queue of a long one.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     long: bool,
     rate: Rate,
-    /// When all that is in the queue will have gone round.
+    /// When all packets in the queue will have completed their pass.
     round_at: Time,
 }
 
 impl<R: Reaction> ExternalSwitch<R> {
-    /// The external switch with these ports.
+    /// Returns an external switch with these ports.
     pub fn new(params: &ExternalParams, ports: &[PortFacts], law: R::Law) -> ExternalSwitch<R> {
         let line = |port: &PortFacts| Line {
             long: is_long(params, port),
@@ -121,32 +122,33 @@ impl<R: Reaction> ExternalSwitch<R> {
         }
     }
 
-    /// What all flows share.
+    /// Returns what all flows share.
     #[inline]
     pub fn law(&self) -> &R::Law {
         &self.law
     }
 
-    /// Whether a port leads to another data centre.
+    /// Returns whether a port leads to another data centre.
     #[inline]
     pub fn is_long(&self, port: PortId) -> bool {
         self.lines[port.index()].long
     }
 
-    /// What is kept of a flow, if anything.
+    /// Returns the state of a flow, if there is one.
     #[inline]
     pub fn known(&mut self, address: &Address) -> Option<(&mut R, &R::Law)> {
         Some((self.flows.get(address)?, &self.law))
     }
 
-    /// What is kept of a flow, from now on if not before; `None` where there is no place for it.
+    /// Returns the state of a flow and creates it if needed; `None` if the table has no place for
+    /// it.
     #[inline]
     pub fn flow(&mut self, now: Time, address: &Address) -> Option<(&mut R, &R::Law)> {
         let law = &self.law;
         Some((self.flows.get_or_make(address, |flow| flow.is_idle(now, law))?, law))
     }
 
-    /// A data packet came over the long link, or came round again.
+    /// Handles a data packet that came over the long link, or that has completed a pass.
     pub fn resubmit(
         &mut self,
         now: Time,

@@ -1,26 +1,28 @@
+//! The flow table of an external switch.
+
 use crate::contract::Address;
 
-/// Places in which a flow may be.
+/// Number of places where a flow may be.
 const PROBES: usize = 8;
 
-/// State by flow: a fixed number of entries, made at set-up, with a few places for each flow. Where none
-/// of these is unused, an idle entry gives way to another flow.
+/// State by flow. The number of entries is fixed, with a few places for each flow. If all of these
+/// are in use, an idle entry is given to the new flow.
 #[derive(Clone, Debug)]
 pub(super) struct FlowTable<T> {
     entries: Vec<(u64, T)>,
 }
 
-/// Not the key of a flow.
+/// Key of an unused entry: no flow has it.
 const NONE: u64 = u64::MAX;
 
 impl<T: Clone + Default> FlowTable<T> {
-    /// A table of `entries`, rounded up to a power of two.
+    /// Returns an empty table of `entries`, rounded up to a power of two.
     pub(super) fn new(entries: u64) -> FlowTable<T> {
         let entries = (entries as usize).next_power_of_two().max(PROBES);
         FlowTable { entries: vec![(NONE, T::default()); entries] }
     }
 
-    /// The entry of a flow, if it has one.
+    /// Returns the entry of a flow, if it has one.
     #[inline]
     pub(super) fn get(&mut self, address: &Address) -> Option<&mut T> {
         let key = address.qp();
@@ -28,7 +30,8 @@ impl<T: Clone + Default> FlowTable<T> {
         Some(&mut self.entries[place].1)
     }
 
-    /// The entry of a flow; a new one in an unused place, or else in that of an idle flow, if there is one.
+    /// Returns the entry of a flow. Creates one in an unused place, or else in the place of an idle
+    /// flow, if there is one.
     pub(super) fn get_or_make(
         &mut self,
         address: &Address,

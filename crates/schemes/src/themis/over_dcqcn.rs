@@ -1,19 +1,20 @@
 //! The external switch over DCQCN, as in the poster's sections 2.1 and 2.2.
 //!
-//! Notification point: CE counts where the packet joins the queue of the long link, and again where it
-//! leaves it, for what this queue marked. Where receivers notify by the echo of ACKs, an ACK that echoes
-//! a mark is treated as a CNP: where a CNP would be held back, it loses its echo.
+//! Notification point: CE counts when the packet joins the queue of the long link, and again when
+//! it leaves it, for marks of this queue. If receivers notify by the echo in ACKs, an ACK that
+//! echoes a mark is treated as a CNP. If a CNP would be held back, the ACK loses its echo.
 //!
-//! Reaction point. How T_block follows from the frequency of CNPs is open. Decided, with the shape of
-//! the authors' later code: each CNP adds `block_step`, up to `block_most`; each `quiet_time` without
-//! a CNP halves it, and what is left of it below `pass_time` is nothing. T_block is as of the last look
-//! at the packet.
+//! Reaction point: the poster does not say how T_block follows from the frequency of CNPs. Our
+//! choice has the shape of the authors' later code. Each CNP adds `block_step`, up to `block_most`.
+//! Each `quiet_time` without a CNP halves T_block, and a remainder below `pass_time` counts as
+//! zero. T_block is computed when the packet is checked.
 //!
-//! Order: a packet is resubmitted until all of its flow before it are gone, and first comes round right
-//! behind the one before it, so that a flow's packets follow one another in the queue and may all leave in
-//! one round. The poster's rule, no fewer resubmissions than any packet before it had, says the same where
-//! T_block rises; where it falls, a flow that never pauses would be blocked for the longest T_block that
-//! it ever had.
+//! Order: a packet is resubmitted until all packets of its flow before it have left. It first
+//! completes a pass right behind the packet before it. So the packets of a flow follow one another
+//! in the queue, and all of them may leave in one round. The poster's rule is that a packet has at
+//! least as many resubmissions as any packet before it. It is equivalent while T_block rises. When
+//! T_block falls, that rule would block a flow that never pauses for the longest T_block that it
+//! ever had.
 
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{Resubmission, Themis, ThemisParams, is_notification};
@@ -30,18 +31,18 @@ pub struct BlockLaw {
     max_block: Time,
     quiet: Time,
     min_block: Time,
-    /// ACKs that echo a mark are CNPs.
+    /// ACKs that echo a mark count as CNPs.
     uses_ecn_echo: bool,
 }
 
-/// What is known of a flow.
+/// The state of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
     /// No CNP to its source before this time.
     silent_until: Time,
     block: Block,
     backlog: Backlog,
-    /// When the last packet of the backlog comes round.
+    /// When the last packet of the backlog completes its pass.
     last_round: Time,
 }
 
@@ -49,14 +50,14 @@ pub struct Flow {
 #[derive(Clone, Debug, Default)]
 struct Block {
     time: Time,
-    /// The last CNP, or the last halving.
+    /// Time of the last CNP, or of the last halving.
     since: Time,
-    /// A CNP before this time is of the same congestion as the one before.
+    /// A CNP before this time is due to the same congestion as the previous one.
     same_congestion_until: Time,
 }
 
 impl Block {
-    /// T_block at `now`.
+    /// Returns T_block at `now`.
     fn at(&mut self, now: Time, law: &BlockLaw) -> Time {
         while self.time != Time::ZERO && now >= self.since + law.quiet {
             self.time = self.time / 2;
@@ -68,7 +69,8 @@ impl Block {
         self.time
     }
 
-    /// A CNP. Receivers space theirs; marks that ACKs echo count as often.
+    /// Raises T_block for a CNP. Receivers space their CNPs. Marks that ACKs echo count at the same
+    /// interval.
     fn raise(&mut self, now: Time, law: &BlockLaw) {
         if law.uses_ecn_echo && now < self.same_congestion_until {
             return;
@@ -115,7 +117,7 @@ impl Reaction for Flow {
 }
 
 impl ExternalSwitch<Flow> {
-    /// The external switch with these ports, over DCQCN.
+    /// Returns an external switch with these ports, over DCQCN.
     pub fn over_dcqcn(params: &ThemisParams, ports: &[PortFacts]) -> ExternalSwitch<Flow> {
         let external = &params.external;
         let law = BlockLaw {
@@ -157,7 +159,8 @@ impl ExternalSwitch<Flow> {
         HoldVerdict::Forward
     }
 
-    /// A data packet on its way out of the data centre: clears its CE; whether that makes a CNP.
+    /// Clears the CE mark of a data packet that leaves the data centre. Returns whether to send a
+    /// CNP for it.
     pub(super) fn notifies(&mut self, now: Time, header: &mut Header) -> bool {
         if !self.notifies || header.code_point != EcnCodePoint::CongestionExperienced {
             return false;
@@ -166,11 +169,12 @@ impl ExternalSwitch<Flow> {
         self.may_notify(now, header)
     }
 
-    /// Whether the flow's source may hear of congestion now: t_interval after the last time. In the poster it is
-    /// more than that, but the CNPs of a receiver come exactly so far apart where they are spaced by the same
-    /// interval and nothing holds them up, and each second one would be dropped.
+    /// Returns whether the flow's source may be notified now: t_interval after the last time, or
+    /// later. The poster says more than t_interval. But if a receiver spaces its CNPs by the same
+    /// interval and nothing delays them, they come exactly that far apart, and every second one
+    /// would be dropped.
     fn may_notify(&mut self, now: Time, header: &Header) -> bool {
-        // A flow that finds no place is notified as if there were no interval.
+        // A flow without an entry is notified as if there were no interval.
         let Some((flow, law)) = self.flow(now, &header.address) else { return true };
         if now < flow.silent_until {
             return false;
@@ -179,7 +183,7 @@ impl ExternalSwitch<Flow> {
         true
     }
 
-    /// Word of congestion in this data centre.
+    /// Reacts to a notification of congestion in this data centre.
     fn react(&mut self, now: Time, header: &mut Header) {
         if !self.reacts || header.flags.contains(Flags::MARK) {
             return;

@@ -1,35 +1,37 @@
-//! THEMIS over HPCC, the scheme `themis+hpcc`: the poster says that THEMIS "can be easily applied to
-//! switch-assisted algorithms like HPCC", and no more. Decided here is how.
+//! THEMIS over HPCC, the scheme `themis+hpcc`. The poster says only that THEMIS "can be easily
+//! applied to switch-assisted algorithms like HPCC". How it applies is our choice.
 //!
-//! What the poster does to the loop of DCQCN, which CNPs close, is done to that of HPCC, which INT
-//! records close: an external switch cuts it in two, so that each half is as short as the loops of
-//! the flows inside. Hosts inside one data centre and inner switches do as in [HPCC](crate::hpcc).
+//! DCQCN's loop is closed by CNPs, HPCC's by INT records. In both cases an external switch cuts the
+//! loop in two, so that each half is as short as the loops of flows inside a data centre. Hosts
+//! inside one data centre and inner switches work as in [HPCC](crate::hpcc).
 //!
-//! Notification point (section 2.1): a data packet that leaves its data centre joins the queue of the
-//! long link, and there the external switch adds a record of that port and turns the records round, in
-//! an ACK of its own to the source ([`Notice`]), one for each packet that asks for an ACK, as
-//! receivers do. It empties the records, as it clears CE over DCQCN: nobody reacts to them twice. The
-//! sender runs HPCC's law on what comes back, beside the one that it has for ACKs, and keeps to the
-//! lower rate, with a window of the whole path's round trip at that rate.
+//! Notification point (section 2.1), for the sender's half: a data packet that leaves its data
+//! centre joins the queue of the long link. There the external switch adds a record of that port
+//! and returns the records to the source in its own ACK ([`Notice`]). It sends one for each packet
+//! that requests an ACK, as receivers do. It removes the records from the packet, as it clears CE
+//! over DCQCN, so that they have no second effect. The sender runs HPCC's law on these records, in
+//! addition to the one for ACKs. It keeps to the lower rate, with a window of the whole path's
+//! round trip at that rate.
 //!
-//! Reaction point (section 2.2): ACKs from inside bring the records of the second half, from the external
-//! switch to the receiver. The switch runs HPCC's law on them for each flow ([`ReceiverHalf`]) and blocks
-//! the flow to the pace W / T that results: T_block of a packet is the time until its turn at that
-//! pace. The window is not enforced, or a lost ACK could block a flow for ever. It takes out the records
-//! that it has handled, as it marks CNPs over DCQCN. A sender is then not told that its packets wait;
-//! its window of the path's bandwidth-delay product bounds what does. (A record of the flow's own queue
-//! and pace in their place was tried: the pace changes within microseconds, and senders that hear of
-//! it a millisecond later stopped for several.)
+//! Reaction point (section 2.2), for the receiver's half: ACKs from inside carry the records from
+//! the external switch to the receiver. The switch runs HPCC's law on them for each flow
+//! ([`ReceiverHalf`]) and blocks the flow to the resulting pace W / T. T_block of a packet is the
+//! time until its turn at that pace. The window is not enforced, because a lost ACK could then
+//! block a flow for ever. The switch removes the records that it has handled, as it marks CNPs over
+//! DCQCN. So a sender does not know that its packets wait; its window of the path's bandwidth-delay
+//! product limits their number. (We tried to put a record of the flow's own queue and pace in their
+//! place. The pace changes within microseconds, and senders that got it a millisecond later stopped
+//! for several.)
 //!
-//! T of a half is not known to anyone beforehand: it is the least round trip that the half has had. An
+//! Nobody knows T of a half in advance. It is the minimum round trip that the half has had. An
 //! external switch times one data packet of a flow at a time, as TCP does.
 //!
-//! Order: a packet goes after all of its flow that came before it. The poster's rule, no fewer passes
-//! than any before it, would have a pace never rise again while packets of the flow wait. And only the
-//! first of a flow's blocked packets is resubmitted; those behind wait for it. Where all of them went
-//! round, 12 MB took 60 us a round and left in bursts as long, which the law takes for congestion.
-//! Those that wait are looked at halfway to their turn, and once in 4 T at least, so that a pace that
-//! rises by more than twice meanwhile may find them late by as much.
+//! Order: a packet leaves after all packets of its flow that came before it. With the poster's
+//! rule, at least as many passes as any packet before it, a pace could not rise again while packets
+//! of the flow wait. Only the first of a flow's blocked packets is resubmitted; the others wait for
+//! it. When all of them were resubmitted, 12 MB took 60 us a round and left in bursts as long,
+//! which the law takes for congestion. Packets that wait are checked halfway to their turn, and at
+//! least once in 4 T. So if the pace more than doubles meanwhile, they may be late by as much.
 
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{ExternalParams, Resubmission, is_long};
@@ -44,16 +46,16 @@ use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
-/// Parameters of an external switch that mean nothing where INT records are the signal.
+/// Parameters of an external switch that have no effect if INT records are the signal.
 const DCQCN_ONLY: &[&str] =
     &["form", "notify_interval", "block_step", "block_most", "fresh_time", "stall"];
 
 crate::join_params! {
     /// Parameters of THEMIS over HPCC.
     pub struct ThemisHpccParams {
-        /// HPCC's.
+        /// Parameters of HPCC.
         hpcc: HpccParams, without SIMULATOR_ONLY;
-        /// The external switches'.
+        /// Parameters of the external switches.
         external: ExternalParams, without DCQCN_ONLY;
     }
 }
@@ -114,18 +116,19 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
 pub mod presets {
     use super::*;
 
-    /// Preset `themis+hpcc`: external switches cut the loop of hpcc-paper in two; T is each path's own.
+    /// Preset `themis+hpcc`: external switches cut the loop of hpcc-paper in two; T is each path's
+    /// own.
     pub fn themis_hpcc(host_rate: Rate) -> ThemisHpccParams {
         let hpcc = hpcc::presets::paper(host_rate);
         ThemisHpccParams {
-            // The network's would be that of the long path for all flows.
+            // The network's T would be that of the long path, for all flows.
             hpcc: HpccParams { base_rtt: "path", ..hpcc },
             external: ExternalParams::poster(),
         }
     }
 }
 
-/// What packets carry.
+/// The content of data packets and ACKs.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct ThemisMeta<const N: usize> {
@@ -143,49 +146,52 @@ impl<const N: usize> CarriesInt for ThemisMeta<N> {
     }
 }
 
-/// An external switch's ACK of its own.
+/// An ACK of an external switch.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<const N: usize> {
-    /// The records of the first half of the path.
+    /// The records of the sender's half of the path.
     pub int: IntStack<N>,
     /// The first byte after the data packet.
     pub end: u64,
-    /// When it left its sender.
+    /// When the data packet left its sender.
     pub sent_at: Time,
 }
 
 impl<const N: usize> Ctl<ThemisHpccParams> for Notice<N> {
-    /// As an ACK with INT: Ethernet 14, IPv4 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4, and the records.
+    /// Like an ACK with INT: Ethernet 14, IPv4 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4, and the
+    /// records.
     fn frame_bytes(&self) -> u32 {
         66 + 2 + 8 * N as u32
     }
 }
 
-/// What of HPCC is the same for all flows of an external switch.
+/// The part of HPCC that is equal for all flows of an external switch.
 #[derive(Clone, Debug)]
 pub struct ReceiverHalfLaw {
     hpcc: HpccParams,
-    /// Of the hosts' ports.
+    /// Rates of the hosts' ports.
     rates: Vec<Rate>,
     codes: LinkRates,
     quiet: Time,
     pass_time: Time,
 }
 
-/// The second half of a flow's path, as the external switch sees it that the flow comes to.
+/// The receiver's half of a flow's path, as the external switch of the receiver's data centre sees
+/// it.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiverHalf<const N: usize> {
-    /// HPCC's law, once T is known.
+    /// HPCC's law, when T is known.
     law: Option<ReactionPoint<N>>,
     line_rate: Rate,
-    /// Records that data brought along, and the number of their path.
+    /// Number of records that data brought along, and the number of their path.
     before: (u8, u16),
-    /// The first byte that was never passed on, and the first not yet acknowledged.
+    /// The first byte that was never forwarded, and the first one not yet acknowledged.
     sent: u64,
     acknowledged: u64,
-    /// The first byte after the packet that is timed, and when it was passed on.
+    /// The first byte after the packet that is timed, and when that packet was forwarded.
     timed: Option<(u64, Time)>,
-    /// When the next packet may go at the pace, and when the one that is resubmitted comes round.
+    /// When the next packet may leave at the pace, and when the packet under resubmission completes
+    /// its pass.
     due: Time,
     round_at: Time,
     backlog: Backlog,
@@ -193,22 +199,22 @@ pub struct ReceiverHalf<const N: usize> {
 }
 
 impl<const N: usize> ReceiverHalf<N> {
-    /// The pace of the flow; nothing blocks it at line rate.
+    /// Returns the pace of the flow. At line rate nothing blocks it.
     fn pace(&self) -> Rate {
         self.law.as_ref().map_or(self.line_rate, |law| law.limits().rate)
     }
 
-    /// Data came over the long link with these records.
+    /// Notes the records of data that came over the long link.
     fn on_data(&mut self, law: &ReceiverHalfLaw, header: &Header, int: &IntStack<N>) {
         self.before = (int.hops() as u8, int.path());
         self.line_rate = law.rates[header.address.src as usize];
     }
 
-    /// A data packet is passed on.
+    /// Notes that a data packet is forwarded.
     fn pass_on(&mut self, now: Time, header: &Header) {
         let end = header.sequence + u64::from(header.payload);
         if end <= self.sent {
-            // Its sender went back: an ACK may be for either of the two.
+            // Its sender went back: an ACK may be for either of the two copies.
             self.timed = None;
         } else {
             self.sent = end;
@@ -216,8 +222,8 @@ impl<const N: usize> ReceiverHalf<N> {
         }
     }
 
-    /// An ACK or NACK from inside: runs the law, and takes out the records of the second half. Until T is
-    /// known, it is left as it is.
+    /// Runs the law for an ACK or NACK from inside, and removes the records of the receiver's half.
+    /// Until T is known, the ACK stays as it is.
     fn on_ack(&mut self, now: Time, own: &ReceiverHalfLaw, header: &Header, int: &mut IntStack<N>) {
         self.seen = now;
         let (hops, path) = self.before;
@@ -268,7 +274,7 @@ impl<const N: usize> Reaction for ReceiverHalf<N> {
         let full = pace >= self.line_rate;
         let ahead = self.backlog.bytes_ahead(held);
         if ahead != 0 {
-            // Halfway to its turn: in time for a pace that doubles. T is a round of the law.
+            // Halfway to its turn, in time for a pace that doubles. T is a round of the law.
             let turn = self.due.max(now) + pace.time_for(Bytes::new(u64::from(ahead)));
             let max = self.law.as_ref().map_or(Time::ZERO, |law| law.base_rtt() * 4);
             let wait = ((turn - now) / 2).min(max).max(law.pass_time);
@@ -281,7 +287,7 @@ impl<const N: usize> Reaction for ReceiverHalf<N> {
         if is_new {
             self.due = self.due.max(now);
         }
-        // A packet that comes round late does not put off those behind it.
+        // A packet that completes its pass late does not delay those behind it.
         self.due =
             if full { now } else { self.due + pace.time_for(Bytes::new(u64::from(header.size))) };
         self.pass_on(now, header);
@@ -292,7 +298,7 @@ impl<const N: usize> Reaction for ReceiverHalf<N> {
     }
 }
 
-/// The congestion point: every switch stamps records, external switches do more.
+/// The congestion point. Every switch stamps records; external switches do more.
 #[derive(Clone, Debug)]
 pub struct Switch<const N: usize> {
     node: NodeId,
@@ -301,7 +307,7 @@ pub struct Switch<const N: usize> {
 }
 
 impl<const N: usize> Switch<N> {
-    /// Whether a data packet ends the first half of its path where it leaves by a port, long or not.
+    /// Returns whether a data packet ends the sender's half of its path at this egress port.
     #[inline]
     fn ends_first_half(&self, long: bool, header: &Header) -> bool {
         long && header.kind == PacketKind::Data
@@ -311,7 +317,7 @@ impl<const N: usize> Switch<N> {
     }
 }
 
-/// What a switch keeps beside a port.
+/// The state of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Port {
     rate: RateCode,
@@ -391,11 +397,11 @@ impl<const N: usize> OnEnqueue<ThemisHpcc<N>> for Switch<N> {
     }
 }
 
-/// The reaction point: HPCC's law on ACKs, and on what external switches send.
+/// The reaction point: HPCC's law on ACKs, and on the notices of external switches.
 #[derive(Clone, Debug)]
 pub struct Sender<const N: usize> {
     whole: ReactionPoint<N>,
-    /// From the first word of an external switch on.
+    /// `None` until the first notice of an external switch.
     sender_half: Option<ReactionPoint<N>>,
     line_rate: Rate,
     base_rtt: Time,
@@ -407,7 +413,7 @@ pub struct Sender<const N: usize> {
 
 impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     type Timer = Absent;
-    /// As HPCC's.
+    /// As in HPCC.
     const REPACE: bool = true;
 
     fn open(params: &ThemisHpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Sender<N> {
@@ -460,7 +466,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
             SenderMetric::Rate => limits.rate.bps() as f64,
             SenderMetric::Window => limits.window.get() as f64,
             SenderMetric::Alpha => {
-                // U of the half that limits.
+                // U of the half that limits the rate.
                 let first = self.sender_half.as_ref().filter(|f| f.limits().rate == limits.rate);
                 first.unwrap_or(&self.whole).utilisation()
             }

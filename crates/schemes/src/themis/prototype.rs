@@ -1,30 +1,34 @@
-//! What the external switch of the published prototype (a fork of the HPCC simulator) does.
+//! The external switch of the published prototype, which is a fork of the HPCC simulator.
 //!
 //! Notification point, at both external switches and in both directions: a data packet that arrived
-//! with CE leaves without it, and makes a CNP; a second one where the flow's last timed CNP is more
-//! than `notify_interval` (10 us) old. CNPs that pass are not held back. A mark of the switch's own
-//! queue stays, unless the packet had one before.
+//! with CE leaves without it and triggers a CNP. It triggers a second CNP if the flow's last timed
+//! CNP is more than `notify_interval` (10 us) old. CNPs that pass are not held back. A mark of the
+//! switch's own queue stays, unless the packet already had one.
 //!
-//! Reaction point, at ports into the data centre: an ACK or NACK that echoes a mark notifies, a CNP does not;
-//! the flow's first notification arms it. The next data packet of an armed flow that comes to the head of
-//! the queue, however late, goes back to its tail, and so do those after it until it comes round: one
-//! traversal of the queue, whatever the frequency of notifications. What had not joined the round when it
-//! ended goes back until the round's last packet is gone, which restores the order. That packet, and each
-//! that leaves before the next round, arms the flow again if the last notification is then at most
-//! `fresh_time` old. Notifications are not marked as handled.
+//! Reaction point, at ports into the data centre: an ACK or NACK that echoes a mark is a
+//! notification; a CNP is not. The flow's first notification arms it. The next data packet of an
+//! armed flow that reaches the head of the queue, however late, goes back to the tail. So do the
+//! packets after it until it reaches the head again: one traversal of the queue, whatever the
+//! frequency of notifications. Packets that had not joined the round when it ended go back until
+//! the round's last packet has left, which restores the order. That packet, and each that leaves
+//! before the next round, arms the flow again if the last notification is then at most `fresh_time`
+//! old. Notifications are not marked as handled.
 //!
-//! A packet that goes back ends the port's turn: it sends nothing until another packet joins it
-//! (`stall`).
+//! A packet that goes back ends the port's turn: the port sends nothing until another packet joins
+//! it (`stall`).
 //!
-//! Packets are told apart by sequence number alone. A copy that is sent again after a timeout can
+//! Packets are identified by sequence number alone. A copy that is sent again after a timeout can
 //! therefore end a round early, and packets of its flow then arrive out of order.
 //!
-//! Where a link fails, a round that waits for a packet dropped there ends.
+//! If a link fails, a round that waits for a packet dropped there ends.
 //!
-//! Different here: a CNP takes the route of any packet to that source, not the port through which the
-//! data came; the end of the last round's train is tracked by the packets' own numbers and not in
-//! steps of 1000 bytes; sequence numbers of 0 are told from none; an armed flow that hears of nothing more
-//! gives its place in a full table to another.
+//! Differences from the prototype:
+//!
+//! - A CNP takes the route of any packet to that source, not the port through which the data came.
+//! - The end of the last round's train is tracked by the packets' own numbers and not in steps of
+//!   1000 bytes.
+//! - A sequence number of 0 differs from none.
+//! - An armed flow without further notifications gives its place in a full table to another flow.
 
 use super::flow_table::FlowTable;
 use super::{ExternalParams, echoes_a_mark};
@@ -44,29 +48,29 @@ pub struct Prototype {
 
 #[derive(Clone, Debug, Default)]
 struct Flow {
-    /// When it last had a timed CNP.
+    /// Time of its last timed CNP.
     last_cnp: Option<Time>,
-    /// When its last notification passed.
+    /// Time of its last notification.
     last_echo: Option<Time>,
     round: Round,
 }
 
-/// Where a flow is in its traversal of the queue; numbers are first bytes of packets.
+/// State of a flow in its traversal of the queue. Numbers are first bytes of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Round {
-    /// None.
+    /// No round.
     #[default]
     Idle,
-    /// The next packet begins it, whenever that comes.
+    /// The next packet starts a round, whenever it comes.
     Armed,
-    /// Until `first` comes round; `biggest` is the last packet that went back.
+    /// Until `first` reaches the head again. `biggest` is the last packet that went back.
     Under { first: u64, biggest: u64 },
-    /// Until `biggest` is gone.
+    /// Until `biggest` has left.
     Ordering { biggest: u64 },
 }
 
 impl Prototype {
-    /// An external switch.
+    /// Returns an external switch.
     pub fn new(params: &ExternalParams) -> Prototype {
         Prototype {
             notifies: params.notify,
@@ -82,7 +86,7 @@ impl Prototype {
         }
     }
 
-    /// A packet arrived.
+    /// Handles a packet that arrived.
     pub fn on_arrival(&mut self, now: Time, header: &mut Header) {
         if header.kind == PacketKind::Data {
             let congested = header.code_point == EcnCodePoint::CongestionExperienced;
@@ -98,7 +102,7 @@ impl Prototype {
         }
     }
 
-    /// A data packet leaves; how many CNPs it makes.
+    /// Returns the number of CNPs that a leaving data packet triggers.
     pub fn notifications(&mut self, now: Time, header: &mut Header) -> u32 {
         if !header.flags.contains(Flags::MARK) {
             return 0;
@@ -114,7 +118,7 @@ impl Prototype {
         2
     }
 
-    /// A packet is at the head of the queue of a port into the data centre.
+    /// Decides about a packet at the head of the queue of a port into the data centre.
     pub fn turn(&mut self, now: Time, header: &Header) -> DequeueAction {
         if header.kind != PacketKind::Data || !self.reacts {
             return DequeueAction::Send;
@@ -144,7 +148,7 @@ impl Prototype {
         if leaves { DequeueAction::Send } else { self.goes_back }
     }
 
-    /// A packet that waited is dropped. A round must not wait for it: it ends.
+    /// Handles a dropped packet: a round that waits for it ends.
     pub fn on_drop(&mut self, header: &Header) {
         if header.kind != PacketKind::Data {
             return;
