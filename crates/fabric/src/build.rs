@@ -13,10 +13,10 @@ use crate::observe::probe::{FlowProbes, PortProbes, ProbeClock};
 use crate::observe::recorder::Recorder;
 use crate::observe::spill::Batch;
 use crate::packet::{Packet, Scheme, Win};
-use crate::port::Port;
 use crate::port::losses::Losses;
 use crate::port::red::Red;
 use crate::port::scheduler::Scheduler;
+use crate::port::{Port, PortConfig};
 use crate::stream;
 use crate::switch::Switch;
 use crate::switch::chassis::{Chassis, SwitchAudit};
@@ -224,8 +224,13 @@ fn host_facts<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Ho
 fn port<S: Scheme>(setup: &Setup, common: &RunContext<S>, end: &LinkEnd) -> Port {
     let latency =
         if common.graph.is_host(end.peer) { setup.host.latency } else { setup.switch.latency };
-    let scheduler = Scheduler::new(setup.classes.strict, Arc::clone(&common.quanta));
-    let mut port = Port::new(common, end, latency, scheduler);
+    let mut port = Port::new(PortConfig {
+        end,
+        latency,
+        scheduler: Scheduler::new(setup.classes.strict, Arc::clone(&common.quanta)),
+        common_sizes: [u64::from(common.full_packet), u64::from(common.ack_size)],
+        compat: common.compat,
+    });
     for class in &common.own_classes {
         port.shape(class);
     }

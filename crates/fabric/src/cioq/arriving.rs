@@ -4,8 +4,8 @@ use super::CioqSwitch;
 use crate::forwarding::Choice;
 use crate::hooks::InputQueuesOf;
 use crate::mmu::Admission;
-use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, Packet, PacketKind, Scheme, Win};
+use crate::switch::actions::Actor;
 use crate::switch::chassis::{Chassis, Memory};
 use crate::switch::egress::LevelOf;
 use engine::Handle;
@@ -21,18 +21,15 @@ impl<S: Scheme> CioqSwitch<S> {
         mut handle: Handle,
     ) {
         let packet = window.packets.get_mut(&mut handle);
-        packet.header.ingress = in_port;
-        if let Some(recorder) = &mut self.chassis.recorder {
-            recorder.packet(now, in_port, PacketEventKind::Received, 0, &packet.header);
-        }
-        if packet.header.kind == PacketKind::Pfc {
+        let kind = self.chassis.receive(now, in_port, packet);
+        if kind == PacketKind::Pfc {
             let header = window.packets.remove(handle).header;
             return self.on_pfc(window, now, in_port as usize, &header);
         }
-        let link_control = packet.header.kind == PacketKind::LinkControl;
-        self.chassis.audit.arrived += u64::from(packet.header.size);
         match self.chassis.verdict(now, in_port, packet) {
-            HoldVerdict::Forward if !link_control => self.admit(window, now, in_port, handle),
+            HoldVerdict::Forward if kind != PacketKind::LinkControl => {
+                self.admit(window, now, in_port, handle)
+            }
             HoldVerdict::Forward | HoldVerdict::Consume => self.chassis.consume(window, handle),
             HoldVerdict::Drop => self.chassis.discard(window, now, in_port, handle),
             HoldVerdict::Hold(_) => unreachable!("refused when the network was built"),

@@ -3,9 +3,9 @@
 use super::CioqSwitch;
 use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::scheduler::PFC;
-use crate::switch::egress::{LevelOf, SwitchAction};
+use crate::switch::actions::{Actor, SwitchAction};
+use crate::switch::chassis::Chassis;
 use engine::Handle;
-use schemes::contract::{Level, SwitchEffect};
 use units::Time;
 
 impl<S: Scheme> CioqSwitch<S> {
@@ -137,32 +137,17 @@ impl<S: Scheme> CioqSwitch<S> {
         self.chassis.enqueue_pfc(window, now, port, priority, pause);
         self.update_due(port, now);
     }
+}
 
-    /// Does what the hooks asked for.
-    #[inline]
-    pub(super) fn apply_effects(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        if LevelOf::<S>::EMITS && !self.chassis.effects.is_empty() {
-            self.apply_all(window, now);
-        }
+impl<S: Scheme> Actor<S> for CioqSwitch<S> {
+    #[inline(always)]
+    fn chassis(&mut self) -> &mut Chassis<S> {
+        &mut self.chassis
     }
 
-    #[cold]
-    fn apply_all(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        // Effects of effects (an enqueue hook that sends) are collected meanwhile.
-        while !self.chassis.effects.is_empty() {
-            let mut effects = std::mem::take(&mut self.chassis.effects);
-            for effect in effects.drain(..) {
-                self.apply(window, now, effect);
-            }
-            if self.chassis.effects.is_empty() {
-                self.chassis.effects = effects;
-            }
-        }
-    }
-
-    /// What the switch sends itself joins the queue of its output at once.
-    fn apply(&mut self, window: &mut Win<'_, '_, S>, now: Time, effect: SwitchEffect<S::Ctl>) {
-        match SwitchAction::of(&self.chassis.common, effect) {
+    /// A packet that the switch sends itself joins the queue of its output; it takes no crossbar.
+    fn act(&mut self, window: &mut Win<'_, '_, S>, now: Time, action: SwitchAction<S>) {
+        match action {
             SwitchAction::ToHost(packet) => {
                 let out = self.select_port(&packet, now, false);
                 let priority = packet.header.priority;

@@ -16,6 +16,7 @@ use super::pending::{Pending, RunOutput};
 use super::port_set::Members;
 use crate::hooks::InputQueuesOf;
 use crate::packet::{Scheme, Win};
+use crate::switch::actions::Actor;
 use crate::switch::chassis::Chassis;
 use engine::Handle;
 use schemes::contract::InputQueueSlot;

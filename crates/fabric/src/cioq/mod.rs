@@ -32,6 +32,7 @@ use crate::network::setup::Cioq;
 use crate::observe::recorder::Recorder;
 use crate::packet::{Scheme, Win};
 use crate::port::Port;
+use crate::switch::actions::Actor;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::egress::LevelOf;
 use crossbar::Crossbar;

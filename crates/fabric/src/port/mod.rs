@@ -9,9 +9,9 @@ mod shaper;
 
 pub use counters::PortCounters;
 
+use crate::compat::Compat;
 use crate::compat::clock::Clock;
 use crate::compat::event_order;
-use crate::context::RunContext;
 use crate::network::graph::LinkEnd;
 use crate::packet::{Packet, PacketKind, Scheme, Win, class_of};
 use crate::port::scheduler::{PFC, PFC_BIT, Scheduler};
@@ -59,7 +59,7 @@ pub(crate) struct Port {
     queues: [Queue; 9],
     rate: Rate,
     /// Where `byte_time` is 0: what the usual sizes take, data first.
-    usual: [(u64, Time); 2],
+    common_sizes: [(u64, Time); 2],
     /// The delay of PFC frames, which are handled at once.
     pfc_delay: Time,
     paused_since: Time,
@@ -76,27 +76,33 @@ struct Queue {
     fifo: Fifo,
 }
 
+/// What a port is made from.
+pub(crate) struct PortConfig<'a> {
+    /// The peer's end of the link.
+    pub(crate) end: &'a LinkEnd,
+    /// Time from the wire to the peer's logic. PFC frames do not take it.
+    pub(crate) latency: Time,
+    pub(crate) scheduler: Scheduler,
+    /// Bytes on the wire of a full data packet and of an ACK.
+    pub(crate) common_sizes: [u64; 2],
+    pub(crate) compat: Compat,
+}
+
 impl Port {
-    pub(crate) fn new<S: Scheme>(
-        common: &RunContext<S>,
-        end: &LinkEnd,
-        latency: Time,
-        scheduler: Scheduler,
-    ) -> Port {
-        let clock = common.clock;
+    pub(crate) fn new(config: PortConfig<'_>) -> Port {
+        let PortConfig { end, latency, scheduler, common_sizes, compat } = config;
+        let clock = compat.clock();
         let exact = if clock == Clock::Exact { end.rate.exact_ps_per_byte() } else { None };
-        let by_emission = common.compat.orders_by_emission();
-        let class = if by_emission { event_order::arrival_class } else { class_of };
-        let usual = [u64::from(common.full_packet), u64::from(common.ack_size)];
+        let class = if compat.orders_by_emission() { event_order::arrival_class } else { class_of };
         Port {
             free_at: Time::ZERO,
             waiting: 0,
             paused: 0,
             last_priority: 0,
-            packet_turns: common.compat.alternates_packets(),
+            packet_turns: compat.alternates_packets(),
             queue_bytes: 0,
             byte_time: exact.unwrap_or(0),
-            usual: usual.map(|size| (size, clock.time_for(end.rate, size))),
+            common_sizes: common_sizes.map(|size| (size, clock.time_for(end.rate, size))),
             clock,
             data_class: class(PacketKind::Data),
             other_class: class(PacketKind::Ack),
@@ -166,7 +172,7 @@ impl Port {
 
     /// Sizes that most packets have, and what they take on the wire.
     pub(crate) fn common_sizes(&self) -> [(u64, Time); 2] {
-        self.usual
+        self.common_sizes
     }
 
     /// Priorities (and the PFC bit) of which something may be sent, gates and shapers aside.

@@ -12,7 +12,7 @@ impl Port {
         if self.byte_time != 0 {
             return Time::from_ps(size * self.byte_time);
         }
-        match self.usual.iter().find(|(usual, _)| *usual == size) {
+        match self.common_sizes.iter().find(|(common, _)| *common == size) {
             Some(&(_, time)) => time,
             None => self.clock.time_for(self.rate, size),
         }

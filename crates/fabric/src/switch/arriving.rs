@@ -1,10 +1,10 @@
 //! What becomes of a packet that arrives at a switch: its verdict, its way, its room, its queue.
 
 use super::Switch;
+use super::actions::Actor;
 use crate::forwarding::Choice;
 use crate::hooks::{ArrivalsOf, SubQueuesOf};
 use crate::mmu::Admission;
-use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, NO_INGRESS, Packet, PacketKind, Scheme, Win};
 use crate::switch::chassis::{Chassis, Memory};
 use engine::Handle;
@@ -27,25 +27,22 @@ impl<S: Scheme> Switch<S> {
             return self.drop_lost(window, now, in_port, handle);
         }
         let packet = window.packets.get_mut(&mut handle);
-        packet.header.ingress = in_port;
-        if let Some(recorder) = &mut self.chassis.recorder {
-            recorder.packet(now, in_port, PacketEventKind::Received, 0, &packet.header);
-        }
-        if packet.header.kind == PacketKind::Pfc {
+        let kind = self.chassis.receive(now, in_port, packet);
+        if kind == PacketKind::Pfc {
             let header = window.packets.remove(handle).header;
             return self.on_pfc(window, now, in_port as usize, &header);
         }
-        let link_control = packet.header.kind == PacketKind::LinkControl;
-        self.chassis.audit.arrived += u64::from(packet.header.size);
         if ArrivalsOf::<S>::HOLDS
-            && packet.header.kind == PacketKind::Data
+            && kind == PacketKind::Data
             && let Some(refused) = self.admission_error(window, now, in_port, &handle)
         {
             return self.drop_no_buffer(window, now, in_port, handle, refused);
         }
         let packet = window.packets.get_mut(&mut handle);
         match self.chassis.verdict(now, in_port, packet) {
-            HoldVerdict::Forward if !link_control => self.forward(window, now, in_port, handle),
+            HoldVerdict::Forward if kind != PacketKind::LinkControl => {
+                self.forward(window, now, in_port, handle)
+            }
             HoldVerdict::Forward => self.divert(window, now, in_port, HoldVerdict::Consume, handle),
             other => self.divert(window, now, in_port, other, handle),
         }

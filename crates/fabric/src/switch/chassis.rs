@@ -11,7 +11,8 @@ use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
 use crate::packet::{
-    Address, Header, MOST_OWN_CONTROL, NO_INGRESS, Packet, Scheme, Win, is_pause, pfc_frame,
+    Address, Header, MOST_OWN_CONTROL, NO_INGRESS, Packet, PacketKind, Scheme, Win, is_pause,
+    pfc_frame,
 };
 use crate::port::Port;
 use crate::port::red::Red;
@@ -160,6 +161,26 @@ impl<S: Scheme> Chassis<S> {
     #[inline]
     pub(crate) fn records_queues_or_packets(&self) -> bool {
         self.recorder.as_ref().is_some_and(|recorder| recorder.records_queues_or_packets())
+    }
+
+    /// Takes note of a packet that arrives through `in_port`, and returns its kind. PFC frames are
+    /// not audited.
+    #[inline(always)]
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        packet: &mut Packet<S>,
+    ) -> PacketKind {
+        packet.header.ingress = in_port;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.packet(now, in_port, PacketEventKind::Received, 0, &packet.header);
+        }
+        let kind = packet.header.kind;
+        if kind != PacketKind::Pfc {
+            self.audit.arrived += u64::from(packet.header.size);
+        }
+        kind
     }
 
     /// What the congestion point says of a packet that arrives.

@@ -1,5 +1,6 @@
 //! What leaves a port of a switch, and when.
 
+use super::actions::Actor;
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
 use crate::hooks::{RequeueOf, SubQueuesOf};

@@ -2,15 +2,12 @@
 //! what the scheme has it send.
 
 use crate::compat::mrg::Draws;
-use crate::context::RunContext;
 use crate::hooks::EnqueuesOf;
 use crate::observe::recorder::{PacketEventKind, Recorder};
-use crate::packet::{Body, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme, blank};
+use crate::packet::{EcnCodePoint, Packet, PacketKind, Scheme};
 use crate::port::Port;
 use crate::port::red::Red;
-use schemes::contract::{
-    Cp, Ctl, Departure, EnqueueSlot, FullCx, Level, PortView, QpEnd, SwitchEffect, SwitchEffects,
-};
+use schemes::contract::{Cp, Departure, EnqueueSlot, FullCx, Level, PortView, SwitchEffects};
 use units::{Priority, Time};
 
 /// The level of scheme `S`'s congestion point.
@@ -135,42 +132,4 @@ impl<S: Scheme> Egress<'_, S> {
             cp.on_pfc(&mut cx, state, &view, Priority::new(priority), paused);
         }
     }
-}
-
-/// What a switch does because a hook asked for it.
-pub(crate) enum SwitchAction<S: Scheme> {
-    /// Sends a packet to a host.
-    ToHost(Packet<S>),
-    /// Sends a packet over the link of a port.
-    ToLink(usize, Packet<S>),
-    /// Looks at a port again.
-    Wake(usize),
-}
-
-impl<S: Scheme> SwitchAction<S> {
-    pub(crate) fn of(common: &RunContext<S>, effect: SwitchEffect<S::Ctl>) -> SwitchAction<S> {
-        match effect {
-            SwitchEffect::ToHost(mut address, target, ctl) => {
-                if target == QpEnd::Sender {
-                    address.hash = common.hash_back(&address);
-                }
-                let mut header = control_header(common, PacketKind::Control, &ctl);
-                header.address = address;
-                header.flags.set(Flags::TO_SOURCE, target == QpEnd::Sender);
-                SwitchAction::ToHost(Packet { header, body: Body::Ctl(ctl) })
-            }
-            SwitchEffect::ToLink(port, ctl) => {
-                let header = control_header(common, PacketKind::LinkControl, &ctl);
-                SwitchAction::ToLink(port.index(), Packet { header, body: Body::Ctl(ctl) })
-            }
-            SwitchEffect::Wake(port) => SwitchAction::Wake(port.index()),
-        }
-    }
-}
-
-/// The header of a control packet of the switch's own.
-fn control_header<S: Scheme>(common: &RunContext<S>, kind: PacketKind, ctl: &S::Ctl) -> Header {
-    let priority = ctl.priority(&common.params);
-    let priority = priority.map_or(common.classes.control, Priority::get);
-    blank(kind, Default::default(), priority, common.control_size(ctl))
 }

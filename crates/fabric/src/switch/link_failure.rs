@@ -1,6 +1,7 @@
 //! What a switch does when a link fails or is repaired, its own or another.
 
 use super::Switch;
+use super::actions::Actor;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{NO_INGRESS, PacketKind, Scheme, Win};
 use crate::switch::chassis::Chassis;

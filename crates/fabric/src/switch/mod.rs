@@ -9,6 +9,7 @@
 //! departures are worked one by one in time order. The buffer's counters are upper bounds while
 //! ports lag behind; when a bound comes near a limit, all ports catch up first.
 
+pub(crate) mod actions;
 mod arriving;
 mod by_port;
 pub(crate) mod chassis;
@@ -29,8 +30,9 @@ use crate::observe::recorder::Recorder;
 use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::Port;
 use crate::port::losses::Losses;
+use crate::switch::actions::{Actor, SwitchAction};
 use crate::switch::chassis::{Chassis, SwitchAudit};
-use crate::switch::egress::{LevelOf, SwitchAction};
+use crate::switch::egress::LevelOf;
 use crate::switch::held::HeldPackets;
 use crate::switch::sub_queue::SubQueues;
 use rack::RackPorts;
@@ -312,41 +314,6 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Does what the hooks asked for.
-    #[inline]
-    fn apply_effects(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        if LevelOf::<S>::EMITS && !self.chassis.effects.is_empty() {
-            self.apply(window, now);
-        }
-    }
-
-    fn apply(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        let mut effects = std::mem::take(&mut self.chassis.effects);
-        for effect in effects.drain(..) {
-            match SwitchAction::of(&self.chassis.common, effect) {
-                SwitchAction::ToHost(packet) => {
-                    let handle = window.packets.insert(packet);
-                    self.forward(window, now, NO_INGRESS, handle);
-                }
-                SwitchAction::ToLink(port, _) if self.chassis.ports[port].is_down() => {}
-                SwitchAction::ToLink(port, packet) => {
-                    let handle = window.packets.insert(packet);
-                    self.enqueue(window, now, NO_INGRESS, port, handle);
-                }
-                SwitchAction::Wake(port) => {
-                    self.drain(window, port, now);
-                    self.update_due(window, port, now);
-                }
-            }
-        }
-        // Effects of effects (an enqueue hook that sends) were collected meanwhile.
-        if self.chassis.effects.is_empty() {
-            self.chassis.effects = effects;
-        } else {
-            self.apply_effects(window, now);
-        }
-    }
-
     /// Probes look, after the departures of this instant.
     fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         self.drain_all(window, now + Time::from_ps(1));
@@ -358,5 +325,30 @@ impl<S: Scheme> Switch<S> {
         let Chassis { ports, mmu, audit, .. } = &self.chassis;
         let sent: u64 = ports.iter().map(|port| port.counters.tx_bytes).sum();
         SwitchAudit { departed: sent - self.generated_bytes, stored: mmu.used(), ..*audit }
+    }
+}
+
+impl<S: Scheme> Actor<S> for Switch<S> {
+    #[inline(always)]
+    fn chassis(&mut self) -> &mut Chassis<S> {
+        &mut self.chassis
+    }
+
+    fn act(&mut self, window: &mut Win<'_, '_, S>, now: Time, action: SwitchAction<S>) {
+        match action {
+            SwitchAction::ToHost(packet) => {
+                let handle = window.packets.insert(packet);
+                self.forward(window, now, NO_INGRESS, handle);
+            }
+            SwitchAction::ToLink(port, _) if self.chassis.ports[port].is_down() => {}
+            SwitchAction::ToLink(port, packet) => {
+                let handle = window.packets.insert(packet);
+                self.enqueue(window, now, NO_INGRESS, port, handle);
+            }
+            SwitchAction::Wake(port) => {
+                self.drain(window, port, now);
+                self.update_due(window, port, now);
+            }
+        }
     }
 }

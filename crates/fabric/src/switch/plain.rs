@@ -2,9 +2,10 @@
 //! and leaves at once or joins a queue. The same as [`on_arrival`](Switch::on_arrival) with all left out
 //! that can't matter there.
 
+use super::actions::Actor;
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
-use crate::packet::{Packet, Scheme, Win};
+use crate::packet::{Packet, PacketKind, Scheme, Win};
 use crate::routing::NO_ROUTE;
 use crate::switch::chassis::Chassis;
 use engine::{ArrivalTag, Handle};
@@ -77,14 +78,7 @@ impl<S: Scheme> Switch<S> {
         if !self.chassis.mmu.below_all_limits(bytes)
             && !self.chassis.mmu.cannot_hit_limit(tag.port(window), priority, bytes)
         {
-            let in_port = tag.port(window);
-            packet.header.ingress = in_port;
-            let immediate = self.sends_immediately(window, out, now);
-            self.forward_near_limits(window, now, in_port, out, handle);
-            self.apply_effects(window, now);
-            if immediate {
-                self.send_immediately(window, now, out);
-            }
+            self.forward_one_near_limits(window, (now, tag, handle), out);
             return false;
         }
         // Where a packet that arrives now leaves now, whatever else happens at this instant, it need
@@ -105,28 +99,14 @@ impl<S: Scheme> Switch<S> {
             && (immediate || tag.is_last_of_instant(window))
             && in_turn
             && (!S::CLASSES || self.chassis.ports[out].allowed_by_shaper(1 << priority, now) != 0);
-        let packet = window.packets.get_mut(&mut handle);
+        let wire = (kind, priority, size);
         if passes {
-            let mut egress = self.chassis.egress(out);
-            let mut leaves = true;
-            if Self::PLAIN_WITH_POINT && egress.cp.is_some() {
-                packet.header.ingress = tag.port(window);
-                egress.notify_enqueue(now, packet);
-                // What the congestion point has the switch send may go first.
-                leaves = !LevelOf::<S>::EMITS || egress.effects.is_empty();
-                if leaves {
-                    egress.notify_dequeue(now, packet);
-                }
-            }
-            if leaves {
-                egress.port.count_direct(size);
-                if !self.trains.is_empty() {
-                    set_ns3_lead(&mut packet.header, self.lead_of(tag.port(window), size));
-                }
-                self.chassis.ports[out].transmit(window, now, (kind, priority, size), handle);
-                return true;
+            match self.send_direct(window, (now, tag, handle), out, wire) {
+                Some(not_sent) => handle = not_sent,
+                None => return true,
             }
         }
+        let packet = window.packets.get_mut(&mut handle);
         let in_port = tag.port(window);
         packet.header.ingress = in_port;
         self.chassis.mmu.store(in_port, priority, bytes);
@@ -142,6 +122,52 @@ impl<S: Scheme> Switch<S> {
             self.send_immediately(window, now, out);
         }
         false
+    }
+
+    /// Forwards a packet that may reach a limit of the MMU; see [`forward_one`](Switch::forward_one).
+    #[inline(always)]
+    fn forward_one_near_limits(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        (now, tag, mut handle): (Time, ArrivalTag, Handle),
+        out: usize,
+    ) {
+        let in_port = tag.port(window);
+        window.packets.get_mut(&mut handle).header.ingress = in_port;
+        let immediate = self.sends_immediately(window, out, now);
+        self.forward_near_limits(window, now, in_port, out, handle);
+        self.apply_effects(window, now);
+        if immediate {
+            self.send_immediately(window, now, out);
+        }
+    }
+
+    /// Sends a packet that needs not be queued. Returns it if the congestion point makes the switch
+    /// send something else, which may go first; the point has then seen it as enqueued.
+    #[inline(always)]
+    fn send_direct(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        (now, tag, mut handle): (Time, ArrivalTag, Handle),
+        out: usize,
+        (kind, priority, size): (PacketKind, u8, u16),
+    ) -> Option<Handle> {
+        let packet = window.packets.get_mut(&mut handle);
+        let mut egress = self.chassis.egress(out);
+        if Self::PLAIN_WITH_POINT && egress.cp.is_some() {
+            packet.header.ingress = tag.port(window);
+            egress.notify_enqueue(now, packet);
+            if LevelOf::<S>::EMITS && !egress.effects.is_empty() {
+                return Some(handle);
+            }
+            egress.notify_dequeue(now, packet);
+        }
+        egress.port.count_direct(size);
+        if !self.trains.is_empty() {
+            set_ns3_lead(&mut packet.header, self.lead_of(tag.port(window), size));
+        }
+        self.chassis.ports[out].transmit(window, now, (kind, priority, size), handle);
+        None
     }
 
     /// Has a port send what it sends before `time`. The same as [`drain`](Switch::drain) in a plain

@@ -6,6 +6,7 @@
 
 use super::IsolatedPort;
 use crate::packet::{NO_INGRESS, Scheme, Win};
+use crate::port::Port;
 use std::hint::select_unpredictable;
 use units::Time;
 
@@ -110,6 +111,18 @@ impl ArrivalSchedule {
         priorities
     }
 
+    /// Prepares the queues for the departures of a batch.
+    #[inline(always)]
+    fn begin(&mut self, port: &Port) {
+        for queue in &mut self.queues {
+            queue.is_paused = port.paused & 1 << queue.priority != 0;
+            queue.waiting = port.class_packets(queue.priority);
+            queue.left = port.class_bytes(queue.priority);
+            queue.taken = 0;
+            queue.look();
+        }
+    }
+
     /// How many have come by `time`, where so many came before.
     #[inline(always)]
     fn arrived_by(&self, time: u64, mut before: usize) -> usize {
@@ -180,13 +193,7 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
         let IsolatedPort { egress, mmu, lane, marks } = self;
         let begin = window.begin();
         let mut left = egress.port.queue_bytes;
-        for queue in &mut schedule.queues {
-            queue.is_paused = egress.port.paused & 1 << queue.priority != 0;
-            queue.waiting = egress.port.class_packets(queue.priority);
-            queue.left = egress.port.class_bytes(queue.priority);
-            queue.taken = 0;
-            queue.look();
-        }
+        schedule.begin(egress.port);
         let mut come = 0;
         let mut free = egress.port.free_at.saturating_sub(begin).ps();
         let (mut start, mut next);
@@ -238,15 +245,27 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
             let goes_on = mmu.release(ingress, priority, stored);
             debug_assert!(!goes_on, "no ingress has its peer paused");
         }
-        let port = &mut *egress.port;
         if next < NEVER {
-            port.free_at = port.free_at.max(begin + Time::from_ps(start));
+            egress.port.free_at = egress.port.free_at.max(begin + Time::from_ps(start));
         }
+        self.enqueue_rest(window, schedule, left);
+    }
+
+    /// Enqueues the arrivals that have not left. `left`: bytes that waited, less those that left.
+    #[inline(always)]
+    fn enqueue_rest(
+        &mut self,
+        window: &mut Win<'_, 'run, S>,
+        schedule: &ArrivalSchedule,
+        left: u64,
+    ) {
+        let IsolatedPort { egress, mmu, .. } = self;
+        let port = &mut *egress.port;
         let all = schedule.count % (MAX_BATCH + 1);
         port.set_waiting_bytes(left.wrapping_add(u64::from(schedule.bytes[all])), 0);
         for queue in &schedule.queues {
             for &entry in &queue.entries[queue.taken..queue.count] {
-                // SAFETY: those that were not taken above, each once.
+                // SAFETY: each entry that `depart_until` has not taken, once.
                 let (_, tag, mut handle) = unsafe { window.take_bucketed(entry) };
                 let header = &mut window.packets.get_mut(&mut handle).header;
                 header.ingress = tag.port(window);
