@@ -1,4 +1,4 @@
-//! What becomes of a packet that arrives at a CIOQ switch: its verdict, its way, its room, its queue.
+//! Handles a packet that arrives at a CIOQ switch: verdict, next hop, admission, input queue.
 
 use super::CioqSwitch;
 use crate::forwarding::Choice;
@@ -37,8 +37,8 @@ impl<S: Scheme> CioqSwitch<S> {
         self.apply_effects(window, now);
     }
 
-    /// Gives a packet room in its input queue; pauses its ingress, or drops it, where the limits say
-    /// so. What may cross at once does.
+    /// Stores a packet in its input queue. Pauses its ingress or drops the packet if the limits
+    /// require it. Transfers the packet at once if nothing can be in its way.
     fn admit(&mut self, window: &mut Win<'_, '_, S>, now: Time, in_port: u16, handle: Handle) {
         let packet = window.packets.get(&handle);
         let out = self.select_port(packet, now, true);
@@ -87,8 +87,9 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
-    /// Whether a packet that arrives now crosses now, whatever else happens at this instant: nobody
-    /// else waits for its output or at its input, or may cross now.
+    /// Returns whether a packet that arrives now crosses now, whatever else happens at this
+    /// instant. It does if nobody waits for its output or at its input, and nothing else may cross
+    /// now.
     #[inline]
     fn may_transfer_direct(
         &mut self,
@@ -128,7 +129,7 @@ impl<S: Scheme> CioqSwitch<S> {
             || InputQueuesOf::<S>::crossing(cp, out, header, now) == Crossing::Allowed
     }
 
-    /// The port through which a packet goes on.
+    /// Returns the port that a packet leaves through. `from_outside`: the switch has not made it.
     #[inline]
     pub(super) fn select_port(
         &mut self,

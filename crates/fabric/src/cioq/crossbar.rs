@@ -1,10 +1,10 @@
-//! The crossbar: who is free, and whose turn it is.
+//! The crossbar: which inputs and outputs are free, and whose turn it is.
 //!
-//! iSLIP (McKeown, 1999), for packets instead of cells: an output that is free grants to the first
-//! input at or after its pointer, an input that is free accepts the first grant at or after its own,
-//! and rounds are repeated until nothing is added. Pointers move past what was matched in the first
-//! round only, so that no VOQ waits for ever. Inputs and outputs become free one by one here, and not
-//! in time slots.
+//! It is iSLIP (McKeown, 1999) for packets instead of cells. A free output grants to the first
+//! input at or after its pointer. A free input accepts the first grant at or after its own pointer.
+//! Rounds are repeated until they add nothing. Pointers advance past matches of the first round
+//! only, so that no VOQ waits for ever. Inputs and outputs become free one by one, and not in time
+//! slots.
 
 use super::inputs::Head;
 use super::port_set::PortSet;
@@ -21,30 +21,28 @@ pub(super) struct Grant {
     pub(super) head: Head,
 }
 
-/// An input or an output.
+/// The state of an input or of an output.
 #[derive(Clone, Debug, Default)]
 struct Side {
-    /// When it is free again.
+    /// When it becomes free.
     free: Time,
-    /// By priority: the output that an input prefers, the input that has the first claim on an
-    /// output.
+    /// By priority: the output that an input prefers, or the input that an output prefers.
     from: [u16; 8],
-    /// Which of the priorities that are not strict an output serves first.
+    /// The priority that an output serves first among those that are not strict.
     turn: u8,
 }
 
 #[derive(Debug)]
 pub(super) struct Crossbar {
-    /// How fast a packet crosses, and the picoseconds that a byte takes; 0 where that is not a whole
-    /// number.
+    /// Rate at which packets cross, and picoseconds per byte; 0 if that is not a whole number.
     rate: Rate,
     byte_time: u64,
     strict: u8,
     inputs: Vec<Side>,
     outputs: Vec<Side>,
-    /// Inputs that are offered any output,
+    /// Inputs that have an offer.
     offered: PortSet,
-    /// and by input, the best of its grants.
+    /// By input: the best of its offers.
     offers: Vec<Grant>,
 }
 
@@ -61,33 +59,33 @@ impl Crossbar {
         }
     }
 
-    /// Has the processor fetch what every packet touches.
+    /// Prefetches what every packet touches.
     pub(super) fn prefetch(&self) {
         for sides in [&self.inputs, &self.outputs] {
             prefetch(sides.as_slice(), size_of_val(sides.as_slice()).div_ceil(64).min(8));
         }
     }
 
-    /// When an input is free.
+    /// Returns when an input becomes free.
     #[inline]
     pub(super) fn input_free(&self, input: usize) -> Time {
         self.inputs[input].free
     }
 
-    /// When an output is free.
+    /// Returns when an output becomes free.
     #[inline]
     pub(super) fn output_free(&self, output: usize) -> Time {
         self.outputs[output].free
     }
 
-    /// When both are.
+    /// Returns when both an input and an output are free.
     #[inline]
     pub(super) fn both_free(&self, input: usize, output: usize) -> Time {
         self.inputs[input].free.max(self.outputs[output].free)
     }
 
-    /// The priority that an output serves first among `waiting`, which is not empty: the highest
-    /// strict one, else the others in turn.
+    /// Returns the priority that an output serves first among those in `waiting`, which is not
+    /// empty: the highest strict one, else the next one in turn.
     #[inline]
     pub(super) fn first_priority(&self, output: usize, waiting: u8) -> usize {
         let strict = waiting & self.strict;
@@ -98,14 +96,14 @@ impl Crossbar {
         (turn + waiting.rotate_right(turn as u32).trailing_zeros() as usize) % 8
     }
 
-    /// From where an output looks for an input of a priority.
+    /// Returns the input at which an output begins its search for packets of a priority.
     #[inline]
     pub(super) fn first_claim(&self, output: usize, priority: usize) -> usize {
         self.outputs[output].from[priority] as usize
     }
 
-    /// Offers an output to an input, which keeps the best of its grants. Whether there are two, so
-    /// that an output is left over.
+    /// Offers an output to an input, which keeps the better of two offers. Returns whether it had
+    /// an offer, so that one output is left over.
     #[inline]
     pub(super) fn offer(&mut self, grant: Grant) -> bool {
         let input = grant.input;
@@ -117,7 +115,8 @@ impl Crossbar {
         rivals
     }
 
-    /// What an input accepts first has the least: strict priorities, then outputs in turn.
+    /// Returns a rank: an input accepts the lowest. Strict priorities come first, then outputs in
+    /// turn.
     fn rank(&self, grant: &Grant) -> (usize, usize, usize) {
         let Grant { input, output, priority, .. } = *grant;
         let from = self.inputs[input].from[priority] as usize;
@@ -127,7 +126,7 @@ impl Crossbar {
         (if strict { 7 - priority } else { 8 }, distance, output)
     }
 
-    /// Takes what the first input that is offered something accepts.
+    /// Takes the offer that the first input with one accepts.
     #[inline]
     pub(super) fn accept(&mut self) -> Option<Grant> {
         let input = self.offered.first()?;
@@ -135,8 +134,8 @@ impl Crossbar {
         Some(self.offers[input])
     }
 
-    /// A packet of `size` bytes crosses from now on between two that are free; `first` where it was
-    /// matched in the first round. Returns when both are free again.
+    /// Starts the transfer of a packet of `size` bytes between a free input and a free output.
+    /// `first`: it was matched in the first round. Returns when both are free again.
     #[inline]
     pub(super) fn connect(&mut self, grant: &Grant, size: u64, now: Time, first: bool) -> Time {
         let Grant { input, output, priority, .. } = *grant;

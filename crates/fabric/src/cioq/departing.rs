@@ -1,4 +1,4 @@
-//! What a CIOQ switch sends: its output queues, PFC frames, packets of its own.
+//! What a CIOQ switch sends: its output queues, PFC frames and packets that it makes.
 
 use super::CioqSwitch;
 use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
@@ -9,7 +9,7 @@ use engine::Handle;
 use units::Time;
 
 impl<S: Scheme> CioqSwitch<S> {
-    /// Has `port` send what it sends before `time`.
+    /// Lets `port` send all that it sends before `time`.
     #[inline(always)]
     pub(super) fn drain(&mut self, window: &mut Win<'_, '_, S>, port: usize, time: Time) {
         while self.chassis.due.at(port) < time {
@@ -17,7 +17,8 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
-    /// Has all ports send what they send before `time`; returns when the next packet leaves after.
+    /// Lets all ports send all that they send before `time`. Returns when the next packet leaves
+    /// after that.
     pub(super) fn drain_all(&mut self, window: &mut Win<'_, '_, S>, time: Time) -> Time {
         if Self::STRICT {
             return self.chassis.due.earliest().0;
@@ -25,7 +26,7 @@ impl<S: Scheme> CioqSwitch<S> {
         self.drain_others(window, usize::MAX, time)
     }
 
-    /// The same but for one port.
+    /// Drains all ports except `but`; see [`drain_all`](CioqSwitch::drain_all).
     pub(super) fn drain_others(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -43,7 +44,7 @@ impl<S: Scheme> CioqSwitch<S> {
         next
     }
 
-    /// Adds a packet to the queue of `out`.
+    /// Puts a packet into an output queue of `out`.
     pub(super) fn enqueue(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -62,7 +63,7 @@ impl<S: Scheme> CioqSwitch<S> {
         self.after_enqueue(out, priority, now);
     }
 
-    /// A packet after_enqueue a queue of `port` at `now`.
+    /// Updates when `port` sends next, after a packet joined one of its queues.
     #[inline]
     pub(super) fn after_enqueue(&mut self, port: usize, priority: u8, now: Time) {
         if self.chassis.after_enqueue(port, priority, now) {
@@ -71,14 +72,14 @@ impl<S: Scheme> CioqSwitch<S> {
         self.chassis.refresh_view(port);
     }
 
-    /// What may leave `port` changed at `now`.
+    /// Updates when `port` sends next, after something changed.
     fn update_due(&mut self, port: usize, now: Time) {
         self.chassis.update_due(port, now);
         self.schedule_crossing(port);
         self.chassis.refresh_view(port);
     }
 
-    /// Has `port` begin to send its next packet, at the time it is due.
+    /// Sends the next packet of `port` at the time it is due.
     pub(super) fn depart(&mut self, window: &mut Win<'_, '_, S>, port: usize) {
         let now = self.chassis.due.at(port);
         let this = &mut self.chassis.ports[port];
@@ -145,7 +146,7 @@ impl<S: Scheme> Actor<S> for CioqSwitch<S> {
         &mut self.chassis
     }
 
-    /// A packet that the switch sends itself joins the queue of its output; it takes no crossbar.
+    /// Puts a packet that the switch makes into its output queue. It does not cross.
     fn act(&mut self, window: &mut Win<'_, '_, S>, now: Time, action: SwitchAction<S>) {
         match action {
             SwitchAction::ToHost(packet) => {

@@ -12,28 +12,28 @@ use units::{PortId, Time};
 pub(super) struct Head {
     /// Its size.
     pub(super) size: u64,
-    /// It had been put aside.
-    aside: bool,
-    /// It may cross only where nothing else does, to an output that is idle.
+    /// It is one of the packets that were held back.
+    held_back: bool,
+    /// It may cross only if nothing else does, and only to an idle output.
     pub(super) last: bool,
 }
 
 #[derive(Debug, Default)]
 struct Voq {
     fifo: Fifo,
-    aside: Option<Box<Aside>>,
+    held_back: Option<Box<HeldBack>>,
 }
 
-/// Packets that may not cross yet, so that those behind them may. All of them came before what is
-/// in the queue of the VOQ itself.
+/// Packets of a VOQ that may not cross yet and that those behind them overtake. All of them arrived
+/// before the packets in the VOQ's own queue.
 #[derive(Debug, Default)]
-struct Aside {
+struct HeldBack {
     fifo: Fifo,
-    /// Packets of each flow in it.
+    /// Number of packets of each flow in it.
     flows: Vec<(u64, u32)>,
 }
 
-impl Aside {
+impl HeldBack {
     fn has(&self, flow: u64) -> bool {
         self.flows.iter().any(|(known, _)| *known == flow)
     }
@@ -57,7 +57,7 @@ impl Aside {
     }
 }
 
-/// The QP of a packet.
+/// Returns the QP of a packet.
 #[inline]
 fn flow_of<S: Scheme>(packet: &Packet<S>) -> u64 {
     let address = &packet.header.address;
@@ -71,14 +71,14 @@ pub(super) struct Inputs {
     /// By input, then priority, then output.
     voqs: Vec<Voq>,
     bytes: Vec<u64>,
-    /// By output, then priority, then input: the least size of the packets that have joined the VOQ
-    /// since it was empty.
+    /// By output, then priority, then input: the minimum size of the packets that have joined the
+    /// VOQ since it was last empty.
     least: Vec<u16>,
-    /// By output, then priority: inputs whose VOQs are not empty.
+    /// By output, then priority: inputs with packets.
     pub(super) waiting: PortSets,
-    /// By output: priorities with such inputs.
+    /// By output: priorities with packets.
     pub(super) priorities: Vec<u8>,
-    /// Outputs with such inputs.
+    /// Outputs with packets.
     pub(super) wanted: PortSet,
     /// By input: outputs that it has packets for.
     pub(super) wants: PortSets,
@@ -98,7 +98,7 @@ impl Inputs {
         }
     }
 
-    /// Has the processor fetch what every packet touches.
+    /// Prefetches what every packet touches.
     pub(super) fn prefetch(&self) {
         prefetch(self.priorities.as_slice(), 1);
     }
@@ -108,18 +108,18 @@ impl Inputs {
         (input * 8 + priority) * self.ports + output
     }
 
-    /// Bytes in all input queues.
+    /// Returns the bytes in all input queues.
     pub(super) fn used(&self) -> u64 {
         self.bytes.iter().sum()
     }
 
-    /// Bytes in the VOQs of an input and priority, by output.
+    /// Returns the bytes in the VOQs of an input and priority, by output.
     #[inline]
     pub(super) fn voqs(&self, input: usize, priority: u8) -> &[u64] {
         &self.bytes[(input * 8 + priority as usize) * self.ports..][..self.ports]
     }
 
-    /// Adds a packet to a VOQ.
+    /// Puts a packet into a VOQ.
     #[inline]
     pub(super) fn push<S: Scheme>(
         &mut self,
@@ -141,7 +141,7 @@ impl Inputs {
         self.wants.insert(input, output);
     }
 
-    /// Whether a packet of this priority that waits for an output may be as small as `room`.
+    /// Returns whether a packet of a priority that waits for an output may be as small as `room`.
     #[inline]
     pub(super) fn may_fit(&self, output: usize, priority: usize, room: u64) -> bool {
         let waiting = output * 8 + priority;
@@ -155,8 +155,8 @@ impl Inputs {
         false
     }
 
-    /// The packet of a VOQ that may cross, if there is one. What its congestion point holds goes
-    /// aside; `None` where that holds nothing from the output.
+    /// Returns the packet of a VOQ that may cross, if there is one. Packets that the congestion
+    /// point holds back are put aside. `cp` is `None` if it holds nothing back from the output.
     #[inline]
     pub(super) fn head<S: Scheme>(
         &mut self,
@@ -169,29 +169,30 @@ impl Inputs {
         let voq = &mut self.voqs[place];
         let open = |packet: &Packet<S>| {
             let size = u64::from(packet.header.size);
-            Some(Head { size, aside: false, last: false })
+            Some(Head { size, held_back: false, last: false })
         };
         if !InputQueuesOf::<S>::ENABLED {
             return voq.fifo.peek(packets).and_then(open);
         }
         let Some(cp) = cp else {
-            let aside = voq.aside.as_ref().and_then(|aside| aside.fifo.peek(packets));
-            return match aside {
-                Some(packet) => open(packet).map(|head| Head { aside: true, ..head }),
+            let held_back =
+                voq.held_back.as_ref().and_then(|held_back| held_back.fifo.peek(packets));
+            return match held_back {
+                Some(packet) => open(packet).map(|head| Head { held_back: true, ..head }),
                 None => voq.fifo.peek(packets).and_then(open),
             };
         };
         let out = PortId::new(output as u16);
-        let first_aside = |voq: &Voq| {
-            let packet = voq.aside.as_ref()?.fifo.peek(packets)?;
+        let first_held_back = |voq: &Voq| {
+            let packet = voq.held_back.as_ref()?.fifo.peek(packets)?;
             let last = match InputQueuesOf::<S>::crossing(cp, out, &packet.header, now) {
                 Crossing::Allowed => false,
                 Crossing::AllowedIfLast => true,
                 Crossing::Blocked => return None,
             };
-            Some(Head { size: u64::from(packet.header.size), aside: true, last })
+            Some(Head { size: u64::from(packet.header.size), held_back: true, last })
         };
-        if let Some(head) = first_aside(voq).filter(|head| !head.last) {
+        if let Some(head) = first_held_back(voq).filter(|head| !head.last) {
             return Some(head);
         }
         while let Some(packet) = voq.fifo.peek(packets) {
@@ -199,19 +200,19 @@ impl Inputs {
                 return open(packet);
             }
             let flow = flow_of(packet);
-            let follows = voq.aside.as_ref().is_some_and(|aside| aside.has(flow));
+            let follows = voq.held_back.as_ref().is_some_and(|held_back| held_back.has(flow));
             if !follows
                 && InputQueuesOf::<S>::crossing(cp, out, &packet.header, now) == Crossing::Allowed
             {
                 return open(packet);
             }
             let handle = voq.fifo.pop(packets).expect("just seen");
-            voq.aside.get_or_insert_default().push(packets, flow, handle);
+            voq.held_back.get_or_insert_default().push(packets, flow, handle);
         }
-        first_aside(voq)
+        first_held_back(voq)
     }
 
-    /// Takes what [`head`](Inputs::head) has found at this instant.
+    /// Takes the packet that [`head`](Inputs::head) found at this instant.
     #[inline]
     pub(super) fn pop<S: Scheme>(
         &mut self,
@@ -221,12 +222,12 @@ impl Inputs {
     ) -> Handle {
         let place = self.place(input, priority, output);
         let voq = &mut self.voqs[place];
-        let handle = match &mut voq.aside {
-            Some(aside) if head.aside => aside.pop(packets),
+        let handle = match &mut voq.held_back {
+            Some(held_back) if head.held_back => held_back.pop(packets),
             _ => voq.fifo.pop(packets),
         };
-        let empty =
-            voq.fifo.is_empty() && voq.aside.as_ref().is_none_or(|aside| aside.fifo.is_empty());
+        let empty = voq.fifo.is_empty()
+            && voq.held_back.as_ref().is_none_or(|held_back| held_back.fifo.is_empty());
         self.bytes[place] -= head.size;
         if empty {
             self.emptied((input, priority, output));
@@ -234,7 +235,7 @@ impl Inputs {
         handle.expect("a packet was found")
     }
 
-    /// A VOQ has no more packets.
+    /// Notes that a VOQ has become empty.
     #[inline]
     fn emptied(&mut self, (input, priority, output): (usize, usize, usize)) {
         let waiting = output * 8 + priority;

@@ -1,18 +1,19 @@
-//! Which packets cross, and when.
+//! Decides which packets cross, and when.
 //!
-//! iSLIP asks all free outputs in each round what they would take. An output that found nothing finds
-//! nothing until a packet comes for it, an input with packets for it becomes free, or, where its queue
-//! was full, a packet leaves that or the input whose packet did not fit takes another away (the next
-//! one's may be smaller). So each output has a time from which on it is worth asking again, and is not
-//! asked before.
+//! In each round, iSLIP asks all free outputs what they would take. An output that found nothing
+//! finds nothing until one of these events: a packet arrives for it, or an input with packets for
+//! it becomes free. If its queue was full, two more events count: a packet leaves the queue, or the
+//! input whose packet did not fit transfers another one, because its next packet may be smaller.
+//! Each output therefore has a time from which it is worth asking, and is not asked before.
 //!
-//! It is the same for what the congestion point holds: packets are asked after when something of that
-//! changes for their output, when what may go last finds the queue empty, and after each timer and
-//! wake of the congestion point.
+//! Packets that the congestion point holds back follow the same rule. They are asked about when
+//! something changes for their output that the congestion point depends on. Packets that may go
+//! last are asked about when the queue is empty. All are asked about after each timer and wake-up
+//! of the congestion point.
 
 use super::CioqSwitch;
 use super::crossbar::Grant;
-use super::pending::{Pending, RunOutput};
+use super::pending::{OutputState, Pending};
 use super::port_set::Members;
 use crate::hooks::InputQueuesOf;
 use crate::packet::{Scheme, Win};
@@ -22,32 +23,32 @@ use engine::Handle;
 use schemes::contract::InputQueueSlot;
 use units::{PortId, Time};
 
-/// What a free output would take from the inputs that are free.
+/// What a free output would take from the free inputs.
 enum Claim {
     Packet(Grant),
-    /// There is one, for which its queue has no room.
+    /// There is a packet, but the output's queue has no room for it.
     Full,
     Nothing,
 }
 
 impl<S: Scheme> CioqSwitch<S> {
-    /// An output is worth asking from `time` on.
+    /// Notes that an output is worth asking from `time` on.
     #[inline]
     fn ask(&mut self, output: usize, time: Time) {
         let ask_at = &mut self.pending.outputs[output].ask_at;
         *ask_at = time.min(*ask_at);
-        self.look_at(output, time);
+        self.check_at(output, time);
     }
 
-    /// An output may be worth asking from `time` on.
+    /// Notes that an output may be worth asking from `time` on.
     #[inline]
-    fn look_at(&mut self, output: usize, time: Time) {
-        let look_at = &mut self.pending.outputs[output].look_at;
-        *look_at = time.min(*look_at);
+    fn check_at(&mut self, output: usize, time: Time) {
+        let check_at = &mut self.pending.outputs[output].check_at;
+        *check_at = time.min(*check_at);
         self.cross_at = time.min(self.cross_at);
     }
 
-    /// A packet for `out` has after_enqueue the queue of `input`.
+    /// Notes that a packet for `out` has joined a queue of `input`.
     #[inline]
     pub(super) fn after_input_enqueue(
         &mut self,
@@ -55,19 +56,19 @@ impl<S: Scheme> CioqSwitch<S> {
         (input, priority, out): (usize, usize, usize),
         size: u64,
     ) {
-        if self.pending.outputs[out].shut && !self.fits(out, priority, size) {
+        if self.pending.outputs[out].none_fits && !self.fits(out, priority, size) {
             return;
         }
-        self.pending.outputs[out].shut = false;
+        self.pending.outputs[out].none_fits = false;
         let at = self.crossbar.both_free(input, out).max(now);
         self.ask(out, at);
     }
 
-    /// When a packet that leaves the queue of `port` may let another cross, as far as is known; where
-    /// departures are events they tell that themselves.
+    /// Returns when a departure from the queue of `port` may let another packet cross, as far as
+    /// that is known. If departures are events, each of them notes that itself.
     #[inline]
     fn awaited_at(&self, port: usize) -> Time {
-        let RunOutput { full, last, .. } = self.pending.outputs[port];
+        let OutputState { full, last, .. } = self.pending.outputs[port];
         let Chassis { ports, due, .. } = &self.chassis;
         if Self::STRICT {
             Time::NEVER
@@ -80,29 +81,29 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
-    /// The next packet of `port` is due otherwise than before.
+    /// Notes that the time of the next departure of `port` has changed.
     #[inline]
     pub(super) fn schedule_crossing(&mut self, port: usize) {
-        self.look_at(port, self.awaited_at(port));
+        self.check_at(port, self.awaited_at(port));
     }
 
-    /// A packet left the queue of `port` at `now`.
+    /// Notes that a packet left the queue of `port` at `now`.
     #[inline]
     pub(super) fn after_dequeue(&mut self, port: usize, now: Time) {
-        let RunOutput { full, shut, last, .. } = self.pending.outputs[port];
+        let OutputState { full, none_fits, last, .. } = self.pending.outputs[port];
         let emptied = last && self.chassis.ports[port].queue_bytes == 0;
-        if emptied || (full && (!shut || self.may_take(port))) {
-            self.pending.outputs[port].shut = false;
+        if emptied || (full && (!none_fits || self.may_take(port))) {
+            self.pending.outputs[port].none_fits = false;
             let at = self.crossbar.output_free(port).max(now);
             self.ask(port, at);
         }
     }
 
-    /// The congestion point may say something else of what waits.
+    /// Notes that the congestion point may decide differently about waiting packets.
     pub(super) fn recheck_outputs(&mut self, now: Time) {
         let mut outputs = Members::default();
         while let Some(output) = outputs.next(|word| self.inputs.wanted.word(word)) {
-            if self.crossbar.output_free(output) <= now && !self.pending.outputs[output].shut {
+            if self.crossbar.output_free(output) <= now && !self.pending.outputs[output].none_fits {
                 self.ask(output, now);
             }
         }
@@ -119,19 +120,19 @@ impl<S: Scheme> CioqSwitch<S> {
             self.close(output, now);
         }
         if !Self::STRICT && !self.chassis.effects.is_empty() {
-            // Departures at this instant come before what is sent now.
+            // Departures at this instant come before what the switch sends now.
             self.drain_all(window, now + Time::from_ps(1));
         }
         self.apply_effects(window, now);
     }
 
-    /// Finds the outputs that are worth asking at `now`, and has them send what they send until then.
+    /// Finds the outputs that are worth asking at `now`, and drains them.
     #[inline]
     fn open_outputs(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if self.pending.recheck_all {
             self.drain_all(window, now + Time::from_ps(1));
         }
-        self.pending.looks += 1;
+        self.pending.checks += 1;
         let (mut next, mut word) = (Time::NEVER, 0);
         while let Some(wanted) = self.inputs.wanted.word(word) {
             let (mut due, others) = self.pending.outputs_to_match(word, wanted, now);
@@ -146,46 +147,48 @@ impl<S: Scheme> CioqSwitch<S> {
         self.cross_at = next;
     }
 
-    /// The same of one output; returns when it is to be looked at again if it is not worth asking.
+    /// Drains an output and finds out whether it is worth asking at `now`. Returns when it must be
+    /// checked again if it is not.
     #[inline]
     fn open_output(&mut self, window: &mut Win<'_, '_, S>, output: usize, now: Time) -> Time {
         if !Self::STRICT {
             self.drain(window, output, now + Time::from_ps(1));
         }
         let free = self.crossbar.output_free(output) <= now;
-        let Pending { outputs, looks, recheck_all, open } = &mut self.pending;
+        let Pending { outputs, checks, recheck_all, open } = &mut self.pending;
         let all = *recheck_all && !InputQueuesOf::<S>::ENABLED;
         let known = &mut outputs[output];
-        known.looked = *looks;
+        known.checked_in = *checks;
         if known.ask_at <= now || (all && free) {
             debug_assert!(free, "nobody asks an output that takes a packet");
-            (known.look_at, known.ask_at) = (Time::NEVER, Time::NEVER);
+            (known.check_at, known.ask_at) = (Time::NEVER, Time::NEVER);
             open.insert(output);
             return Time::NEVER;
         }
-        self.find_look(output)
+        self.compute_check_at(output)
     }
 
-    /// Finds anew when an output is to be looked at.
+    /// Computes when an output must be checked next.
     #[inline]
-    fn find_look(&mut self, output: usize) -> Time {
+    fn compute_check_at(&mut self, output: usize) -> Time {
         let awaited_at = self.awaited_at(output);
         let known = &mut self.pending.outputs[output];
-        known.look_at = known.ask_at.min(awaited_at);
-        known.look_at
+        known.check_at = known.ask_at.min(awaited_at);
+        known.check_at
     }
 
-    /// An output takes nothing more at `now`: when it is to be looked at again.
+    /// Notes that an output takes nothing more at `now`, and computes when it must be checked next.
     #[inline]
     fn close(&mut self, output: usize, now: Time) {
         self.pending.open.remove(output);
-        if !self.pending.outputs[output].shut {
+        if !self.pending.outputs[output].none_fits {
             self.ask_when_inputs_are_free(output, now);
         }
         self.schedule_crossing(output);
     }
 
-    /// An output that took nothing is worth asking when an input with packets for it becomes free.
+    /// Notes that an output that took nothing is worth asking when an input with packets for it
+    /// becomes free.
     #[inline]
     fn ask_when_inputs_are_free(&mut self, output: usize, now: Time) {
         let mut at = Time::NEVER;
@@ -202,11 +205,11 @@ impl<S: Scheme> CioqSwitch<S> {
         self.ask(output, at);
     }
 
-    /// A round of the matching, `first` or not; whether another may add something.
+    /// Does one round of the matching. Returns whether another may add something.
     #[inline]
     fn round(&mut self, window: &mut Win<'_, '_, S>, now: Time, first: bool) -> bool {
         if let Some(output) = self.pending.open.only() {
-            // Nobody is in its way.
+            // No other output competes with it.
             return match self.claim(window, output, now) {
                 Claim::Packet(grant) => self.cross(window, &grant, now, first),
                 Claim::Full | Claim::Nothing => false,
@@ -217,10 +220,10 @@ impl<S: Scheme> CioqSwitch<S> {
         while let Some(output) = outputs.next(|word| self.pending.open.word(word)) {
             match self.claim(window, output, now) {
                 Claim::Packet(grant) => again |= self.crossbar.offer(grant),
-                // A smaller one of another input may have room.
+                // A smaller packet of another input may have room.
                 Claim::Full => again = true,
-                // It finds none in the rounds after this one either: what crosses elsewhere neither
-                // brings it packets nor frees inputs.
+                // It will find none in later rounds of this instant: transfers to other outputs
+                // neither bring it packets nor free inputs.
                 Claim::Nothing => self.close(output, now),
             }
         }
@@ -232,15 +235,15 @@ impl<S: Scheme> CioqSwitch<S> {
         again && crossed
     }
 
-    /// What a free output would take.
+    /// Returns what a free output would take.
     #[inline]
     fn claim(&mut self, window: &Win<'_, '_, S>, output: usize, now: Time) -> Claim {
         let (mut last, mut full, mut waits_for_last) = (None, false, false);
         let fits = self.may_take(output);
         let known = &mut self.pending.outputs[output];
-        known.shut = !fits;
+        known.none_fits = !fits;
         if !fits {
-            // The congestion point is not even asked.
+            // The congestion point is not asked.
             (known.full, known.last) = (true, false);
             return Claim::Full;
         }
@@ -274,7 +277,8 @@ impl<S: Scheme> CioqSwitch<S> {
                 } else if self.fits(output, priority, head.size) {
                     return Claim::Packet(grant);
                 } else {
-                    // The input whose turn it is decides: others, whose packets might be smaller, do not pass it.
+                    // The input whose turn it is decides. Inputs whose packets might be smaller do
+                    // not overtake it.
                     full = true;
                     break;
                 }
@@ -288,7 +292,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if full { Claim::Full } else { Claim::Nothing }
     }
 
-    /// Takes a packet from its input queue to the queue of its output. Whether that may mean
+    /// Transfers a packet from its input queue to its output queue. Returns whether that may change
     /// something for an output whose queue is full.
     #[inline]
     fn cross(
@@ -302,7 +306,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let voq = (input, priority, output);
         let mut handle = self.inputs.pop(window.packets, voq, head);
         let until = self.crossbar.connect(grant, head.size, now, first);
-        // A frame that ends a pause would go before it, if something else crosses now.
+        // If something else crosses now, a frame that ends a pause would go before the packet.
         let passes = self.passes(output, priority as u8, now)
             && !self.chassis.mmu.pauses_peer_of(output as u16);
         if passes {
@@ -320,7 +324,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let mut concerned = false;
         let mut others = Members::default();
         while let Some(other) = others.next(|word| self.inputs.wants.word(input, word)) {
-            if self.pending.outputs[other].shut {
+            if self.pending.outputs[other].none_fits {
                 continue;
             }
             let free = self.crossbar.output_free(other);
@@ -335,32 +339,32 @@ impl<S: Scheme> CioqSwitch<S> {
         concerned
     }
 
-    /// What crossed to another port ends the pause of the peer of `port`: that frame goes after what is due
-    /// at this instant, but before what crosses.
+    /// Ends the pause of the peer of `port`, because a packet has crossed from there. The frame
+    /// goes after what is due at this instant and before what crosses.
     #[cold]
     fn ends_pause(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
-        let Pending { outputs, looks, recheck_all, .. } = &self.pending;
-        if !Self::STRICT && !recheck_all && outputs[port].looked != *looks {
+        let Pending { outputs, checks, recheck_all, .. } = &self.pending;
+        if !Self::STRICT && !recheck_all && outputs[port].checked_in != *checks {
             self.drain(window, port, now + Time::from_ps(1));
         }
         self.send_pfc(window, now, port, priority, false);
     }
 
-    /// An output takes a packet until then.
+    /// Notes that an output takes a packet until `until`.
     #[inline]
     fn connected(&mut self, output: usize, until: Time) {
         let waits = self.inputs.priorities[output] != 0;
-        // Where nothing fits, nothing will before a packet leaves.
+        // If nothing fits, nothing will before a packet leaves.
         let fits = waits && self.may_take(output);
         let full = waits && !fits;
         self.pending.open.remove(output);
         let known = &mut self.pending.outputs[output];
-        (known.full, known.shut, known.last) = (full, full, false);
+        (known.full, known.none_fits, known.last) = (full, full, false);
         known.ask_at = if fits { until } else { Time::NEVER };
-        self.cross_at = self.cross_at.min(self.find_look(output));
+        self.cross_at = self.cross_at.min(self.compute_check_at(output));
     }
 
-    /// Takes a packet that just arrived to the queue of its output, or straight on.
+    /// Transfers a packet that just arrived to its output queue, or sends it without queueing.
     #[inline]
     pub(super) fn transfer_direct(
         &mut self,
@@ -382,22 +386,23 @@ impl<S: Scheme> CioqSwitch<S> {
             if egress.effects.is_empty() {
                 return self.leaves_at_once(window, now, output, handle);
             }
-            // What the switch sends itself at this instant may go first.
+            // What the switch makes at this instant may go first.
             self.crossed += u64::from(size);
             egress.port.enqueue(window.packets, class, size, handle);
             self.after_enqueue(output, class, now);
         }
         if !self.chassis.effects.is_empty() {
-            // Departures at this instant come before what is sent now.
+            // Departures at this instant come before what the switch sends now.
             self.drain_others(window, output, now + Time::from_ps(1));
             self.apply_effects(window, now);
         }
     }
 
-    /// Whether a packet of this priority that crosses now leaves at once and need not be queued.
+    /// Returns whether a packet of a priority that crosses now leaves without waiting, so that it
+    /// need not be queued.
     #[inline]
     fn passes(&self, output: usize, priority: u8, now: Time) -> bool {
-        // RED at dequeue does not mark where nothing is left waiting.
+        // RED at dequeue does not mark a packet that leaves an empty queue behind.
         !Self::STRICT
             && !self.pending.recheck_all
             && self.chassis.ports[output].can_send_priority_now(priority, now)
@@ -405,7 +410,7 @@ impl<S: Scheme> CioqSwitch<S> {
             && !self.chassis.records_queues_or_packets()
     }
 
-    /// A packet leaves that has crossed just now.
+    /// Sends a packet that has just crossed.
     #[inline]
     fn leaves_at_once(
         &mut self,
@@ -424,7 +429,7 @@ impl<S: Scheme> CioqSwitch<S> {
         self.chassis.audit.departed += u64::from(size);
     }
 
-    /// Whether a packet of `size` bytes fits into the queue of an output, as that is now.
+    /// Returns whether a packet of `size` bytes fits into the present queue of an output.
     #[inline]
     pub(super) fn fits(&self, output: usize, priority: usize, size: u64) -> bool {
         let port = &self.chassis.ports[output];
@@ -434,7 +439,7 @@ impl<S: Scheme> CioqSwitch<S> {
             || waits() + size <= self.output_room
     }
 
-    /// Whether a packet that waits for an output may fit into its queue.
+    /// Returns whether some packet that waits for an output may fit into its queue.
     #[inline]
     fn may_take(&self, output: usize) -> bool {
         let port = &self.chassis.ports[output];

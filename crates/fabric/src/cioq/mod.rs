@@ -1,23 +1,24 @@
-//! A combined input- and output-queued (CIOQ) switch: virtual output queues (VOQs) at the inputs, an
-//! output queue at each port, and a crossbar between them that is faster than the links.
+//! A combined input- and output-queued (CIOQ) switch. It has virtual output queues (VOQs) at the
+//! inputs, an output queue at each port, and a crossbar between them that is faster than the links.
 //!
-//! A packet waits in the VOQ of its input, priority and output until the crossbar takes it to the
-//! queue of its output, which holds so many bytes of each priority and then lets nothing more cross.
-//! PFC looks at the input queues: an ingress pauses its peer by what waits in its VOQs.
+//! A packet waits in the VOQ of its input, priority and output until the crossbar transfers it to
+//! its output queue. An output queue holds a limited number of bytes of each priority. While it is
+//! full, nothing more crosses to it. PFC protects the input queues: an ingress pauses its peer
+//! because of what waits in its VOQs.
 //!
-//! The crossbar takes a packet over at its speed-up times the rate of the fastest port. The packet
-//! may begin to leave at once: the crossbar is not slower than any link. So an empty switch takes no
-//! time, as the shared-memory switch, and ideal completion times hold for both.
+//! The crossbar transfers a packet at its speed-up times the rate of the fastest port. Our choice:
+//! the packet may begin to leave at once, because the crossbar is not slower than any link. An
+//! empty switch thus adds no time, like the shared-memory switch, and ideal completion times hold
+//! for both.
 //!
-//! # In which order things happen
-//! Everything is worked in time order. At the same instant arrivals come before timers, these before
-//! departures, these before crossings, and probes last. What crosses to an idle port leaves at that
-//! instant.
+//! # Order of events Everything is handled in time order. At one instant, arrivals come before
+//! timers, timers before departures, departures before crossings, crossings before probes. What
+//! crosses to an idle port leaves at that instant.
 //!
-//! Departures are events only where the scheme's congestion point is
-//! [`Strict`](schemes::contract::Strict). Else ports are drained when they are touched, as those of the
-//! [shared-memory switch](crate::switch): a departure matters to nobody but to the packets that wait
-//! for room in its output queue, and the crossbar is looked at when there is some.
+//! Departures are events only if the scheme's congestion point is
+//! [`Strict`](schemes::contract::Strict). Otherwise ports are drained when they are touched, like
+//! those of the [shared-memory switch](crate::switch). A departure matters only to packets that
+//! wait for room in its output queue. The crossbar is checked when there is room.
 
 mod arriving;
 mod crossbar;
@@ -47,15 +48,15 @@ pub(crate) struct CioqSwitch<S: Scheme> {
     pub(crate) chassis: Chassis<S>,
     inputs: Inputs,
     crossbar: Crossbar,
-    /// When a packet may cross that could not before.
+    /// When a packet may cross next.
     cross_at: Time,
     pending: Pending,
-    /// Bytes of a priority that an input queue and an output queue hold.
+    /// Bytes of one priority that an input queue and an output queue hold.
     input_room: u64,
     output_room: u64,
-    /// Where an output queue holds no more than this in all priorities, any packet fits.
+    /// If an output queue holds no more than this in all priorities, any packet fits.
     ample: u64,
-    /// Bytes that have crossed and not left.
+    /// Bytes that have crossed and have not left.
     crossed: u64,
 }
 
@@ -81,7 +82,7 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
-    /// Has the processor fetch what most packets touch.
+    /// Prefetches what most packets touch.
     pub(crate) fn prefetch(&self) {
         self.chassis.prefetch();
         self.crossbar.prefetch();
@@ -95,7 +96,7 @@ impl<S: Scheme> CioqSwitch<S> {
         next
     }
 
-    /// Handles all that is due before `until`; returns when something is due then.
+    /// Handles all that is due before `until`. Returns when something is due next.
     fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         loop {
             let arrival = window.next_arrival_time();
@@ -135,7 +136,7 @@ impl<S: Scheme> CioqSwitch<S> {
         self.apply_effects(window, now);
     }
 
-    /// The audit at the end of a run.
+    /// Returns the audit at the end of a run.
     pub(crate) fn final_audit(&self) -> SwitchAudit {
         debug_assert_eq!(self.inputs.used(), self.chassis.mmu.used());
         SwitchAudit { stored: self.inputs.used() + self.crossed, ..self.chassis.audit }

@@ -1,6 +1,7 @@
 //! Sets of ports.
 
-/// A set of the ports of a switch. The first 64 are at hand: most switches have no more.
+/// A set of the ports of a switch. The first 64 ports are stored inline: most switches have no
+/// more.
 #[derive(Clone, Debug)]
 pub(super) struct PortSet {
     near: u64,
@@ -8,7 +9,7 @@ pub(super) struct PortSet {
 }
 
 impl PortSet {
-    /// An empty one.
+    /// Makes an empty set.
     pub(super) fn new(ports: usize) -> PortSet {
         PortSet { near: 0, far: vec![0; ports.div_ceil(64).saturating_sub(1)] }
     }
@@ -37,7 +38,7 @@ impl PortSet {
         word & 1 << (port % 64) != 0
     }
 
-    /// The one member, where there are no others.
+    /// Returns the only member; `None` if there are none or several.
     #[inline]
     pub(super) fn only(&self) -> Option<usize> {
         if self.far.is_empty() {
@@ -54,20 +55,20 @@ impl PortSet {
         members.next(|word| self.word(word)).is_none().then_some(first)
     }
 
-    /// The first member.
+    /// Returns the first member.
     #[inline]
     pub(super) fn first(&self) -> Option<usize> {
         Members::default().next(|word| self.word(word))
     }
 
-    /// Those of 64 ports, by number of the word.
+    /// Returns the members among 64 ports, as a bit mask, by number of the word.
     #[inline]
     pub(super) fn word(&self, word: usize) -> Option<u64> {
         if word == 0 { Some(self.near) } else { self.far.get(word - 1).copied() }
     }
 }
 
-/// Sets of the ports of one switch, side by side: 64 ports a word.
+/// Several sets of the ports of one switch, with 64 ports in a word.
 #[derive(Clone, Debug)]
 pub(super) struct PortSets {
     width: usize,
@@ -75,7 +76,7 @@ pub(super) struct PortSets {
 }
 
 impl PortSets {
-    /// So many empty sets.
+    /// Makes `sets` empty sets.
     pub(super) fn new(sets: usize, ports: usize) -> PortSets {
         let width = ports.div_ceil(64);
         PortSets { width, words: vec![0; sets * width] }
@@ -104,13 +105,14 @@ impl PortSets {
         self.set(set).iter().all(|word| *word == 0)
     }
 
-    /// Those of 64 ports, by number of the word.
+    /// Returns the members of a set among 64 ports, as a bit mask, by number of the word.
     #[inline]
     pub(super) fn word(&self, set: usize, word: usize) -> Option<u64> {
         (word < self.width).then(|| self.words[set * self.width + word])
     }
 
-    /// The member that comes after `member` on the way from `from` around; the first one after `None`.
+    /// Returns the member that follows `member` in cyclic order from `from`; the first one if
+    /// `member` is `None`.
     #[inline]
     pub(super) fn following(
         &self,
@@ -127,7 +129,7 @@ impl PortSets {
         (coming != 0).then(|| (coming.trailing_zeros() as usize + from) % 64)
     }
 
-    /// The same where a set has several words.
+    /// Does what [`following`](PortSets::following) does if a set has several words.
     #[cold]
     fn following_in_many(&self, set: usize, from: usize, member: Option<usize>) -> Option<usize> {
         let low = |start| self.first(set, start).filter(|&port| port < from);
@@ -138,7 +140,7 @@ impl PortSets {
         }
     }
 
-    /// The first member at or after `from`.
+    /// Returns the first member at or after `from`.
     fn first(&self, set: usize, from: usize) -> Option<usize> {
         let mut mask = u64::MAX << (from % 64);
         for (word, bits) in self.set(set).iter().enumerate().skip(from / 64) {
@@ -157,7 +159,7 @@ impl PortSets {
     }
 }
 
-/// Goes through a set that may change meanwhile: of each 64 ports by what they were when it came to them.
+/// Iterates over a set that may change meanwhile. Each word is read when the iteration reaches it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Members {
     bits: u64,
@@ -165,7 +167,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// The next member of the set whose words `word` tells.
+    /// Returns the next member of the set whose words `word` returns.
     #[inline]
     pub(super) fn next(&mut self, word: impl Fn(usize) -> Option<u64>) -> Option<usize> {
         while self.bits == 0 {
@@ -212,12 +214,14 @@ mod tests {
             let in_order: Vec<usize> = list.iter().copied().collect();
             prop_assert_eq!(&members(|word| one.word(word)), &in_order);
             prop_assert_eq!(&members(|word| several.word(1, word)), &in_order);
-            prop_assert_eq!((one.first(), several.is_empty(1)), (list.first().copied(), list.is_empty()));
+            prop_assert_eq!(one.first(), list.first().copied());
+            prop_assert_eq!(several.is_empty(1), list.is_empty());
             prop_assert_eq!(one.only(), list.first().copied().filter(|_| list.len() == 1));
             prop_assert!(several.is_empty(0) && several.is_empty(2));
 
             let from = from % ports;
-            let around: Vec<usize> = list.range(from..).chain(list.range(..from)).copied().collect();
+            let around = list.range(from..).chain(list.range(..from));
+            let around: Vec<usize> = around.copied().collect();
             let first = several.following(1, from, None);
             let after = |&port: &usize| several.following(1, from, Some(port));
             prop_assert_eq!(std::iter::successors(first, after).collect::<Vec<_>>(), around);

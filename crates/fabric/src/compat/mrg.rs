@@ -1,6 +1,8 @@
-//! The draws of ns-3's default generator, MRG32k3a (L'Ecuyer, Simard, Chen and Kelton, "An
-//! object-oriented random-number package with many long streams and substreams", Operations
-//! Research 2002), as the HPCC simulator makes them: each from the beginning of a new stream.
+//! The draws of ns-3's default generator as the HPCC simulator makes them: each is the first number
+//! of a new stream.
+//!
+//! The generator is MRG32k3a (L'Ecuyer, Simard, Chen and Kelton, "An object-oriented random-number
+//! package with many long streams and substreams", Operations Research 2002).
 
 const M1: u64 = 4_294_967_087;
 const M2: u64 = 4_294_944_443;
@@ -9,13 +11,13 @@ const A1: Matrix = [[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]];
 const A2: Matrix = [[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]];
 const NORM: f64 = 2.328_306_549_295_728e-10;
 
-/// Streams are 2^127 numbers apart, runs (substreams) of one 2^76.
+/// Streams are 2^127 numbers apart. Runs, that is, substreams of a stream, are 2^76 apart.
 const STREAM: u32 = 127;
 const RUN: u32 = 76;
-/// Switches are this many streams apart, so that no two draw the same.
+/// Switches are 2^40 streams apart, so that no two make the same draws.
 const SWITCH: u32 = 40;
 
-/// Automatic streams that ns-3 gives away before the first packet: so many for each node's protocol
+/// Streams that ns-3 assigns automatically before the first packet: some for each node's protocol
 /// stack, and those of an error model. Found by comparison with the simulator's marks.
 const PER_NODE: u64 = 6;
 const BEFORE: u64 = 2;
@@ -53,14 +55,15 @@ fn power(a: &Matrix, mut exponent: u64, m: u64) -> Matrix {
 /// The draws of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
-    /// Where the next stream begins, by component.
+    /// The state in which the next stream begins, by component.
     state: [Vector; 2],
     to_next_stream: [Matrix; 2],
     to_run: [Matrix; 2],
 }
 
 impl Draws {
-    /// The draws of the switch with this place among the switches, in a network of so many nodes.
+    /// Makes the draws of a switch. `place` is its index among the switches, `nodes` the number of
+    /// nodes, `run` ns-3's run number.
     pub(crate) fn new(nodes: u64, place: u64, run: u64) -> Draws {
         let matrices = [(A1, M1), (A2, M2)];
         let to_next_stream = matrices.map(|(a, m)| squared(&a, STREAM, m));
@@ -78,7 +81,7 @@ impl Draws {
         }
     }
 
-    /// The next draw, above 0 and below 1.
+    /// Returns the next draw, above 0 and below 1.
     pub(crate) fn draw(&mut self) -> f64 {
         let x = apply(&self.to_run[0], &self.state[0], M1);
         let y = apply(&self.to_run[1], &self.state[1], M2);
@@ -88,7 +91,7 @@ impl Draws {
         (if x > y { x - y } else { x + M1 - y }) as f64 * NORM
     }
 
-    /// Something else takes a stream.
+    /// Skips a stream that something else takes.
     pub(crate) fn skip(&mut self) {
         self.state = [
             apply(&self.to_next_stream[0], &self.state[0], M1),

@@ -1,17 +1,19 @@
-//! What is counted at a port.
+//! The counters of a port.
 
 use units::Time;
 
-/// What a port counts, always. What every packet adds to does not stand side by side: compilers would
-/// then add to both at once, which takes longer than one after the other.
+/// What a port counts in every run.
+///
+/// Counters that every packet adds to are not neighbours: compilers would add to two of them with
+/// one vector instruction, which takes longer than two additions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct PortCounters {
     /// Bytes put on the wire.
     pub tx_bytes: u64,
-    /// Most bytes that ever waited.
+    /// Largest number of bytes that waited at one time.
     pub max_queue_bytes: u64,
-    /// Packets of any kind put on the wire: packet-hops.
+    /// Packets of any kind put on the wire, that is, packet-hops.
     pub tx_packets: u64,
     /// Pause frames sent.
     pub pause_frames_sent: u64,
@@ -19,20 +21,20 @@ pub struct PortCounters {
     pub tx_data_packets: u64,
     /// Pause frames received.
     pub pause_frames_received: u64,
-    /// Time in which some priority was paused by the peer.
+    /// Time during which the peer paused at least one priority.
     pub paused: Time,
-    /// Packets marked.
+    /// Packets that were ECN-marked.
     pub ecn_marked_packets: u64,
-    /// Packets that were dropped for want of room: at a switch those that came in through this port,
-    /// at a host control packets that were to leave through it.
+    /// Packets dropped because there was no room. At a switch: packets that came in through this
+    /// port. At a host: control packets that were to leave through it.
     pub dropped_packets: u64,
-    /// Packets that came over the link to this port and were lost: damaged, or cut off by its
-    /// failure; and those that waited to leave through it when it failed.
+    /// Packets lost on the link to this port, by damage or by a failure of the link, and packets
+    /// that waited to leave through it when it failed.
     pub lost_packets: u64,
 }
 
 impl PortCounters {
-    /// So many bytes wait.
+    /// Notes that `bytes` bytes wait.
     #[inline(always)]
     pub(super) fn count_queue(&mut self, bytes: u64) {
         if bytes > self.max_queue_bytes {

@@ -1,8 +1,9 @@
-//! What links lose: packets that arrive damaged, and what is on a link when it fails.
+//! Packets that links lose: damaged ones, and those that are on a link when it fails.
 //!
-//! A failure ends an *epoch*: from its time on all nodes go by routes without the link. The ports at
-//! its ends send nothing more; what waits for them is dropped, what is on the way is lost. So does a
-//! repair: then nothing is on the way any more, and routes with the link are taken again.
+//! A failure ends an *epoch*: from its time on all nodes use routes without the link. The ports at
+//! its ends send nothing more. What waits for them is dropped, and what is on the link is lost. A
+//! repair ends an epoch, too. Nothing is on the link any more at that time, and all nodes use
+//! routes with the link again.
 
 use crate::network::graph::Graph;
 use crate::stream;
@@ -10,23 +11,23 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::cmp::Ordering;
 
-/// The links to a node, as far as they lose packets.
+/// The losses on the links to a node.
 #[derive(Debug)]
 pub(crate) struct Losses {
     ports: Vec<Incoming>,
 }
 
-/// A link to a node.
+/// The losses on one link.
 #[derive(Debug)]
 struct Incoming {
-    /// Probability that a packet arrives damaged, in 2^-64.
+    /// Probability that a packet is damaged, in 2^-64.
     damaged: u128,
     random: Pcg64Mcg,
     failed: bool,
 }
 
 impl Losses {
-    /// Of a node; `None` where no link to it ever loses anything.
+    /// Returns the losses on the links to `node`; `None` if no link to it ever loses a packet.
     pub(crate) fn new(graph: &Graph, node: u32, seed: u64) -> Option<Box<Losses>> {
         let ends = graph.ports(node);
         if ends.iter().all(|end| end.error_rate == 0.0 && !end.fails) {
@@ -40,18 +41,18 @@ impl Losses {
         Some(Box::new(Losses { ports: incoming.collect() }))
     }
 
-    /// The link of `port` fails, or is repaired.
+    /// Notes that the link of `port` fails or is repaired.
     pub(crate) fn set_failed(&mut self, port: usize, failed: bool) {
         self.ports[port].failed = failed;
     }
 
-    /// Whether a packet that comes over the link of `port` is lost.
+    /// Returns whether a packet that comes over the link of `port` is lost.
     pub(crate) fn take(&mut self, port: u16) -> bool {
         let link = &mut self.ports[port as usize];
         if link.failed || link.damaged == 0 {
             return link.failed;
         }
-        // Its upper half decides, almost always.
+        // The upper half of the draw almost always decides.
         let mut draw = || u128::from(link.random.next_u32());
         match draw().cmp(&(link.damaged >> 32)) {
             Ordering::Less => true,

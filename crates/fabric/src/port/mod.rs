@@ -1,4 +1,4 @@
-//! The sending side of a port: queues, the wire, and what is counted.
+//! The sending side of a port: queues, scheduler, wire and counters.
 
 mod counters;
 pub(crate) mod losses;
@@ -21,55 +21,58 @@ use shaper::Shaper;
 use std::mem;
 use units::{PortId, Rate, Time};
 
-/// The sending side of a port. What a packet needs that does not wait comes first, on as few cache
-/// lines as it can.
+/// The sending side of a port. The fields that a packet needs which does not wait come first, on as
+/// few cache lines as possible.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
-    /// What goes first at the peer among arrivals of the same instant.
+    /// The classes that order arrivals of the same instant at the peer.
     data_class: Class,
     other_class: Class,
-    /// Priorities with packets waiting, and the PFC bit. Not where four bytes could begin: compilers would
-    /// then read four, of which two may just have been written, and that takes long.
+    /// Priorities with packets waiting, and the PFC bit. It does not lie where a four-byte load
+    /// could begin: compilers would load it together with a neighbour of which two bytes may just
+    /// have been stored, and such a load stalls.
     pub(crate) waiting: u16,
     pfc_class: Class,
     clock: Clock,
-    /// Priorities that the peer paused.
+    /// Priorities that the peer has paused.
     pub(crate) paused: u16,
-    /// That of the packet that left last.
+    /// Priority of the packet that left last.
     last_priority: u8,
-    /// When the wire is free; the next packet begins then or when it becomes ready.
+    /// When the wire becomes free. The next packet begins then, or when it becomes ready.
     pub(crate) free_at: Time,
-    /// Picoseconds a byte takes; 0 where that is not a whole number, or not how time is counted.
+    /// Picoseconds that a byte takes; 0 if that is not a whole number or if times are rounded.
     byte_time: u64,
-    /// From the end of a packet to its handling at the peer: propagation and the peer's latency.
+    /// Time from the end of a packet to its handling at the peer: propagation and the peer's
+    /// latency.
     delay: Time,
     pub(crate) link: Link,
     shaper: Option<Box<Shaper>>,
-    /// Bytes waiting, all priorities, PFC frames not counted.
+    /// Waiting bytes of all priorities, without PFC frames.
     pub(crate) queue_bytes: u64,
     pub(crate) last_departure: Time,
     pub(crate) counters: PortCounters,
     scheduler: Scheduler,
-    /// Priorities take turns packet by packet.
+    /// Priorities that are not strict alternate packet by packet.
     packet_turns: bool,
-    /// Packets that wait, by priority.
+    /// Waiting packets by priority.
     class_packets: [u32; 8],
-    /// By priority, then that of PFC frames.
+    /// By priority; the last is the queue of PFC frames.
     queues: [Queue; 9],
     rate: Rate,
-    /// Where `byte_time` is 0: what the usual sizes take, data first.
+    /// Sizes of full data packets and of ACKs, and their times on the wire; used if `byte_time` is
+    /// 0.
     common_sizes: [(u64, Time); 2],
-    /// The delay of PFC frames, which are handled at once.
+    /// Delay of PFC frames, which the peer handles without latency.
     pfc_delay: Time,
     paused_since: Time,
     /// Its link has failed.
     down: bool,
-    /// By priority: when the pause began that lasts, or the last one.
+    /// By priority: when the present pause began, or the last one.
     class_paused_since: [Time; 8],
 }
 
-/// What waits in one priority.
+/// The packets that wait in one priority.
 #[derive(Debug, Default)]
 struct Queue {
     bytes: u64,
@@ -130,38 +133,38 @@ impl Port {
         }
     }
 
-    /// Whether a packet of `priority` that joins now would leave at once.
+    /// Returns whether a packet of `priority` would leave without waiting at `now`.
     #[inline]
     pub(crate) fn can_send_priority_now(&self, priority: u8, now: Time) -> bool {
         self.waiting == 0 && self.free_at <= now && self.paused & 1 << priority == 0
     }
 
-    /// Whether the same holds for every priority.
+    /// Returns whether a packet of any priority would leave without waiting at `now`.
     #[inline]
     pub(crate) fn can_send_now(&self, now: Time) -> bool {
         self.waiting | self.paused == 0 && self.free_at <= now
     }
 
-    /// No packet that waits leaves an empty queue behind before this, where none is larger than
-    /// `largest` bytes.
+    /// Returns a time before which no departure leaves the queue empty, if no waiting packet is
+    /// larger than `largest` bytes.
     pub(crate) fn earliest_empty(&self, largest: u64) -> Time {
         let before = self.queue_bytes.saturating_sub(largest);
         Time::from_ps(self.free_at.ps().saturating_add(before.saturating_mul(self.byte_time)))
     }
 
-    /// Counts a packet that passes without waiting for anything.
+    /// Counts a packet that leaves without having waited.
     #[inline]
     pub(crate) fn count_direct(&mut self, size: u16) {
         self.counters.count_queue(u64::from(size));
     }
 
-    /// Whether a priority may use less than the whole link.
+    /// Returns whether a priority may not use the whole link.
     #[inline]
     pub(crate) fn is_shaped(&self) -> bool {
         self.shaper.is_some()
     }
 
-    /// Propagation delay of its cable.
+    /// Returns the propagation delay of the link.
     pub(crate) fn propagation(&self) -> Time {
         self.pfc_delay
     }
@@ -170,24 +173,26 @@ impl Port {
         self.rate
     }
 
-    /// Sizes that most packets have, and what they take on the wire.
+    /// Returns the sizes that most packets have, with their times on the wire.
     pub(crate) fn common_sizes(&self) -> [(u64, Time); 2] {
         self.common_sizes
     }
 
-    /// Priorities (and the PFC bit) of which something may be sent, gates and shapers aside.
+    /// Returns the priorities, and the PFC bit, that have packets and are not paused. Gates and
+    /// shapers may still hold them.
     #[inline]
     pub(crate) fn open(&self) -> u16 {
         self.waiting & !self.paused
     }
 
-    /// The part of `open` that its shapers let go at `now`.
+    /// Returns the priorities of `open` that the shaper allows to send at `now`.
     #[inline]
     pub(crate) fn allowed_by_shaper(&self, open: u16, now: Time) -> u16 {
         self.shaper.as_ref().map_or(open, |shaper| shaper.allows(open, now))
     }
 
-    /// When the next packet of the priorities in `open` begins; [`Time::NEVER`] if it is empty.
+    /// Returns when the next packet of the priorities in `open` begins; [`Time::NEVER`] if `open`
+    /// is empty.
     #[inline]
     pub(crate) fn due(&self, open: u16) -> Time {
         if open == 0 {
@@ -209,12 +214,12 @@ impl Port {
         self.class_packets[priority as usize]
     }
 
-    /// Packets that wait, PFC frames aside.
+    /// Returns the number of waiting packets, without PFC frames.
     pub(crate) fn packets(&self) -> u32 {
         self.class_packets.iter().sum()
     }
 
-    /// Counts a packet as waiting; where it waits is the caller's matter.
+    /// Counts a packet as waiting. The caller puts it where it waits.
     #[inline]
     pub(crate) fn count_in(&mut self, priority: u8, size: u16) {
         self.queue_bytes += u64::from(size);
@@ -223,7 +228,7 @@ impl Port {
         self.counters.count_queue(self.queue_bytes);
     }
 
-    /// Counts a packet as gone from where it waited.
+    /// Counts a packet as no longer waiting.
     #[inline]
     pub(crate) fn count_out(&mut self, priority: u8, size: u16) {
         self.queue_bytes -= u64::from(size);
@@ -231,7 +236,7 @@ impl Port {
         self.class_packets[priority as usize & 7] -= 1;
     }
 
-    /// Adds a packet to the queue of its priority.
+    /// Counts a packet and puts it at the tail of its priority's queue.
     #[inline]
     pub(crate) fn enqueue<S: Scheme>(
         &mut self,
@@ -245,7 +250,7 @@ impl Port {
         self.queues[priority as usize & 7].fifo.push(packets, handle);
     }
 
-    /// Puts a packet that was taken from a queue, and not counted out, at its tail.
+    /// Puts a packet that was dequeued, and is still counted, at the tail of its queue.
     pub(crate) fn requeue<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
@@ -256,11 +261,11 @@ impl Port {
         self.queues[queue].fifo.push(packets, handle);
     }
 
-    /// Takes the first packet of a priority if any `waits` there, else the one of `entry`. The caller counts
-    /// what waits, as with the four that follow.
+    /// Takes the first packet of a priority if `waits` says that there is one, and the packet of
+    /// `entry` otherwise. The caller keeps the counters up to date, here and in the four functions
+    /// that follow.
     ///
-    /// # Safety
-    /// As with [`pop_or_take`](engine::Window::pop_or_take).
+    /// # Safety As with [`pop_or_take`](engine::Window::pop_or_take).
     #[inline(always)]
     pub(crate) unsafe fn take_first<S: Scheme>(
         &mut self,
@@ -269,11 +274,11 @@ impl Port {
         waits: bool,
         entry: u64,
     ) -> Handle {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees what `pop_or_take` asks for.
         unsafe { window.pop_or_take(&mut self.queues[priority as usize & 7].fifo, waits, entry) }
     }
 
-    /// Adds a packet to the queue of its priority.
+    /// Puts a packet at the tail of its priority's queue without counting it.
     #[inline(always)]
     pub(crate) fn put_last<S: Scheme>(
         &mut self,
@@ -284,20 +289,20 @@ impl Port {
         self.queues[priority as usize & 7].fifo.push(packets, handle);
     }
 
-    /// So many bytes wait when a packet of so many more has left.
+    /// Sets the number of waiting bytes. `more` bytes waited in addition until the last departure.
     #[inline(always)]
     pub(crate) fn set_waiting_bytes(&mut self, bytes: u64, more: u64) {
         self.queue_bytes = bytes;
         self.counters.count_queue(bytes + more);
     }
 
-    /// So many bytes wait in a priority.
+    /// Sets the number of bytes that wait in a priority.
     #[inline(always)]
     pub(crate) fn set_class_bytes(&mut self, priority: u8, bytes: u64) {
         self.queues[priority as usize & 7].bytes = bytes;
     }
 
-    /// So many packets wait in a priority.
+    /// Sets the number of packets that wait in a priority.
     #[inline(always)]
     pub(crate) fn set_class_packets(&mut self, priority: u8, packets: u32) {
         self.class_packets[priority as usize & 7] = packets;
@@ -305,19 +310,19 @@ impl Port {
         self.waiting = self.waiting & !bit | if packets == 0 { 0 } else { bit };
     }
 
-    /// Whether so much waits that it is mostly several packets, and no PFC frame.
+    /// Returns whether several packets probably wait, by their bytes, and no PFC frame does.
     #[inline]
     pub(crate) fn is_busy(&self) -> bool {
         const MUCH: u64 = 2000;
         self.waiting & PFC_BIT == 0 && self.queue_bytes >= MUCH
     }
 
-    /// See [`Scheduler::strict_pair`].
+    /// Calls [`Scheduler::strict_pair`].
     pub(crate) fn strict_pair(&self, priorities: u16) -> Option<[u8; 2]> {
         self.scheduler.strict_pair(priorities)
     }
 
-    /// Adds a PFC frame, which goes before everything else.
+    /// Puts a PFC frame into its queue, which is ahead of all priorities.
     pub(crate) fn enqueue_pfc<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
@@ -329,7 +334,7 @@ impl Port {
         self.queues[PFC].fifo.push(packets, handle);
     }
 
-    /// Takes the next packet of a priority, or PFC frame, without counting it out.
+    /// Takes the next packet of a queue without changing the counters.
     #[inline]
     pub(crate) fn dequeue<S: Scheme>(
         &mut self,
@@ -338,19 +343,19 @@ impl Port {
     ) -> Handle {
         let fifo = &mut self.queues[queue].fifo;
         let handle = fifo.pop(packets).expect("the queue's bit says it waits");
-        // Whether it was the last can't be guessed.
+        // Without a branch, because whether it was the last packet would be mispredicted.
         self.waiting &= !(u16::from(fifo.is_empty()) << queue);
         handle
     }
 
-    /// Whether the port's own queue of a priority has packets.
+    /// Returns whether the port's own queue of a priority has packets.
     #[inline]
     pub(crate) fn has(&self, queue: usize) -> bool {
         !self.queues[queue].fifo.is_empty()
     }
 
-    /// The priority, among those in `open`, that goes next; `size` stands for the size of the next
-    /// packet where it does not wait in the port's own queues.
+    /// Returns which priority of `open` sends next. `size` replaces the size of the next packet if
+    /// that does not wait in the port's own queues.
     #[inline]
     pub(crate) fn pick<S: Scheme>(
         &mut self,
@@ -383,7 +388,7 @@ impl Port {
         })
     }
 
-    /// The peer paused a priority or let it go on. Returns whether that changed anything.
+    /// Pauses or resumes a priority on behalf of the peer. Returns whether that changed anything.
     pub(crate) fn set_paused(&mut self, priority: u8, pause: bool, now: Time) -> bool {
         self.counters.pause_frames_received += u64::from(pause);
         let before = self.paused;
@@ -404,7 +409,8 @@ impl Port {
         before != self.paused
     }
 
-    /// Its link fails: nothing leaves any more, and no pause lasts. Returns the priorities that were paused.
+    /// Takes the link down: nothing leaves any more, and pauses end. Returns the priorities that
+    /// were paused.
     pub(crate) fn set_link_down(&mut self, now: Time) -> u16 {
         if self.paused != 0 {
             self.counters.paused += now - self.paused_since;
@@ -413,19 +419,19 @@ impl Port {
         mem::replace(&mut self.paused, u16::MAX)
     }
 
-    /// Its link is repaired.
+    /// Brings the link up again.
     pub(crate) fn set_link_up(&mut self) {
         self.down = false;
         self.paused = 0;
     }
 
-    /// Whether its link has failed.
+    /// Returns whether the link has failed.
     #[inline]
     pub(crate) fn is_down(&self) -> bool {
         self.down
     }
 
-    /// Takes one of the packets that wait here, and tells of which queue; which one is not its turn.
+    /// Removes any waiting packet, out of turn. Returns its queue and the packet.
     pub(crate) fn remove_any<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
@@ -434,7 +440,7 @@ impl Port {
         (self.waiting != 0).then(|| (queue, self.dequeue(packets, queue)))
     }
 
-    /// The counters, a pause that still lasts at `end` included.
+    /// Returns the counters, including a pause that still lasts at `end`.
     pub(crate) fn final_counters(&self, end: Time) -> PortCounters {
         let mut counters = self.counters;
         if self.paused != 0 && !self.down {
@@ -443,25 +449,25 @@ impl Port {
         counters
     }
 
-    /// By priority: since when the peer pauses it.
+    /// Returns by priority since when the peer pauses it.
     pub(crate) fn paused_since(&self) -> [Option<Time>; 8] {
         std::array::from_fn(|priority| {
             self.is_paused(Some(priority as u8)).then(|| self.class_paused_since[priority])
         })
     }
 
-    /// Whether the peer pauses a priority of it, or any.
+    /// Returns whether the peer pauses a priority, or any.
     pub(crate) fn is_paused(&self, priority: Option<u8>) -> bool {
         let asked = priority.map_or(u16::MAX, |priority| 1 << priority);
         self.paused & asked != 0 && !self.down
     }
 
-    /// The port as a scheme sees it where no packet is at hand.
+    /// Returns the port as a scheme sees it if no packet is at hand.
     pub(crate) fn view_without_packet(&self, port: usize) -> schemes::contract::PortView {
         schemes::contract::PortView { class_bytes: self.queue_bytes, ..self.view(port, 0) }
     }
 
-    /// The port as a scheme sees it, with a packet of `priority` at hand.
+    /// Returns the port as a scheme sees it with a packet of `priority` at hand.
     #[inline]
     pub(crate) fn view(&self, port: usize, priority: u8) -> schemes::contract::PortView {
         schemes::contract::PortView {

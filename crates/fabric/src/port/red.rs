@@ -1,5 +1,5 @@
-//! RED marking of one queue: not at all up to Kmin, surely above Kmax, in between with a
-//! probability that rises in proportion from 0 to Pmax.
+//! RED marking of one queue. Nothing is marked up to Kmin and everything above Kmax. In between the
+//! probability rises linearly from 0 to Pmax.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -8,13 +8,13 @@ use units::Rate;
 use crate::compat::mrg::Draws;
 use crate::network::setup::EcnConfig;
 
-/// The law at a port, in integers: probabilities are 32-bit fractions.
+/// The marking law of a port in integers. Probabilities are 32-bit fractions.
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
     pub(crate) kmin: u64,
     kmax: u64,
     pmax: f64,
-    /// Rise of the probability per byte, in 2^-48.
+    /// Increase of the probability per byte, in 2^-48.
     slope: u64,
     random: Pcg64Mcg,
 }
@@ -28,8 +28,8 @@ impl Red {
         Red { kmin, kmax, pmax: law.pmax, slope, random }
     }
 
-    /// Whether a packet is marked that sees this many bytes in its queue; `draws`: where the draw
-    /// comes from, if not from the queue's own stream.
+    /// Returns whether a packet is marked that sees `queue` bytes in its queue. `draws` replaces
+    /// the port's own random stream.
     #[inline]
     pub(crate) fn marks(&mut self, queue: u64, draws: Option<&mut Draws>) -> bool {
         if queue <= self.kmin {

@@ -1,9 +1,9 @@
-//! Which of a port's priorities goes next: strict ones first, the others by deficit round robin.
+//! Which priority of a port sends next: strict ones first, the others by deficit round robin.
 
 use std::hint::select_unpredictable;
 use std::sync::Arc;
 
-/// Bit of the queue of PFC frames, ahead of all priorities and never paused.
+/// Index of the queue of PFC frames, which is ahead of all priorities and never paused.
 pub(crate) const PFC: usize = 8;
 pub(crate) const PFC_BIT: u16 = 1 << PFC;
 
@@ -13,7 +13,7 @@ pub(crate) const PFC_BIT: u16 = 1 << PFC;
 pub(crate) struct Scheduler {
     strict: u16,
     current: u8,
-    /// The same for all ports.
+    /// Shared by all ports.
     quanta: Arc<[u32; 8]>,
     deficits: [u32; 8],
 }
@@ -23,20 +23,20 @@ impl Scheduler {
         Scheduler { strict: u16::from(strict) | PFC_BIT, current: 0, quanta, deficits: [0; 8] }
     }
 
-    /// The priority that goes next among those of `ready`, which is not empty, where it is the highest
-    /// of strict ones or has no rival.
+    /// Returns the priority of `ready` that sends next if no turn decides: the highest strict one,
+    /// or the only one. `ready` is not empty.
     #[inline]
     pub(crate) fn only_choice(&self, ready: u16) -> Option<usize> {
         debug_assert!(ready != 0);
         let strict = ready & self.strict;
-        // Whether there is a strict one can't be guessed.
+        // Without a branch, because whether a strict priority is ready would be mispredicted.
         let first = select_unpredictable(strict != 0, strict, ready);
         let rivals = first & (first - 1) & !self.strict;
         (rivals == 0).then(|| first.ilog2() as usize)
     }
 
-    /// Two priorities that `priorities` are among, the first of which always goes before the second; `None`
-    /// where there are more, or take turns.
+    /// Returns two priorities that contain `priorities` and of which the first always goes before
+    /// the second. Returns `None` if there are more than two, or if they take turns.
     pub(crate) fn strict_pair(&self, priorities: u16) -> Option<[u8; 2]> {
         let first = if priorities == 0 { 0 } else { self.only_choice(priorities)? };
         let others = priorities & !(1 << first);
@@ -44,7 +44,7 @@ impl Scheduler {
         (others.count_ones() <= 1).then_some([first as u8, second as u8])
     }
 
-    /// The one whose turn it is. `head` tells the size of a priority's next packet.
+    /// Returns the priority whose turn it is. `head` returns the size of a priority's next packet.
     /// A priority that has nothing to send while others compete loses its turn and its deficit.
     pub(crate) fn round_robin(&mut self, ready: u8, head: impl Fn(usize) -> u32) -> usize {
         for (priority, deficit) in self.deficits.iter_mut().enumerate() {

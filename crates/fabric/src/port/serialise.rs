@@ -1,4 +1,4 @@
-//! What takes the wire, for how long, and when it arrives.
+//! Puts packets on the wire: how long they take and when they arrive.
 
 use super::Port;
 use crate::packet::{PacketKind, Scheme, Win};
@@ -6,7 +6,7 @@ use engine::{Class, Handle, LinkLane};
 use units::Time;
 
 impl Port {
-    /// Time that `size` bytes take on the wire.
+    /// Returns how long `size` bytes take on the wire.
     #[inline]
     pub(crate) fn serialisation(&self, size: u64) -> Time {
         if self.byte_time != 0 {
@@ -18,7 +18,7 @@ impl Port {
         }
     }
 
-    /// Puts a packet of `size` bytes that is not a PFC frame on the wire at `start`.
+    /// Puts a packet of `size` bytes on the wire at `start`. It is not a PFC frame.
     #[inline(always)]
     pub(crate) fn transmit<S: Scheme>(
         &mut self,
@@ -42,7 +42,8 @@ impl Port {
         }
     }
 
-    /// The same where several go over its link one after the other, and no class is shaped.
+    /// Puts a packet on the wire like [`transmit`](Port::transmit), on a lane that the caller keeps
+    /// for several packets in a row. No class may be shaped.
     #[inline(always)]
     pub(crate) fn transmit_by<'run, S: Scheme>(
         &mut self,
@@ -60,7 +61,7 @@ impl Port {
         window.send_on(lane, arrival, class, handle);
     }
 
-    /// The same where times on the wire are rounded, so that a packet may take none.
+    /// Puts a packet on the wire if times are rounded, so that a packet may take no time.
     #[inline(never)]
     fn transmit_inexactly<S: Scheme>(
         &mut self,
@@ -88,7 +89,7 @@ impl Port {
         window.send(&mut self.link, end + self.pfc_delay, self.pfc_class, handle);
     }
 
-    /// The wire is taken by `size` bytes from `start` to `end`.
+    /// Notes that `size` bytes use the wire from `start` to `end`.
     #[inline(always)]
     fn occupy(&mut self, start: Time, end: Time, size: u16) {
         self.free_at = end;
@@ -97,8 +98,8 @@ impl Port {
         self.counters.tx_packets += 1;
     }
 
-    /// A packet that is not a PFC frame takes the wire; returns when it arrives, and what decides whether
-    /// it goes first at the peer.
+    /// Notes that a packet uses the wire. Returns when it arrives and the class that orders it
+    /// among arrivals of that instant at the peer. It is not a PFC frame.
     #[inline(always)]
     fn put_on_wire(
         &mut self,

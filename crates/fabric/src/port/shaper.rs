@@ -1,23 +1,23 @@
-//! Classes that may not use the whole link.
+//! Limits classes to a share of the link.
 
 use schemes::contract::ClassSpec;
 use units::Time;
 
-/// Priorities that may not use the whole link.
+/// The shapers of a port's priorities.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shaper {
-    /// Priorities that it shapes.
+    /// Priorities that are shaped.
     shaped: u8,
-    /// Link rate over the priority's share, in 65536ths; 0 where it is not shaped.
+    /// Link rate divided by the priority's share, in 65536ths; 0 if the priority is not shaped.
     stretch: [u64; 8],
-    /// Packets that may go at once after a silence, less one.
+    /// Packets that may leave back to back after an idle time, less one.
     saved: [u64; 8],
-    /// When so many are saved up again.
+    /// When that many may leave back to back again.
     full: [Time; 8],
     earliest: [Time; 8],
 }
 
-/// The priorities whose bits are set: mostly one, or none.
+/// Returns the priorities whose bits are set: mostly one or none.
 #[inline]
 fn ones(mut bits: u8) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -36,8 +36,8 @@ impl Shaper {
         self.saved[priority] = u64::from(class.burst.saturating_sub(1));
     }
 
-    /// The next packet of the priority waits until its share of the link has passed, unless some
-    /// are saved up.
+    /// Notes that a packet was sent. The next one of its priority waits until the priority's share
+    /// of the link has passed, unless some are saved up.
     pub(super) fn sent(&mut self, priority: usize, start: Time, end: Time) {
         let stretch = self.stretch[priority];
         if stretch != 0 {
@@ -48,7 +48,7 @@ impl Shaper {
         }
     }
 
-    /// The part of `open` that it lets go at `now`.
+    /// Returns the priorities of `open` that may send at `now`.
     #[inline]
     pub(super) fn allows(&self, open: u16, now: Time) -> u16 {
         ones(open as u8 & self.shaped)
@@ -56,7 +56,7 @@ impl Shaper {
             .fold(open, |open, priority| open & !(1 << priority))
     }
 
-    /// When it lets the first of `open` go, in which something is.
+    /// Returns when the first priority of `open` may send. `open` is not empty.
     pub(super) fn earliest(&self, open: u16) -> Time {
         if open & !u16::from(self.shaped) != 0 {
             return Time::ZERO;

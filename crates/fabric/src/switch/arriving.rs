@@ -1,4 +1,4 @@
-//! What becomes of a packet that arrives at a switch: its verdict, its way, its room, its queue.
+//! Handles a packet that arrives at a switch: verdict, next hop, admission, queue.
 
 use super::Switch;
 use super::actions::Actor;
@@ -12,7 +12,7 @@ use schemes::contract::{ArrivalSlot, HoldVerdict, QueueLimit, SubQueueSlot};
 use units::{PortId, Time};
 
 impl<S: Scheme> Switch<S> {
-    /// A packet arrived.
+    /// Handles an arrival.
     #[inline(never)]
     pub(super) fn on_arrival(
         &mut self,
@@ -49,8 +49,8 @@ impl<S: Scheme> Switch<S> {
         self.apply_effects(window, now);
     }
 
-    /// Why there is no room for a packet, if so. Who holds packets counts on what it held, and so does not
-    /// see those that are refused.
+    /// Returns why there is no room for a packet, if so. A congestion point that holds packets
+    /// counts on what it held. It therefore does not see refused packets.
     fn admission_error(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -71,7 +71,7 @@ impl<S: Scheme> Switch<S> {
         )
     }
 
-    /// A packet that just arrived does not go on.
+    /// Handles a packet that arrived and is not forwarded.
     #[cold]
     fn divert(
         &mut self,
@@ -89,7 +89,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// A packet that just arrived waits; it takes its room in the buffer now.
+    /// Holds a packet that arrived until a later verdict. It is stored in the buffer now.
     #[cold]
     pub(super) fn hold_arrival(
         &mut self,
@@ -99,7 +99,7 @@ impl<S: Scheme> Switch<S> {
         until: Time,
         handle: Handle,
     ) {
-        // Counters are upper bounds while ports lag behind: have them catch up.
+        // While ports lag behind, counters are upper bounds: drain all ports.
         self.drain_all(window, now);
         self.admit_near_limits(window, now, in_port, handle, |this, _, handle| {
             this.hold(now, in_port, until, handle);
@@ -111,7 +111,7 @@ impl<S: Scheme> Switch<S> {
         self.held.add(until.max(now + Time::from_ps(1)), in_port, handle);
     }
 
-    /// A packet that waited is looked at again; it has its room in the buffer.
+    /// Asks for another verdict on a packet that was held. It is stored in the buffer.
     pub(super) fn on_held(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -143,7 +143,7 @@ impl<S: Scheme> Switch<S> {
         self.apply_effects(window, now);
     }
 
-    /// Sends a packet that came through `in_port` on its way.
+    /// Forwards a packet that came through `in_port`, or that the switch made.
     #[inline(always)]
     pub(super) fn forward(
         &mut self,
@@ -177,7 +177,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// The port through which a packet goes on; `None` if failures left no route.
+    /// Returns the port that a packet leaves through; `None` if failures have left no route.
     #[inline(always)]
     fn select_port(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
         let Chassis { common, switch_row, router, .. } = &mut self.chassis;
@@ -185,7 +185,7 @@ impl<S: Scheme> Switch<S> {
         router.select(&choice, &packet.header).map(PortId::index)
     }
 
-    /// Sends a packet on its way that may pause its ingress, or find no room.
+    /// Forwards a packet that may pause its ingress or find no room.
     #[cold]
     pub(super) fn forward_near_limits(
         &mut self,
@@ -195,7 +195,7 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         handle: Handle,
     ) {
-        // Limits are looked at with counters that are up to date.
+        // Limits are checked with exact counters.
         self.drain_all(window, now);
         let Header { kind, priority, size, .. } = window.packets.get(&handle).header;
         let queued = self.chassis.ports[out].class_bytes(priority);
@@ -210,8 +210,9 @@ impl<S: Scheme> Switch<S> {
         });
     }
 
-    /// Gives a packet room in the buffer and has `keep` put it where it waits; pauses its ingress,
-    /// or drops the packet, where the limits say so. All ports have been drained to `now`.
+    /// Stores a packet in the buffer and calls `keep`, which puts it where it waits. Pauses its
+    /// ingress or drops the packet if the limits require it. All ports must have been drained to
+    /// `now`.
     fn admit_near_limits(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -232,7 +233,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Drops a packet for want of room.
+    /// Drops a packet that has no room.
     #[cold]
     fn drop_no_buffer(
         &mut self,
@@ -249,7 +250,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Whether `out` takes another packet of its class.
+    /// Returns whether the queue of a class at `out` takes another packet.
     #[inline]
     pub(super) fn has_room(
         &mut self,
@@ -266,7 +267,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Whether fewer packets of a class than `limit` wait at `out`.
+    /// Returns whether fewer than `limit` packets of a class wait at `out`.
     #[inline(never)]
     fn has_drop_tail_room(
         &mut self,
@@ -280,7 +281,7 @@ impl<S: Scheme> Switch<S> {
         self.chassis.ports[out].class_packets(priority) < limit
     }
 
-    /// Adds a packet to a queue of `out`.
+    /// Puts a packet into a queue of `out`.
     pub(super) fn enqueue(
         &mut self,
         window: &mut Win<'_, '_, S>,

@@ -1,5 +1,5 @@
-//! What every switch has, whatever its architecture: ports, limits, the scheme's congestion point, and
-//! what is counted and recorded.
+//! What every kind of switch has: ports, MMU, the scheme's congestion point, counters and
+//! recorders.
 
 use crate::compat::mrg::Draws;
 use crate::context::RunContext;
@@ -27,18 +27,18 @@ use std::fmt;
 use std::sync::Arc;
 use units::{PortId, Time};
 
-/// A packet dropped for want of room in a class that PFC should have kept from it.
+/// A packet that was dropped because there was no room, in a class that PFC protects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LosslessDrop {
-    /// When.
+    /// When it was dropped.
     pub time: Time,
-    /// At which node.
+    /// The switch that dropped it.
     pub node: u32,
-    /// Through which port it came.
+    /// Its ingress port.
     pub port: u16,
     /// Its priority.
     pub priority: u8,
-    /// The message that it belonged to.
+    /// Index of its message.
     pub flow: u32,
     /// Its size on the wire.
     pub size: u16,
@@ -67,46 +67,47 @@ impl fmt::Display for Memory {
     }
 }
 
-/// How many lossless drops a switch lists; all are counted.
+/// Maximum number of lossless drops that a switch lists. All are counted.
 const DROPS_LISTED: usize = 16;
 
-/// What went into and out of a switch, in bytes, PFC frames and its own packets not counted.
+/// What went into and out of a switch, in bytes. PFC frames and packets that the switch made are
+/// not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchAudit {
     /// Bytes that arrived.
     pub arrived: u64,
     /// Bytes that left.
     pub departed: u64,
-    /// Bytes dropped for want of room, or by the congestion point, or taken in by it.
+    /// Bytes dropped because there was no room, dropped by the congestion point, or consumed by it.
     pub removed: u64,
-    /// Bytes still there at the end.
+    /// Bytes still stored at the end.
     pub stored: u64,
     /// Packets dropped in lossless classes.
     pub lossless_drops: u64,
-    /// Packets that the switch made itself and that found no room.
+    /// Packets that the switch made and that found no room.
     pub own_drops: u64,
-    /// PFC frames that repeated the state they found.
+    /// PFC frames that changed nothing: a pause while paused, or a resume while not paused.
     pub unmatched_pfc: u64,
 }
 
-/// What every switch has.
+/// What every kind of switch has.
 pub(crate) struct Chassis<S: Scheme> {
     pub(crate) common: Arc<RunContext<S>>,
     pub(crate) node: u32,
     pub(crate) ports: Vec<Port>,
-    /// When each port's next packet begins.
+    /// When each port sends next.
     pub(crate) due: DepartureTimes,
     pub(crate) mmu: Mmu,
-    /// By port, where anything is marked.
+    /// RED by port; empty if nothing is marked.
     pub(crate) red: Vec<Red>,
-    /// Where marks are drawn from, if not from a stream of each port.
+    /// The generator that marks are drawn from, if it is not one of each port.
     pub(crate) draws: Option<Box<Draws>>,
-    /// The congestion point, and what it keeps of each port.
+    /// The congestion point and its state of each port.
     pub(crate) cp: Option<S::Cp>,
     pub(crate) cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
-    /// What its hooks asked for.
+    /// What its hooks have asked for and the switch has not done yet.
     pub(crate) effects: SwitchEffects<S::Ctl>,
-    /// All ports as the scheme sees them; kept where the order is strict.
+    /// All ports as the scheme sees them. Kept up to date only if the order is strict.
     pub(crate) views: Vec<PortView>,
     /// Its row of the routing tables in this epoch.
     pub(crate) switch_row: SwitchRow,
@@ -119,13 +120,13 @@ pub(crate) struct Chassis<S: Scheme> {
 }
 
 impl<S: Scheme> Chassis<S> {
-    /// The congestion point wants departures in time order.
+    /// Returns whether the congestion point needs departures in time order.
     #[inline]
     pub(crate) fn is_strict(&self) -> bool {
         LevelOf::<S>::ORDER == Order::Strict && self.cp.is_some()
     }
 
-    /// Has the processor fetch what most packets touch.
+    /// Prefetches what most packets touch.
     pub(crate) fn prefetch(&self) {
         for port in &self.ports {
             prefetch(port, 3);
@@ -135,13 +136,13 @@ impl<S: Scheme> Chassis<S> {
         self.common.routes.prefetch(&self.switch_row);
     }
 
-    /// A port, and what has a say there.
+    /// Returns a port with all that acts on its packets.
     #[inline(always)]
     pub(crate) fn egress(&mut self, port: usize) -> Egress<'_, S> {
         self.egress_and_mmu(port).0
     }
 
-    /// The same beside the limits, for who changes both.
+    /// Returns what [`egress`](Chassis::egress) returns, and the MMU.
     #[inline(always)]
     pub(crate) fn egress_and_mmu(&mut self, port: usize) -> (Egress<'_, S>, &mut Mmu) {
         let egress = Egress {
@@ -157,14 +158,14 @@ impl<S: Scheme> Chassis<S> {
         (egress, &mut self.mmu)
     }
 
-    /// Whether what happens to packets or queues is recorded.
+    /// Returns whether events of packets or lengths of queues are recorded.
     #[inline]
     pub(crate) fn records_queues_or_packets(&self) -> bool {
         self.recorder.as_ref().is_some_and(|recorder| recorder.records_queues_or_packets())
     }
 
-    /// Takes note of a packet that arrives through `in_port`, and returns its kind. PFC frames are
-    /// not audited.
+    /// Notes that a packet arrived through `in_port`, and returns its kind. PFC frames are not
+    /// audited.
     #[inline(always)]
     pub(crate) fn receive(
         &mut self,
@@ -183,7 +184,7 @@ impl<S: Scheme> Chassis<S> {
         kind
     }
 
-    /// What the congestion point says of a packet that arrives.
+    /// Returns what the congestion point decides about a packet that arrived.
     #[inline]
     pub(crate) fn verdict(
         &mut self,
@@ -201,13 +202,13 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
-    /// When the congestion point wants to be woken.
+    /// Returns when the congestion point asks to be woken.
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
         self.cp.as_ref().map_or(Time::NEVER, |cp| CpTimerOf::<S>::next_timer(cp))
     }
 
-    /// Wakes the congestion point; all ports have been drained to `now`.
+    /// Wakes the congestion point. All ports must have been drained to `now`.
     pub(crate) fn on_timer(&mut self, now: Time) {
         let cp = self.cp.as_mut().expect("it has a timer");
         let full = FullCx::new(now, &mut self.effects, &self.views);
@@ -217,7 +218,7 @@ impl<S: Scheme> Chassis<S> {
         assert!(CpTimerOf::<S>::next_timer(cp) > now, "a congestion point's timer must move on");
     }
 
-    /// Keeps the view of a port up to date.
+    /// Updates the scheme's view of a port.
     #[inline]
     pub(crate) fn refresh_view(&mut self, port: usize) {
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
@@ -225,11 +226,11 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
-    /// A packet after_enqueue a queue of `port`, which has been drained to `now`; whether the port has
-    /// something to send only since then.
+    /// Updates when a port sends next, after a packet joined one of its queues. The port must have
+    /// been drained to `now`. Returns whether it was idle.
     #[inline]
     pub(crate) fn after_enqueue(&mut self, port: usize, priority: u8, now: Time) -> bool {
-        // A port that already had something to send sends next when it would have.
+        // A port that was busy sends next when it would have anyway.
         let this = &mut self.ports[port];
         let begins = self.due.at(port) == Time::NEVER && this.paused & 1 << priority == 0;
         if begins {
@@ -239,7 +240,7 @@ impl<S: Scheme> Chassis<S> {
         begins
     }
 
-    /// A packet of `port` began to leave: sets when the next one does.
+    /// Sets when `port` sends next, after a packet began to leave.
     #[inline(always)]
     pub(crate) fn next_departure(&mut self, port: usize) {
         let this = &self.ports[port];
@@ -250,16 +251,17 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
-    /// What may leave `port` changed at `now`; it has been drained to `now`.
+    /// Updates when `port` sends next, after something changed. It must have been drained to `now`.
     pub(crate) fn update_due(&mut self, port: usize, now: Time) {
         let this = &mut self.ports[port];
-        // A wire that was idle until now is free from now: nothing can begin in the past.
+        // A wire that was idle until now is free from now on: nothing can begin in the past.
         this.free_at = this.free_at.max(now);
         let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
         self.due.set(port, due);
     }
 
-    /// A PFC frame came to a port, which has been drained to `now`; whether it changed anything.
+    /// Applies a PFC frame to a port, which must have been drained to `now`. Returns whether it
+    /// changed anything.
     pub(crate) fn apply_pfc(&mut self, now: Time, port: usize, header: &Header) -> bool {
         let (pause, priority) = (is_pause(header), header.priority);
         if let Some(recorder) = &mut self.recorder {
@@ -270,7 +272,7 @@ impl<S: Scheme> Chassis<S> {
         changed
     }
 
-    /// Adds a PFC frame to those that are to leave a port, which has been drained to `now`.
+    /// Puts a PFC frame into the queue of a port, which must have been drained to `now`.
     pub(crate) fn enqueue_pfc(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -287,7 +289,7 @@ impl<S: Scheme> Chassis<S> {
         self.ports[port].enqueue_pfc(window.packets, frame, pause);
     }
 
-    /// Has a PFC frame leave through a port.
+    /// Sends a PFC frame through a port.
     #[cold]
     pub(crate) fn transmit_pfc(
         &mut self,
@@ -303,14 +305,14 @@ impl<S: Scheme> Chassis<S> {
         self.ports[port].transmit_pfc(window, now, frame);
     }
 
-    /// Takes a packet in, which goes no further.
+    /// Consumes a packet, which goes no further.
     pub(crate) fn consume(&mut self, window: &mut Win<'_, '_, S>, handle: Handle) {
         self.audit.removed += u64::from(window.packets.get(&handle).header.size);
         window.packets.discard(handle);
     }
 
-    /// Whether `out` has no room for another control packet made here; one that it has none for is
-    /// counted as dropped there.
+    /// Returns whether `out` has no room for another control packet that the switch makes. If so,
+    /// counts that packet as dropped.
     pub(crate) fn is_full_of_control(&mut self, out: usize, priority: u8) -> bool {
         let port = &mut self.ports[out];
         let is_full = port.class_packets(priority) >= MOST_OWN_CONTROL;
@@ -318,7 +320,7 @@ impl<S: Scheme> Chassis<S> {
         is_full
     }
 
-    /// Drops a packet that came through `in_port`, or was made here.
+    /// Drops a packet that came through `in_port` or was made here.
     #[cold]
     pub(crate) fn discard(
         &mut self,
@@ -339,8 +341,8 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
-    /// Drops a packet for want of room, and lists that where PFC should have prevented it; `full`: what
-    /// is where it is not the headroom.
+    /// Drops a packet that found no room. Lists it if PFC should have prevented that. `full` is the
+    /// memory that is full if it is not the headroom.
     #[cold]
     pub(crate) fn drop_no_buffer(
         &mut self,
@@ -368,7 +370,8 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
-    /// Probes look, after the departures of this instant, or stop.
+    /// Takes samples for probes, after the departures of this instant. Stops if there is no room
+    /// for more samples.
     pub(crate) fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if !window.may_record() {
             return self.probes.stop();
@@ -399,7 +402,7 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
-    /// What the scheme counted here.
+    /// Returns the scheme's counters.
     pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
         self.cp.as_ref().map_or(Vec::new(), |cp| cp.counters())
     }
@@ -409,7 +412,7 @@ impl<S: Scheme> Chassis<S> {
 struct AllPorts<'a, P> {
     states: &'a mut [P],
     ports: &'a [Port],
-    /// Of the port that was asked for last.
+    /// The view of the port that was asked for last.
     view: Option<PortView>,
 }
 

@@ -12,7 +12,7 @@ use schemes::contract::{DequeueAction, Level, Order, RequeueSlot, SubQueueSlot};
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
-    /// What may leave `port` changed at `now`; it has been drained to `now`.
+    /// Updates when `port` sends next, after something changed. It must have been drained to `now`.
     pub(super) fn update_due(&mut self, window: &Win<'_, '_, S>, port: usize, now: Time) {
         self.chassis.update_due(port, now);
         if self.gated {
@@ -20,7 +20,8 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// A packet after_enqueue a queue of `port` at `now`; it has been drained to `now`.
+    /// Updates when `port` sends next, after a packet joined one of its queues. It must have been
+    /// drained to `now`.
     #[inline]
     pub(super) fn after_enqueue(
         &mut self,
@@ -36,14 +37,14 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Sets when the next packet of `port` begins, where shapers or gates have a say.
+    /// Computes when `port` sends next if shapers or gates may hold packets.
     #[cold]
     pub(super) fn schedule_gated(&mut self, window: &Win<'_, '_, S>, port: usize, now: Time) {
         let Chassis { ports, due, cp, cp_ports, .. } = &mut self.chassis;
         let this = &ports[port];
         let own = this.open();
         let next = if self.sub_queues.is_empty() || (own != 0 && !this.is_shaped()) {
-            // What has no gate may go as soon as the wire is free.
+            // What has no gate may leave as soon as the wire is free.
             this.due(own)
         } else {
             let cp = cp.as_ref().expect("sub-queues belong to a congestion point");
@@ -51,20 +52,21 @@ impl<S: Scheme> Switch<S> {
             let open = self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
                 SubQueuesOf::<S>::gate(cp, &cp_ports[port], queue, head, at)
             });
-            // A gate may open after the time it gave, and was asked at `at`.
+            // The gate was asked at `at`, and may open later than the time that it gave.
             let ready = this.due(own | open.priorities).max(at);
             if open.wait == Time::NEVER { ready } else { ready.min(open.wait.max(at)) }
         };
         due.set(port, next);
     }
 
-    /// Has `port` begin to send its next packet, at the time it is due.
+    /// Sends the next packet of `port` at the time it is due.
     #[inline(never)]
     pub(super) fn depart(&mut self, window: &mut Win<'_, '_, S>, port: usize) {
         self.depart_as::<false>(window, port);
     }
 
-    /// The same. `PLAIN`: the switch is a plain one.
+    /// Sends the next packet of `port` at the time it is due. `PLAIN`: the switch is plain, which
+    /// leaves out the checks that need a congestion point or gates.
     #[inline(always)]
     pub(super) fn depart_as<const PLAIN: bool>(
         &mut self,
@@ -75,7 +77,7 @@ impl<S: Scheme> Switch<S> {
         let (queue, mut handle) = if (!PLAIN || S::CLASSES) && self.gated {
             match self.take_gated(window, port, now) {
                 Some(taken) => taken,
-                // A gate that was to open by now did not.
+                // A gate is still closed that was expected to be open by now.
                 None => return self.schedule_gated(window, port, now + Time::from_ps(1)),
             }
         } else {
@@ -117,7 +119,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// The same for a PFC frame.
+    /// Sends a PFC frame.
     #[cold]
     fn depart_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, frame: Handle) {
         self.generated_bytes += u64::from(window.packets.get(&frame).header.size);
@@ -126,7 +128,7 @@ impl<S: Scheme> Switch<S> {
         self.chassis.refresh_view(port);
     }
 
-    /// A packet of `port` began to leave at `now`: sets when the next one does.
+    /// Computes when `port` sends next, after a packet began to leave.
     #[inline(always)]
     fn next_departure<const PLAIN: bool>(
         &mut self,
@@ -141,8 +143,8 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Puts a packet that was about to leave back to the tail of its queue, if the congestion point
-    /// says so; else it is returned.
+    /// Puts a packet that was about to leave back to the tail of its queue if the congestion point
+    /// says so. Returns it otherwise.
     fn requeue(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -164,7 +166,8 @@ impl<S: Scheme> Switch<S> {
         let (at, in_a_row) = &mut self.requeued[port];
         *in_a_row = if *at == now { *in_a_row + 1 } else { 1 };
         *at = now;
-        // All went back, and again, with what the first time began: none would ever leave at this instant.
+        // All packets were requeued, and then all of them again: none would ever leave at this
+        // instant.
         let in_vain = *in_a_row > 2 * this.packets();
         if turn == DequeueAction::RequeueAndStall || in_vain {
             due.set(port, Time::NEVER);
@@ -176,8 +179,8 @@ impl<S: Scheme> Switch<S> {
         None
     }
 
-    /// Takes the next packet of `port` where shapers or gates have a say, if one may go, and tells
-    /// of which queue it was.
+    /// Takes the next packet that shapers and gates let leave `port`, if there is one. Returns its
+    /// queue and the packet.
     #[cold]
     pub(super) fn take_gated(
         &mut self,
@@ -207,7 +210,7 @@ impl<S: Scheme> Switch<S> {
         if open == 0 {
             return None;
         }
-        // Sub-queues are alike in their share whatever the size of their heads.
+        // Sub-queues have equal shares whatever the sizes of their heads.
         let queue = this.pick(packets, open, Some(common.full_packet));
         let bit = 1 << queue;
         let turn = from_sub_queues & bit != 0

@@ -4,7 +4,7 @@ use engine::prefetch;
 use std::hint::select_unpredictable;
 use units::Time;
 
-/// Times by port, with a bit for each port that has one: most ports of a switch are idle.
+/// Times by port, with a bit for each port that has one. Most ports of a switch are idle.
 #[derive(Debug)]
 pub(crate) struct DepartureTimes {
     times: Vec<Time>,
@@ -12,17 +12,17 @@ pub(crate) struct DepartureTimes {
 }
 
 impl DepartureTimes {
-    /// No port has anything to send.
+    /// Makes the times of ports that are all idle.
     pub(crate) fn new(ports: usize) -> DepartureTimes {
         DepartureTimes { times: vec![Time::NEVER; ports], busy: vec![0; ports.div_ceil(64)] }
     }
 
-    /// Has the processor fetch the times.
+    /// Prefetches the times.
     pub(crate) fn prefetch(&self) {
         prefetch(self.times.as_slice(), size_of_val(self.times.as_slice()).div_ceil(64).min(16));
     }
 
-    /// When `port` sends next, [`Time::NEVER`] where nothing may leave.
+    /// Returns when `port` sends next; [`Time::NEVER`] if nothing may leave.
     #[inline]
     pub(crate) fn at(&self, port: usize) -> Time {
         self.times[port]
@@ -37,21 +37,21 @@ impl DepartureTimes {
         }
     }
 
-    /// `port`, which has just sent, sends next at `time`.
+    /// Sets when `port` sends next. It must have been busy.
     #[inline]
     pub(crate) fn reschedule(&mut self, port: usize, time: Time) {
         debug_assert!(self.times[port] != Time::NEVER);
         self.times[port] = time;
     }
 
-    /// `port` has nothing more to send.
+    /// Notes that `port` has nothing more to send.
     #[inline]
     pub(crate) fn set_idle(&mut self, port: usize) {
         self.times[port] = Time::NEVER;
         self.busy[port / 64] &= !(1 << (port % 64));
     }
 
-    /// `port` sends at `time`, whether it had something to send or not.
+    /// Sets when `port` sends next, whether it was busy or idle.
     #[inline]
     pub(crate) fn schedule(&mut self, port: usize, time: Time) {
         debug_assert!(time != Time::NEVER);
@@ -59,7 +59,7 @@ impl DepartureTimes {
         self.busy[port / 64] |= 1 << (port % 64);
     }
 
-    /// The first busy port at or after `from`.
+    /// Returns the first busy port at or after `from`.
     #[inline]
     pub(crate) fn next_busy(&self, from: usize) -> Option<usize> {
         let mut word = from / 64;
@@ -71,7 +71,7 @@ impl DepartureTimes {
         Some(word * 64 + bits.trailing_zeros() as usize)
     }
 
-    /// The first port at or after `from` that sends at `time`.
+    /// Returns the first port at or after `from` that sends at `time`.
     #[inline]
     fn next_at(&self, time: Time, from: usize) -> Option<usize> {
         let mut next = self.next_busy(from);
@@ -83,7 +83,8 @@ impl DepartureTimes {
         next
     }
 
-    /// The port that sends next, and when. Ports take turns at going first among equals.
+    /// Returns when the next packet leaves, and through which port. Among equals the port that goes
+    /// first rotates.
     #[inline]
     pub(crate) fn earliest(&self) -> (Time, usize) {
         let (mut earliest, mut first, mut tied) = (Time::NEVER, 0, false);
@@ -92,7 +93,7 @@ impl DepartureTimes {
             while bits != 0 {
                 let port = word * 64 + bits.trailing_zeros() as usize;
                 let time = self.times[port];
-                // Which comes first can't be guessed.
+                // Without a branch, because which port comes first would be mispredicted.
                 let sooner = time < earliest;
                 tied = (tied & !sooner) | (time == earliest);
                 first = select_unpredictable(sooner, port, first);
@@ -128,8 +129,9 @@ mod tests {
                 let (time, first) = due.earliest();
                 prop_assert_eq!(time, least);
                 prop_assert!(least == Time::NEVER || due.at(first) == least);
+                let after = |&port: &usize| due.next_busy(port + 1);
                 let busy: Vec<usize> =
-                    std::iter::successors(due.next_busy(0), |&port| due.next_busy(port + 1)).collect();
+                    std::iter::successors(due.next_busy(0), after).collect();
                 let expected: Vec<usize> =
                     (0..130).filter(|&port| due.at(port) != Time::NEVER).collect();
                 prop_assert_eq!(busy, expected);

@@ -1,5 +1,5 @@
-//! What any switch does with a packet at the queues of a port, as it joins one and as it leaves, and with
-//! what the scheme has it send.
+//! What every kind of switch does with a packet at the queues of a port: when it joins one and when
+//! it leaves.
 
 use crate::compat::mrg::Draws;
 use crate::hooks::EnqueuesOf;
@@ -10,27 +10,27 @@ use crate::port::red::Red;
 use schemes::contract::{Cp, Departure, EnqueueSlot, FullCx, Level, PortView, SwitchEffects};
 use units::{Priority, Time};
 
-/// The level of scheme `S`'s congestion point.
+/// The level of the congestion point of scheme `S`.
 pub(crate) type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
 
-/// A port of a switch, and what has a say there.
+/// A port of a switch with all that acts on its packets.
 pub(crate) struct Egress<'a, S: Scheme> {
     pub(crate) number: usize,
     pub(crate) port: &'a mut Port,
-    /// Where anything is marked.
+    /// RED; `None` if nothing is marked.
     pub(crate) red: Option<&'a mut Red>,
-    /// Where marks are drawn from, if not from a stream of each port.
+    /// The generator that marks are drawn from, if it is not one of each port.
     pub(crate) draws: Option<&'a mut Draws>,
-    /// The congestion point, and what it keeps of the port.
+    /// The congestion point and its state of the port.
     pub(crate) cp: Option<(&'a mut S::Cp, &'a mut <S::Cp as Cp<S>>::Port)>,
     pub(crate) effects: &'a mut SwitchEffects<S::Ctl>,
-    /// All ports as the scheme sees them, where the order is strict.
+    /// All ports as the scheme sees them, if the order is strict.
     pub(crate) views: &'a Vec<PortView>,
     pub(crate) recorder: Option<&'a mut Recorder>,
 }
 
 impl<S: Scheme> Egress<'_, S> {
-    /// RED may mark a packet that sees `queue` bytes.
+    /// Lets RED mark a packet that sees `queue` bytes.
     #[inline(always)]
     pub(crate) fn mark(&mut self, queue: u64, priority: u8, packet: &mut Packet<S>, now: Time) {
         if packet.header.kind == PacketKind::Data
@@ -45,7 +45,7 @@ impl<S: Scheme> Egress<'_, S> {
         }
     }
 
-    /// A packet is about to join a queue; `marks`: RED decides now.
+    /// Handles a packet that is about to join a queue. `marks`: RED decides now.
     #[inline(always)]
     pub(crate) fn on_enqueue(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
         self.record_enqueue(now, packet);
@@ -57,7 +57,7 @@ impl<S: Scheme> Egress<'_, S> {
         self.notify_enqueue(now, packet);
     }
 
-    /// The recorder hears that a packet is about to join a queue.
+    /// Records that a packet is about to join a queue.
     #[inline(always)]
     pub(crate) fn record_enqueue(&mut self, now: Time, packet: &Packet<S>) {
         if let Some(recorder) = &mut self.recorder {
@@ -67,7 +67,7 @@ impl<S: Scheme> Egress<'_, S> {
         }
     }
 
-    /// So does the congestion point.
+    /// Calls the scheme's enqueue hook for a packet that is about to join a queue of this port.
     #[inline(always)]
     pub(crate) fn notify_enqueue(&mut self, now: Time, packet: &mut Packet<S>) {
         if let Some((cp, state)) = &mut self.cp {
@@ -78,7 +78,7 @@ impl<S: Scheme> Egress<'_, S> {
         }
     }
 
-    /// A packet that is not a PFC frame begins to leave; `marks`: RED decides now.
+    /// Handles a packet that begins to leave. It is not a PFC frame. `marks`: RED decides now.
     #[inline(always)]
     pub(crate) fn on_dequeue(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
         let (kind, priority, size) = packet.header.kind_priority_size();
@@ -92,7 +92,7 @@ impl<S: Scheme> Egress<'_, S> {
                 && let Some(draws) = &mut self.draws
                 && let Some(red) = &mut self.red
             {
-                // The HPCC simulator draws for ACKs, too; their marks mean nothing.
+                // The HPCC simulator draws for ACKs, too. Their marks mean nothing.
                 red.marks(self.port.class_bytes(priority), Some(draws));
             }
         }
@@ -103,7 +103,7 @@ impl<S: Scheme> Egress<'_, S> {
         }
     }
 
-    /// The congestion point hears that a packet begins to leave.
+    /// Calls the scheme's hook for a packet that begins to leave.
     #[inline(always)]
     pub(crate) fn notify_dequeue(&mut self, now: Time, packet: &mut Packet<S>) {
         if let Some((cp, state)) = &mut self.cp {
@@ -114,7 +114,7 @@ impl<S: Scheme> Egress<'_, S> {
         }
     }
 
-    /// The congestion point hears that a packet which waited is dropped.
+    /// Calls the scheme's hook for a packet that waited and is dropped.
     pub(crate) fn notify_drop(&mut self, now: Time, packet: &Packet<S>) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, packet.header.priority);
@@ -123,7 +123,7 @@ impl<S: Scheme> Egress<'_, S> {
         }
     }
 
-    /// The congestion point hears that a priority is paused, or goes on.
+    /// Calls the scheme's hook for a priority that the peer has paused or resumed.
     pub(crate) fn notify_pfc(&mut self, now: Time, priority: u8, paused: bool) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, priority);

@@ -1,14 +1,14 @@
-//! Packets that a congestion point holds until a time of its own.
+//! Packets that a congestion point holds until a time that it names.
 
 use engine::Handle;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use units::Time;
 
-/// What is held, earliest first; of equal times, what was held first.
+/// The held packets, earliest end first. Among equal ends, the one held first comes first.
 ///
-/// A switch that resubmits packets gives most of them about the same time: those that end their hold
-/// in the order in which they begin it are a queue, and only the others a heap.
+/// If a switch resubmits packets, most of their holds have about the same length. Holds that end in
+/// the order in which they begin are kept in a queue. Only the others need a heap.
 #[derive(Debug, Default)]
 pub(crate) struct HeldPackets {
     queue: VecDeque<Waiting>,
@@ -60,14 +60,14 @@ impl HeldPackets {
         }
     }
 
-    /// When the next hold ends.
+    /// Returns when the next hold ends.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         let until = |waiting: Option<&Waiting>| waiting.map_or(Time::NEVER, |next| next.until);
         until(self.queue.front()).min(until(self.others.peek().map(|Reverse(next)| next)))
     }
 
-    /// Takes the next packet whose hold ends by `now`, with the port through which it came.
+    /// Takes the next packet whose hold ends by `now`, with its ingress port.
     #[inline]
     pub(crate) fn take(&mut self, now: Time) -> Option<(u16, Handle)> {
         let queued = self.queue.front().map(Waiting::key);
@@ -95,8 +95,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever the order of the holds, packets come out by the end of theirs, and in the order
-        /// of holding where they end together.
+        /// Packets come out when their holds end. Those that end together come out in the order in
+        /// which they were held.
         #[test]
         fn packets_come_out_by_time_and_then_in_order(
             steps in prop::collection::vec((0..40_u64, any::<bool>()), 1..200),
@@ -115,7 +115,8 @@ mod tests {
                     for (until, number) in expected.extract_if(.., |(until, _)| *until <= now) {
                         prop_assert_eq!(held.next(), Time::from_ps(until));
                         let (in_port, handle) = held.take(Time::from_ps(now)).expect("due");
-                        prop_assert_eq!((in_port as usize, packets.remove(handle)), (number, number));
+                        let taken = (in_port as usize, packets.remove(handle));
+                        prop_assert_eq!(taken, (number, number));
                     }
                     prop_assert!(held.next() > Time::from_ps(now));
                     prop_assert!(held.take(Time::from_ps(now)).is_none());

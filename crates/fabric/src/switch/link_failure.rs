@@ -9,7 +9,7 @@ use engine::Handle;
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
-    /// The epoch ends: from now on packets go by the routes of the next.
+    /// Ends the epoch: from now on packets follow the routes of the next one.
     #[cold]
     pub(super) fn begin_epoch(&mut self, window: &mut Win<'_, '_, S>) {
         let now = self.epoch_end;
@@ -27,7 +27,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// The link of `port` carries packets again. Its peer knows of no pause any more.
+    /// Repairs the link of `port`. Its peer has forgotten all pauses.
     fn repair(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         self.losses.as_mut().expect("its links may fail").set_failed(port, false);
         self.chassis.ports[port].set_link_up();
@@ -39,7 +39,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// The link of `port` fails: what waits for it is dropped.
+    /// Fails the link of `port` and drops what waits for it.
     fn cut(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         let paused = self.chassis.ports[port].set_link_down(now);
         self.chassis.due.set(port, Time::NEVER);
@@ -83,7 +83,7 @@ impl<S: Scheme> Switch<S> {
         own.or_else(|| self.sub_queues.get_mut(port)?.remove_any(window.packets))
     }
 
-    /// A packet was lost on the link to `in_port`.
+    /// Drops a packet that was lost on the link to `in_port`.
     #[cold]
     pub(super) fn drop_lost(
         &mut self,

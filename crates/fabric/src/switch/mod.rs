@@ -1,13 +1,16 @@
 //! An output-queued switch with a shared buffer.
 //!
-//! # In which order things happen
-//! Arrivals at t come before timers at t, timers before departures at t, departures before probes.
-//! Departures are not events: before a port is touched at t, it is *drained*, that is, it sends what
-//! it would have sent before t. That is exact as long as no departure can act on another port.
-//! Where one can, because an ingress has its peer paused (each departure may be the one that ends
-//! the pause) or because the scheme's congestion point is [`Strict`](schemes::contract::Strict),
-//! departures are worked one by one in time order. The buffer's counters are upper bounds while
-//! ports lag behind; when a bound comes near a limit, all ports catch up first.
+//! # Order of events At one instant, arrivals come before timers, timers before departures,
+//! departures before probes.
+//!
+//! Departures are not events. Before a port is touched at time t, it is *drained*: it sends all
+//! that it would have sent before t. This is exact as long as no departure can act on another port.
+//! A departure can if an ingress pauses its peer, because each departure may end the pause. It also
+//! can if the scheme's congestion point is [`Strict`](schemes::contract::Strict). In these two
+//! cases departures are handled one by one in time order.
+//!
+//! While ports lag behind, the buffer's counters are upper bounds. When a bound comes near a limit,
+//! all ports are drained first.
 
 pub(crate) mod actions;
 mod arriving;
@@ -39,43 +42,44 @@ use rack::RackPorts;
 use schemes::contract::{ArrivalSlot, Level, Order, RequeueSlot, SubQueueSlot};
 use units::Time;
 
-/// A switch.
+/// An output-queued switch.
 pub(crate) struct Switch<S: Scheme> {
     pub(crate) chassis: Chassis<S>,
     sub_queues: Vec<SubQueues>,
-    /// By port, the packets put back in a row, and when; kept where packets go back.
+    /// By port: when packets were last requeued, and how many in a row at that time. Empty if the
+    /// scheme never requeues.
     requeued: Vec<(Time, u32)>,
-    /// Shapers or gates have a say in what leaves.
+    /// Shapers or gates may hold packets that are at the head of a queue.
     gated: bool,
-    /// Nothing has a say in what leaves but priorities, pauses and shapers: an idle port may pass packets
-    /// on at once.
+    /// The switch is plain: only priorities, pauses and shapers decide what leaves, so that a
+    /// packet may pass an idle port without queueing.
     plain: bool,
-    /// Each port may be worked alone.
+    /// Each port may be advanced alone through a window.
     independent_ports: bool,
-    /// Where it is the hub of a group, and its ports may be worked alone.
+    /// The ports of a rack's switch that may be advanced alone; `None` in other switches.
     rack: Option<Box<RackPorts>>,
-    /// RED decides as packets begin to leave.
+    /// RED marks packets when they begin to leave.
     marks_at_dequeue: bool,
-    /// Which routes hold, and until when: a link that fails somewhere changes them.
+    /// Index of the present epoch, and when it ends.
     epoch: usize,
     epoch_end: Time,
-    /// The links to it, where they may lose packets.
+    /// Losses on the links to the switch; `None` if there are none.
     losses: Option<Box<Losses>>,
-    /// By port, where arrivals come in the order of their sending.
+    /// By port; empty unless arrivals of one instant are ordered by when they were sent.
     trains: Vec<ArrivalTrain>,
-    /// Room to sort them.
+    /// Buffer for sorting arrivals of one instant.
     emissions: Vec<EmissionKey>,
-    /// Arrivals that were put in order.
+    /// How many arrivals have been sorted.
     reordered: u64,
-    /// Apart, as few schemes hold packets.
+    /// Boxed, because few schemes hold packets.
     held: Box<HeldPackets>,
-    /// Bytes sent of PFC frames and of packets that it made itself.
+    /// Bytes sent in PFC frames and in packets that the switch made.
     generated_bytes: u64,
 }
 
 impl<S: Scheme> Switch<S> {
-    /// Whether a plain switch can have the scheme's congestion point; one without any can be plain under
-    /// each scheme.
+    /// Whether a switch with the scheme's congestion point can be plain. A switch without one can
+    /// be plain under every scheme.
     const PLAIN_WITH_POINT: bool = matches!(LevelOf::<S>::ORDER, Order::Lazy)
         && !RequeueOf::<S>::ENABLED
         && !ArrivalsOf::<S>::ENABLED;
@@ -140,7 +144,7 @@ impl<S: Scheme> Switch<S> {
         switch
     }
 
-    /// Has the processor fetch what most packets touch, where there are so many that it is worth while.
+    /// Prefetches what most packets touch, if the arrivals are enough for it to pay.
     pub(crate) fn prefetch(&self, arrivals: usize) {
         if arrivals >= self.chassis.ports.len() {
             self.chassis.prefetch();
@@ -159,10 +163,10 @@ impl<S: Scheme> Switch<S> {
         next
     }
 
-    /// Handles all that is due before `until`; returns when something is due then.
+    /// Handles all that is due before `until`. Returns when something is due next.
     fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         loop {
-            // When departures are worked in order: when the next one is due.
+            // When the next departure is due, if departures are handled in time order.
             let mut in_order = None;
             if self.departs_in_time_order() {
                 in_order = Some(self.depart_in_order(window, until));
@@ -170,8 +174,8 @@ impl<S: Scheme> Switch<S> {
                     continue;
                 }
             } else {
-                // Nothing but arrivals happens until then, unless one of them sets a timer (it is
-                // held, or has the congestion point want to be woken).
+                // Until then only arrivals are due. One of them may set a timer: it may be held, or
+                // make the congestion point ask for a wake-up.
                 let quiet = self.next_timer().min(self.chassis.probes.next()).min(until);
                 if self.plain {
                     self.forward_batch(window, quiet);
@@ -214,8 +218,8 @@ impl<S: Scheme> Switch<S> {
         departure.min(self.next_timer()).min(self.chassis.probes.next())
     }
 
-    /// Works the departures that come before anything else, in time order, as long as that is asked
-    /// for; returns when the next one is due.
+    /// Handles the departures that come before anything else in time order, as long as that is
+    /// needed. Returns when the next one is due.
     fn depart_in_order(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         let limit = window.next_arrival_time().min(until);
         let probe = self.chassis.probes.next();
@@ -229,7 +233,7 @@ impl<S: Scheme> Switch<S> {
         Time::NEVER
     }
 
-    /// Whether departures must be worked one by one in time order.
+    /// Returns whether departures must be handled one by one in time order.
     #[inline]
     fn departs_in_time_order(&self) -> bool {
         self.chassis.mmu.pauses_any_peer() || self.chassis.is_strict()
@@ -241,7 +245,7 @@ impl<S: Scheme> Switch<S> {
         if ArrivalsOf::<S>::HOLDS { cp.min(self.held.next()) } else { cp }
     }
 
-    /// Has `port` send what it sends before `time`.
+    /// Lets `port` send all that it sends before `time`.
     #[inline]
     fn drain(&mut self, window: &mut Win<'_, '_, S>, port: usize, time: Time) {
         if self.plain && self.chassis.due.at(port) < time {
@@ -252,7 +256,8 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Has all ports send what they send before `time`; returns when the next packet leaves after.
+    /// Lets all ports send all that they send before `time`. Returns when the next packet leaves
+    /// after that.
     fn drain_all(&mut self, window: &mut Win<'_, '_, S>, time: Time) -> Time {
         while self.departs_in_time_order() {
             let (due, port) = self.chassis.due.earliest();
@@ -314,13 +319,13 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Probes look, after the departures of this instant.
+    /// Takes samples for probes, after the departures of this instant.
     fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         self.drain_all(window, now + Time::from_ps(1));
         self.chassis.sample(window, now);
     }
 
-    /// The audit at the end of a run.
+    /// Returns the audit at the end of a run.
     pub(crate) fn final_audit(&self) -> SwitchAudit {
         let Chassis { ports, mmu, audit, .. } = &self.chassis;
         let sent: u64 = ports.iter().map(|port| port.counters.tx_bytes).sum();

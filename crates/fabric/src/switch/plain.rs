@@ -1,6 +1,7 @@
-//! The short path of most packets through a plain switch: data or an answer to it comes, gets its next hop,
-//! and leaves at once or joins a queue. The same as [`on_arrival`](Switch::on_arrival) with all left out
-//! that can't matter there.
+//! The path of most packets through a plain switch: a data packet or ACK arrives, gets its next
+//! hop, and leaves without waiting or joins a queue. It does what
+//! [`on_arrival`](Switch::on_arrival) does, without the checks that cannot matter in a plain
+//! switch.
 
 use super::actions::Actor;
 use super::{LevelOf, Switch};
@@ -12,13 +13,13 @@ use engine::{ArrivalTag, Handle};
 use schemes::contract::Level;
 use units::Time;
 
-/// How many arrivals' next_hops are looked up at once. A processor looks several up side by side as long as
-/// it need not guess what becomes of the packet before.
+/// How many next hops are looked up side by side. The processor overlaps the look-ups, because none
+/// depends on a branch on the packet before.
 const LOOKUP_BATCH: usize = 8;
 
 impl<S: Scheme> Switch<S> {
-    /// Handles all that arrives before `limit`, before which nothing else happens here, or until
-    /// departures must be worked in order.
+    /// Forwards all that arrives before `limit`. Nothing but arrivals may be due until then.
+    /// Returns early if departures must be handled in time order from then on.
     #[inline(always)]
     pub(super) fn forward_batch(&mut self, window: &mut Win<'_, '_, S>, limit: Time) {
         loop {
@@ -30,7 +31,8 @@ impl<S: Scheme> Switch<S> {
             for &next_hop in &next_hops[..known] {
                 let Some(arrival) = window.take_before(limit) else { return };
                 let passed = self.forward_one(window, arrival, next_hop, None);
-                // Where it only passed, at most the congestion point wants to be woken.
+                // A packet that did not wait can have one effect at most: the congestion point asks
+                // to be woken.
                 if !passed && self.departs_in_time_order() {
                     return;
                 }
@@ -44,7 +46,8 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// The port that a packet leaves through; [`NO_ROUTE`] also where it is not meant to be passed on.
+    /// Returns the port that a packet leaves through. Returns [`NO_ROUTE`] if there is none, or if
+    /// the packet is not to be forwarded.
     #[inline(always)]
     pub(super) fn next_hop(&self, packet: &Packet<S>) -> u16 {
         let Chassis { common, router, switch_row, .. } = &self.chassis;
@@ -52,8 +55,8 @@ impl<S: Scheme> Switch<S> {
         if packet.header.kind.is_routed() { next_hop } else { NO_ROUTE }
     }
 
-    /// Passes a packet on that arrives before anything else happens here, and tells whether it left at
-    /// once. `pausing`: some ingress has its peer paused, and this is when some port sends next.
+    /// Forwards a packet that arrives before anything else is due. Returns whether it left without
+    /// waiting. `pausing`: if some ingress pauses its peer, when the next departure is due.
     #[inline(always)]
     pub(super) fn forward_one(
         &mut self,
@@ -81,16 +84,15 @@ impl<S: Scheme> Switch<S> {
             self.forward_one_near_limits(window, (now, tag, handle), out);
             return false;
         }
-        // Where a packet that arrives now leaves now, whatever else happens at this instant, it need
-        // not be queued. RED does not mark where nothing is left waiting. While some ingress has its
-        // peer paused, no other port may send at this instant, and this departure must not end a
-        // pause.
+        // A packet need not be queued if it leaves at this instant whatever else happens at it. RED
+        // does not mark a packet that leaves an empty queue behind. While some ingress pauses its
+        // peer, no other port may send at this instant, and this departure must not end a pause.
         let in_turn = pausing.is_none_or(|next_departure| {
             next_departure > now && !self.chassis.mmu.pauses_peer(tag.port(window), priority)
         });
         let mut open = self.chassis.ports[out].can_send_now(now);
         if !open && self.chassis.due.at(out) < now {
-            // Perhaps it will have sent all by then that waits.
+            // The port may have sent by then all that waits.
             self.drain_plain(window, out, now);
             open = self.chassis.ports[out].can_send_now(now);
         }
@@ -124,7 +126,8 @@ impl<S: Scheme> Switch<S> {
         false
     }
 
-    /// Forwards a packet that may reach a limit of the MMU; see [`forward_one`](Switch::forward_one).
+    /// Forwards a packet that may reach a limit of the MMU; see
+    /// [`forward_one`](Switch::forward_one).
     #[inline(always)]
     fn forward_one_near_limits(
         &mut self,
@@ -142,8 +145,8 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Sends a packet that needs not be queued. Returns it if the congestion point makes the switch
-    /// send something else, which may go first; the point has then seen it as enqueued.
+    /// Sends a packet without queueing it. If the congestion point makes the switch send something
+    /// else, that may go first. The packet is then returned, and the point has seen it as enqueued.
     #[inline(always)]
     fn send_direct(
         &mut self,
@@ -170,8 +173,7 @@ impl<S: Scheme> Switch<S> {
         None
     }
 
-    /// Has a port send what it sends before `time`. The same as [`drain`](Switch::drain) in a plain
-    /// switch.
+    /// Lets a port of a plain switch send all that it sends before `time`.
     #[inline(never)]
     pub(super) fn drain_plain(&mut self, window: &mut Win<'_, '_, S>, port: usize, time: Time) {
         while self.chassis.due.at(port) < time {
@@ -179,7 +181,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Passes on what arrives next, before anything else happens here.
+    /// Forwards the next arrival. It must be due before anything else.
     #[inline(never)]
     pub(super) fn forward_next(&mut self, window: &mut Win<'_, '_, S>, pausing: Option<Time>) {
         let packet = window.peek_ahead(0).expect("there is one");

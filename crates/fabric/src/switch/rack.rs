@@ -1,6 +1,9 @@
-//! A window in the switch of a rack, in parts: first what goes to hosts that neither send to neighbours nor get
-//! anything from them, port by port; then from time to time what goes to the others; and when all hosts have been
-//! worked what goes elsewhere, again port by port.
+//! Advances the switch of a rack through a window in three parts.
+//!
+//! First come the downlinks of uncoupled hosts, port by port. These hosts neither send to hosts of
+//! the rack nor receive from them in this window. Then come the downlinks of coupled hosts, in
+//! steps, together with the hosts. When all hosts have been advanced, the uplinks come, port by
+//! port.
 
 use super::Switch;
 use super::by_port::next_hop;
@@ -12,23 +15,24 @@ use crate::switch::chassis::Chassis;
 use std::hint::select_unpredictable;
 use units::{Rate, Time};
 
-/// The ports of such a switch.
+/// The ports of a rack's switch.
 pub(super) struct RackPorts {
-    /// Those that lead to the hosts of its group, and the places of these there. Cables to other hosts are not as
-    /// short.
+    /// Ports that lead to the hosts of its group, with the hosts' indices there. Links to other
+    /// hosts are longer.
     downlinks: Vec<(u16, usize)>,
-    /// The others.
+    /// All other ports.
     uplinks: Vec<u16>,
-    /// The downlinks that are worked from time to time in the window at hand.
+    /// The downlinks of hosts that are coupled in the present window.
     coupled: Vec<u16>,
-    /// By port, with what its packets are dealt out: alone, with those of all coupled ports, or of all uplinks.
+    /// By port: the bucket of its packets. It is the port's own, that of all coupled downlinks, or
+    /// that of all uplinks.
     bucket_of_port: Vec<u16>,
-    /// What all hosts can send together.
+    /// The sum of the hosts' rates.
     host_rate: Rate,
 }
 
 impl RackPorts {
-    /// Of the hub of a group.
+    /// Makes the ports of `node`, the hub of a group.
     pub(super) fn new<S: Scheme>(common: &RunContext<S>, node: u32) -> RackPorts {
         let RunContext { graph, groups, .. } = common;
         let ends = graph.ports(node);
@@ -47,7 +51,7 @@ impl RackPorts {
         }
     }
 
-    /// The buckets of packets for coupled ports, and for uplinks.
+    /// Returns the bucket of packets for coupled downlinks and that of packets for uplinks.
     fn kept_buckets(&self) -> [usize; 2] {
         [self.bucket_of_port.len(), self.bucket_of_port.len() + 1]
     }
@@ -66,15 +70,15 @@ impl RackPorts {
         }
     }
 
-    /// No more bytes arrive from the hosts in so long a time: the first packet of each may have been on the wire
-    /// before.
+    /// Returns how many bytes can arrive from the hosts in `time`. The first packet of each host
+    /// may have been on the wire before.
     fn max_bytes_from_hosts(&self, time: Time, max_packet: u64) -> u64 {
         self.host_rate.bytes_in(time).get() + self.downlinks.len() as u64 * (max_packet + 1)
     }
 }
 
 impl<S: Scheme> Switch<S> {
-    /// See [`Device::advance_downlinks`](engine::Device::advance_downlinks).
+    /// Implements [`Device::advance_downlinks`](engine::Device::advance_downlinks).
     #[inline(never)]
     pub(crate) fn advance_downlinks(
         &mut self,
@@ -114,11 +118,11 @@ impl<S: Scheme> Switch<S> {
             return false;
         }
         self.chassis.audit.arrived += all - kept;
-        let mut coming = None;
+        let mut schedule = None;
         for &(port, _) in &rack.downlinks {
             let port = usize::from(port);
             if usize::from(rack.bucket_of_port[port]) == port {
-                self.advance_port(window, port, buckets.get(port), &mut coming);
+                self.advance_port(window, port, buckets.get(port), &mut schedule);
             }
         }
         window.keep_for_coupled(&buckets, for_coupled);
@@ -127,17 +131,17 @@ impl<S: Scheme> Switch<S> {
         true
     }
 
-    /// The port that a packet leaves through, [`NO_ROUTE`] where it is not meant to be passed on.
+    /// Returns the port that a packet leaves through; [`NO_ROUTE`] if it is not to be forwarded.
     #[inline(always)]
     fn next_hop_by_row(&self, row: &ForwardingRow<'_>, packet: &Packet<S>) -> u16 {
         match next_hop(row, packet) {
-            // It may take a closer look.
+            // The full look-up may find one.
             NO_ROUTE => self.next_hop(packet),
             out => out,
         }
     }
 
-    /// See [`Device::advance_coupled`](engine::Device::advance_coupled).
+    /// Implements [`Device::advance_coupled`](engine::Device::advance_coupled).
     pub(crate) fn advance_coupled(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let rack = self.rack.take().expect("it is a hub");
         while let Some(packet) = window.peek_ahead(0) {
@@ -162,7 +166,7 @@ impl<S: Scheme> Switch<S> {
         due
     }
 
-    /// See [`Device::advance_uplinks`](engine::Device::advance_uplinks).
+    /// Implements [`Device::advance_uplinks`](engine::Device::advance_uplinks).
     #[inline(never)]
     pub(crate) fn advance_uplinks(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let rack = self.rack.take().expect("it is a hub");
@@ -181,10 +185,10 @@ impl<S: Scheme> Switch<S> {
             assert!(buckets.get(port).is_empty(), "a host sent to a neighbour without a coupling");
             due = due.min(self.chassis.due.at(port));
         }
-        let mut coming = None;
+        let mut schedule = None;
         for &port in &rack.uplinks {
             let port = usize::from(port);
-            due = due.min(self.advance_port(window, port, buckets.get(port), &mut coming));
+            due = due.min(self.advance_port(window, port, buckets.get(port), &mut schedule));
         }
         window.recycle(buckets);
         self.rack = Some(rack);

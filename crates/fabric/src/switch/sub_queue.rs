@@ -1,5 +1,5 @@
-//! Queues that a congestion point keeps apart within a priority: one per destination, per flow, of
-//! harmful flows. Their heads are gated; those that may go take turns.
+//! Queues of a congestion point within one priority: for each destination, for each flow, for
+//! harmful flows. Their heads are gated. Those whose gates are open take turns.
 
 use crate::packet::{Packet, Scheme};
 use engine::{Fifo, Handle, Packets};
@@ -13,26 +13,26 @@ struct SubQueue {
     priority: u8,
 }
 
-/// Which sub-queues may send now.
+/// The sub-queues that may send now.
 pub(crate) struct ReadySubQueues {
-    /// Priorities that have one.
+    /// Priorities that have such a sub-queue.
     pub(crate) priorities: u16,
-    /// For each of them the place in the round of the first that may.
+    /// By priority: index in the round of the first one.
     pub(crate) places: [u32; 8],
-    /// Those of them in which it goes before the port's own queue.
+    /// Priorities in which it goes before the port's own queue.
     pub(crate) ahead: u16,
-    /// When the first gate opens that only waits for time.
+    /// When the first gate opens of those that wait for time only.
     pub(crate) wait: Time,
 }
 
 /// The sub-queues of a port.
 #[derive(Debug, Default)]
 pub(crate) struct SubQueues {
-    /// By number; number 0 is the port's own queue and stays empty here.
+    /// By number. Number 0 is the port's own queue and stays empty here.
     queues: Vec<SubQueue>,
-    /// Those that are not empty, next one first.
+    /// Sub-queues that are not empty, next one first.
     round: VecDeque<u32>,
-    /// Priorities in which a sub-queue sent last, and the port's own queue has its turn.
+    /// Priorities in which a sub-queue sent last, so that it is the turn of the port's own queue.
     own_turn: u8,
 }
 
@@ -56,7 +56,7 @@ impl SubQueues {
         queue.fifo.push(packets, handle);
     }
 
-    /// Which may send now.
+    /// Returns which sub-queues may send now.
     pub(crate) fn open<S: Scheme>(
         &self,
         packets: &Packets<'_, Packet<S>>,
@@ -85,8 +85,8 @@ impl SubQueues {
         open
     }
 
-    /// Whether a sub-queue rather than the port's own queue of this priority goes now: they
-    /// alternate where both have packets.
+    /// Returns whether a sub-queue sends instead of the port's own queue of this priority. If both
+    /// have packets, they alternate.
     pub(crate) fn is_turn_of_sub_queue(&mut self, priority: usize, own_waits: bool) -> bool {
         let bit = 1 << priority;
         if own_waits && self.own_turn & bit != 0 {
@@ -97,7 +97,7 @@ impl SubQueues {
         true
     }
 
-    /// Takes any packet that waits here.
+    /// Removes any waiting packet.
     pub(crate) fn remove_any<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
@@ -111,7 +111,7 @@ impl SubQueues {
         Some(handle)
     }
 
-    /// Takes the head of the open sub-queue at this place in the round.
+    /// Takes the head of the sub-queue at this index of the round.
     pub(crate) fn pop<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,

@@ -1,8 +1,9 @@
-//! A port at which packets wait.
+//! Advances a port at which packets wait.
 //!
-//! When a packet leaves follows from when it came and when the wire falls free, and which one it is from what
-//! had come by then. So departures are worked one after the other, with an eye on the arrivals: whether an
-//! arrival or a departure is the next thing to happen could not be guessed.
+//! When a packet leaves follows from the arrival times and from when the wire becomes free. Which
+//! packet leaves follows from what has arrived by then. Departures are therefore handled one after
+//! the other, and each looks up how many packets have arrived. A loop over both kinds of events
+//! would mispredict which of them comes next.
 
 use super::IsolatedPort;
 use crate::packet::{NO_INGRESS, Scheme, Win};
@@ -10,43 +11,44 @@ use crate::port::Port;
 use std::hint::select_unpredictable;
 use units::Time;
 
-/// Arrivals that are worked at once, at most.
+/// Maximum number of arrivals in a batch.
 const MAX_BATCH: usize = 31;
-/// Arrivals that are looked at side by side: how many of them come before something can't be guessed.
+/// How many arrival times are compared side by side. How many of them are early enough would be
+/// mispredicted.
 const COMPARE_WIDTH: usize = 4;
 /// An entry later than those of all arrivals, and its time.
 const NO_ENTRY: u64 = u64::MAX;
 const NEVER: u64 = engine::offset_ps(NO_ENTRY);
 
-/// What arrives for a port, in order. Times are picoseconds since the window began.
+/// The arrivals of a port in order. Times are picoseconds since the window began.
 pub(in crate::switch) struct ArrivalSchedule {
     count: usize,
-    /// When each arrives, and then `NEVER`.
+    /// Arrival times, followed by `NEVER`.
     times: [u32; MAX_BATCH + 1 + COMPARE_WIDTH],
-    /// Bytes of the first so many.
+    /// Prefix sums of the arrivals' bytes.
     bytes: [u32; MAX_BATCH + 1],
-    /// By priority, the one that goes first first: a bit for each of the two, and what is known of them.
+    /// The two priorities as a bit mask, and their queues; the first always goes first.
     priorities: u16,
     queues: [Queue; 2],
 }
 
-/// A priority while its port is worked.
+/// A priority of the port during a batch.
 struct Queue {
-    /// Its arrivals, and then `NO_ENTRY`.
+    /// Its arrivals, followed by `NO_ENTRY`.
     entries: [u64; MAX_BATCH + 1],
     count: usize,
-    /// Bytes of it among the first so many arrivals of all.
+    /// Its bytes among the first arrivals of the port, as prefix sums.
     bytes: [u32; MAX_BATCH + 1],
     priority: u8,
     is_paused: bool,
-    /// Packets that waited as the window began, and still do.
+    /// Packets that waited when the batch began and have not left.
     waiting: u32,
-    /// How many that came are gone.
+    /// How many of its arrivals have left.
     taken: usize,
-    /// Bytes that waited, less those that are gone.
+    /// Bytes that waited when the batch began, less those that have left.
     left: u64,
-    /// From when on there is a packet that may go.
-    there: u64,
+    /// From when on it has a packet that may leave.
+    ready_at: u64,
 }
 
 impl ArrivalSchedule {
@@ -60,7 +62,7 @@ impl ArrivalSchedule {
             waiting: 0,
             taken: 0,
             left: 0,
-            there: NEVER,
+            ready_at: NEVER,
         };
         ArrivalSchedule {
             count: 0,
@@ -71,26 +73,26 @@ impl ArrivalSchedule {
         }
     }
 
-    /// All is of these two priorities, the first of which goes first, as far as they are `among` those that
-    /// were seen.
-    fn set_priorities(&mut self, pair: [u8; 2], among: u16) {
-        self.priorities = among & (1 << pair[0] | 1 << pair[1]);
+    /// Sets the two priorities; all packets are of these. Those that are not in `seen` have not
+    /// been seen yet.
+    fn set_priorities(&mut self, pair: [u8; 2], seen: u16) {
+        self.priorities = seen & (1 << pair[0] | 1 << pair[1]);
         for (queue, priority) in self.queues.iter_mut().zip(pair) {
             queue.priority = priority;
         }
     }
 
-    /// Takes in `arrivals`, [`MAX_BATCH`] at most; returns their priorities, a bit for each.
+    /// Takes in `arrivals`, up to [`MAX_BATCH`]. Returns their priorities as a bit mask.
     #[inline(always)]
     fn take_in<S: Scheme>(&mut self, window: &Win<'_, '_, S>, arrivals: &[u64]) -> u16 {
         let ArrivalSchedule { times, bytes, queues: [one, two], .. } = self;
         let (mut of_all, mut of_two, mut ones, mut twos, mut priorities) = (0, 0, 0, 0, 0);
         for (index, &entry) in arrivals.iter().take(MAX_BATCH).enumerate() {
-            // SAFETY: they were dealt out in this window, and nobody has taken them.
+            // SAFETY: the entries were bucketed in this window, and nobody has taken them.
             let header = unsafe { &window.peek_bucketed(entry).header };
             priorities |= 1 << (header.priority & 7);
             let is_two = header.priority == two.priority;
-            // Each goes into both lists, and is counted in one.
+            // Each entry is stored in both lists and counted in one.
             one.entries[ones % (MAX_BATCH + 1)] = entry;
             two.entries[twos % (MAX_BATCH + 1)] = entry;
             ones += usize::from(!is_two);
@@ -119,16 +121,16 @@ impl ArrivalSchedule {
             queue.waiting = port.class_packets(queue.priority);
             queue.left = port.class_bytes(queue.priority);
             queue.taken = 0;
-            queue.look();
+            queue.update_ready();
         }
     }
 
-    /// How many have come by `time`, where so many came before.
+    /// Returns how many packets have arrived by `time`. `before` of them are known to have.
     #[inline(always)]
     fn arrived_by(&self, time: u64, mut before: usize) -> usize {
         loop {
-            let beside = &self.times[before % (MAX_BATCH + 1)..][..COMPARE_WIDTH];
-            let more = beside.iter().filter(|&&other| u64::from(other) <= time).count();
+            let compared = &self.times[before % (MAX_BATCH + 1)..][..COMPARE_WIDTH];
+            let more = compared.iter().filter(|&&other| u64::from(other) <= time).count();
             before += more;
             if more < COMPARE_WIDTH {
                 return before;
@@ -138,18 +140,18 @@ impl ArrivalSchedule {
 }
 
 impl Queue {
-    /// Finds out when its next packet may go.
+    /// Computes when its next packet may leave.
     #[inline(always)]
-    fn look(&mut self) {
-        let comes = engine::offset_ps(self.entries[self.taken % (MAX_BATCH + 1)]);
-        let there = select_unpredictable(self.waiting != 0, 0, comes);
-        self.there = select_unpredictable(self.is_paused, NEVER, there);
+    fn update_ready(&mut self) {
+        let arrives = engine::offset_ps(self.entries[self.taken % (MAX_BATCH + 1)]);
+        let ready_at = select_unpredictable(self.waiting != 0, 0, arrives);
+        self.ready_at = select_unpredictable(self.is_paused, NEVER, ready_at);
     }
 }
 
 impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
-    /// Passes on what waits and what arrives, as long as all is of two priorities of which one always goes
-    /// first; returns the arrivals that are left.
+    /// Sends waiting packets and arrivals as long as all are of two priorities of which one always
+    /// goes first. Returns the remaining arrivals.
     #[inline(always)]
     pub(super) fn advance_backlogged<'c>(
         &mut self,
@@ -160,13 +162,14 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
         loop {
             let priorities = self.egress.port.waiting | schedule.take_in(window, arrivals);
             if priorities & !schedule.priorities != 0 {
-                // Other ports will have what this one has. Of what take turns, one may be here alone.
+                // Other ports will have the priorities of this one. Of priorities that take turns,
+                // this port may have only one.
                 let port = &self.egress.port;
                 let found = [priorities | schedule.priorities, priorities]
                     .into_iter()
-                    .find_map(|among| Some((port.strict_pair(among)?, among)));
-                let Some((pair, among)) = found else { return arrivals };
-                schedule.set_priorities(pair, among);
+                    .find_map(|seen| Some((port.strict_pair(seen)?, seen)));
+                let Some((pair, seen)) = found else { return arrivals };
+                schedule.set_priorities(pair, seen);
                 schedule.take_in(window, arrivals);
             }
             let later = arrivals.get(MAX_BATCH..).unwrap_or_default();
@@ -182,7 +185,7 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
         }
     }
 
-    /// Sends what is sent before `limit`, and has the rest of what comes wait.
+    /// Sends all that leaves before `limit`, and enqueues the remaining arrivals.
     #[inline(never)]
     fn depart_until(
         &mut self,
@@ -194,56 +197,56 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
         let begin = window.begin();
         let mut left = egress.port.queue_bytes;
         schedule.begin(egress.port);
-        let mut come = 0;
+        let mut arrived = 0;
         let mut free = egress.port.free_at.saturating_sub(begin).ps();
         let (mut start, mut next);
         loop {
-            let [first, second] = [0, 1].map(|index: usize| schedule.queues[index].there);
+            let [first, second] = [0, 1].map(|index: usize| schedule.queues[index].ready_at);
             next = first.min(second);
             start = free.max(next);
             if start >= limit {
                 break;
             }
-            come = schedule.arrived_by(start, come);
-            let came = come % (MAX_BATCH + 1);
-            let came_in_all = u64::from(schedule.bytes[came]);
+            arrived = schedule.arrived_by(start, arrived);
+            let arrived_index = arrived % (MAX_BATCH + 1);
+            let arrived_bytes = u64::from(schedule.bytes[arrived_index]);
             let queue = &mut schedule.queues[usize::from(first > start)];
             let priority = queue.priority;
             let entry = queue.entries[queue.taken % (MAX_BATCH + 1)];
             let waits = queue.waiting != 0;
-            // SAFETY: `waiting` and the port's queue count the same; each entry that is not taken there comes
-            // once, as `taken` moves on.
+            // SAFETY: `waiting` equals the length of the port's queue. Each entry is taken once,
+            // because `taken` grows.
             let mut handle = unsafe { egress.port.take_first(window, priority, waits, entry) };
             queue.waiting -= u32::from(waits);
             queue.taken += usize::from(!waits);
-            queue.look();
+            queue.update_ready();
             let now = begin + Time::from_ps(start);
             let packet = window.packets.get_mut(&mut handle);
             let (kind, _, size) = packet.header.kind_priority_size();
             let bytes = u64::from(size);
-            // What is left of what waited, less what is gone of what came: below 0 for a while.
+            // Bytes that waited less bytes of arrivals that have left: negative for a while.
             left = left.wrapping_sub(bytes);
             queue.left = queue.left.wrapping_sub(bytes);
-            let class_bytes = queue.left.wrapping_add(u64::from(queue.bytes[came]));
-            egress.port.set_waiting_bytes(left.wrapping_add(came_in_all), bytes);
+            let class_bytes = queue.left.wrapping_add(u64::from(queue.bytes[arrived_index]));
+            egress.port.set_waiting_bytes(left.wrapping_add(arrived_bytes), bytes);
             egress.port.set_class_bytes(priority, class_bytes);
             if *marks {
                 egress.mark(class_bytes, priority, packet, now);
             }
             let ingress = packet.header.ingress;
             if egress.cp.is_some() {
-                let came_through = window.port_of(entry);
-                packet.header.ingress = select_unpredictable(waits, ingress, came_through);
+                let in_port = window.port_of(entry);
+                packet.header.ingress = select_unpredictable(waits, ingress, in_port);
                 egress.notify_dequeue(now, packet);
             }
             egress.port.transmit_by(window, lane, now, (kind, size), handle);
             free = (egress.port.free_at - begin).ps();
             debug_assert!(!waits || ingress != NO_INGRESS, "it makes nothing but PFC frames");
-            // Of what only passes nothing was stored.
+            // Nothing was stored of a packet that did not wait.
             let ingress = select_unpredictable(waits, ingress, 0);
             let stored = select_unpredictable(waits, bytes, 0);
-            let goes_on = mmu.release(ingress, priority, stored);
-            debug_assert!(!goes_on, "no ingress has its peer paused");
+            let resumes = mmu.release(ingress, priority, stored);
+            debug_assert!(!resumes, "no ingress has its peer paused");
         }
         if next < NEVER {
             egress.port.free_at = egress.port.free_at.max(begin + Time::from_ps(start));

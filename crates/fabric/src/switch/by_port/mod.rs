@@ -1,6 +1,7 @@
-//! The shortest path of packets through a plain switch. Where nothing but arrivals happens in a window, and
-//! they can't bring any ingress near a limit, ports have nothing to do with each other: each is worked alone,
-//! from the beginning of the window to its end.
+//! Advances each port independently through a whole window.
+//!
+//! This is valid if the window holds nothing but arrivals and departures, and no ingress can reach
+//! a PFC or drop threshold in it.
 
 mod backlogged;
 
@@ -18,10 +19,11 @@ use engine::LinkLane;
 use schemes::contract::{EnqueueSlot, Level, Order};
 use units::Time;
 
-/// For fewer arrivals per port it is not worth while.
+/// With fewer arrivals per port it does not pay.
 const MIN_ARRIVALS_PER_PORT: usize = 3;
 
-/// The port that a packet leaves through; [`NO_ROUTE`] also where it is not meant to be passed on.
+/// Returns the port that a packet leaves through. Returns [`NO_ROUTE`] if there is none, or if the
+/// packet is not to be forwarded.
 #[inline(always)]
 pub(super) fn next_hop<S: Scheme>(row: &ForwardingRow<'_>, packet: &Packet<S>) -> u16 {
     let Packet { header, .. } = packet;
@@ -30,11 +32,11 @@ pub(super) fn next_hop<S: Scheme>(row: &ForwardingRow<'_>, packet: &Packet<S>) -
 }
 
 impl<S: Scheme> Switch<S> {
-    /// Whether a congestion point allows it.
+    /// Whether the scheme's congestion point allows it.
     const POINTS_ARE_LOCAL: bool =
         !LevelOf::<S>::EMITS && matches!(LevelOf::<S>::ORDER, Order::Lazy);
 
-    /// Whether nobody sees in which order ports do what they do.
+    /// Returns whether the order of events at different ports can have no effect.
     pub(super) fn ports_are_independent(&self) -> bool {
         self.plain
             && !S::CLASSES
@@ -45,17 +47,17 @@ impl<S: Scheme> Switch<S> {
             && !self.chassis.common.compat.alternates_packets()
     }
 
-    /// Whether it wants so many arrivals dealt out by port.
+    /// Returns whether the switch wants its arrivals of a window bucketed by port.
     #[inline]
     pub(crate) fn wants_buckets(&self, arrivals: usize) -> bool {
         self.independent_ports && arrivals >= MIN_ARRIVALS_PER_PORT * self.chassis.ports.len()
     }
 
-    /// Handles a window port by port, with arrivals in no order, and returns when something is due after it;
-    /// `None` where it must be handled otherwise.
+    /// Advances all ports through a window with arrivals in no order. Returns when something is due
+    /// next, or `None` if the window must be handled otherwise.
     #[inline(never)]
     pub(crate) fn advance_ports(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
-        // Packets of the scheme's own may be larger than data: that is seen below.
+        // Control packets of the scheme may be larger than data. That is checked below.
         let expected =
             window.remaining_arrivals() as u64 * u64::from(self.chassis.common.full_packet);
         let next = self.quiet_until(window, expected)?;
@@ -83,8 +85,8 @@ impl<S: Scheme> Switch<S> {
         Some(due)
     }
 
-    /// When something else happens than arrivals and departures, if it is after the window and so many bytes
-    /// that arrive can't bring any ingress near a limit.
+    /// Returns when something is due that is neither an arrival nor a departure. Returns `None` if
+    /// that is in this window, or if `expected` more bytes can bring an ingress near a limit.
     #[inline]
     pub(super) fn quiet_until(
         &mut self,
@@ -95,7 +97,7 @@ impl<S: Scheme> Switch<S> {
             && self.next_timer() > window.begin()
             && !window.begins_with_arrival()
         {
-            // Nothing else happens at this instant but departures.
+            // Nothing but departures happens at this instant.
             self.sample(window, window.begin());
         }
         let next = self.next_timer().min(self.chassis.probes.next()).min(self.epoch_end);
@@ -105,8 +107,8 @@ impl<S: Scheme> Switch<S> {
         quiet.then_some(next)
     }
 
-    /// Passes on what arrives in a window for a port, and what waits there; returns when the next packet
-    /// leaves after it.
+    /// Sends what waits at a port and what arrives for it in a window. Returns when the next packet
+    /// leaves after that.
     #[inline(always)]
     pub(super) fn advance_port(
         &mut self,
@@ -119,7 +121,7 @@ impl<S: Scheme> Switch<S> {
         if arrivals.is_empty() && self.chassis.due.at(out) >= until {
             return self.chassis.due.at(out);
         }
-        // They go first, and leave nothing for others to see.
+        // PFC frames go first, and what follows need not consider them.
         while self.chassis.ports[out].waiting & PFC_BIT != 0 && self.chassis.due.at(out) < until {
             self.depart(window, out);
         }
@@ -127,18 +129,18 @@ impl<S: Scheme> Switch<S> {
         let mut isolated = IsolatedPort {
             lane: window.link_lane(&egress.port.link),
             marks: self.marks_at_dequeue,
-            // There are none: said here, nobody looks for them at each packet.
+            // There are none. Stated here, so that no packet has to check for them.
             egress: Egress { draws: None, recorder: None, ..egress },
             mmu,
         };
-        // Where little waits, what comes next is guessed well enough.
+        // If little waits, the next event is predicted well enough.
         if isolated.egress.port.is_busy() && !EnqueuesOf::<S>::ENABLED {
             let schedule = schedule.get_or_insert_with(ArrivalSchedule::new);
             arrivals = isolated.advance_backlogged(window, arrivals, schedule);
         }
         while let Some((&entry, rest)) = arrivals.split_first() {
             arrivals = rest;
-            // SAFETY: each of the port's arrivals, which were dealt out in this window, once.
+            // SAFETY: each arrival of the port, all of them bucketed in this window, once.
             let (now, tag, mut handle) = unsafe { window.take_bucketed(entry) };
             isolated.drain(window, now);
             let packet = window.packets.get_mut(&mut handle);
@@ -151,7 +153,8 @@ impl<S: Scheme> Switch<S> {
             if port.can_send_now(now)
                 && rest.first().is_none_or(|&next| tag.is_strictly_before(next))
             {
-                // It leaves at once. RED does not mark where nothing is left waiting.
+                // It leaves without waiting. RED does not mark a packet that leaves an empty queue
+                // behind.
                 isolated.egress.notify_dequeue(now, packet);
                 let port = &mut *isolated.egress.port;
                 port.count_direct(size);
@@ -173,17 +176,17 @@ impl<S: Scheme> Switch<S> {
     }
 }
 
-/// A port with which nothing else has anything to do for a while.
+/// A port during a span in which nothing else acts on it.
 struct IsolatedPort<'a, 'run, S: Scheme> {
     egress: Egress<'a, S>,
     mmu: &'a mut Mmu,
     lane: LinkLane<'run>,
-    /// RED decides as packets begin to leave.
+    /// RED marks packets when they begin to leave.
     marks: bool,
 }
 
 impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
-    /// Sends what is sent before `time`.
+    /// Sends all that leaves before `time`.
     #[inline(always)]
     fn drain(&mut self, window: &mut Win<'_, 'run, S>, time: Time) {
         while self.egress.port.open() != 0 && self.egress.port.free_at < time {
@@ -204,7 +207,7 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
         egress.on_dequeue(now, *marks, packet);
         egress.port.transmit_by(window, lane, now, (kind, size), handle);
         debug_assert!(ingress != NO_INGRESS, "such a switch makes nothing but PFC frames");
-        let goes_on = mmu.release(ingress, priority, u64::from(size));
-        debug_assert!(!goes_on, "no ingress has its peer paused");
+        let resumes = mmu.release(ingress, priority, u64::from(size));
+        debug_assert!(!resumes, "no ingress has its peer paused");
     }
 }
