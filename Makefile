@@ -46,16 +46,16 @@ lint: $(VENV)/.installed-dev
 	$(PYTHON) tools/check_rooms.py
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-	$(BIN)/ruff check python tests/python docs
-	$(BIN)/ruff format --check python tests/python docs
+	$(BIN)/ruff check python tests/python docs tools
+	$(BIN)/ruff format --check python tests/python docs tools
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest --concise rocelab._rocelab
 	$(BIN)/python docs/generate.py --check
 
 format: $(VENV)/.installed-dev
 	cargo fmt --all
-	$(BIN)/ruff check --fix-only --quiet python tests/python docs
-	$(BIN)/ruff format python tests/python docs
+	$(BIN)/ruff check --fix-only --quiet python tests/python docs tools
+	$(BIN)/ruff format python tests/python docs tools
 
 bench: $(VENV)/.installed
 	$(BIN)/rocelab bench
