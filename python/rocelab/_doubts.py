@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 UNFINISHED = "unfinished-flows"
 """The kind of the warning that flows are unfinished."""
 CUT_OFF = "cut-off-flows"
-"""The same where the stop time of the run is the only reason."""
+"""The kind of the warning that flows are unfinished only because the run stopped."""
 
 
 def warnings_of(result: Result, *, completion_times: bool = True) -> list[tuple[str, bool]]:

@@ -92,7 +92,7 @@ def pluralise(number: int, one: str, more: str) -> str:
 
 def _scaled(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> str:
     for factor, unit in units:
-        # Not 1000 of the next one, of which four digits are told.
+        # Four digits are shown: what rounds to 1000 of this unit is 1 of the next.
         if abs(value) >= factor * 0.99995:
             return f"{_short(value / factor)} {unit}"
     return f"{_short(value)} {smallest}"

@@ -18,22 +18,23 @@ if TYPE_CHECKING:
     from rocelab.scenario import Scenario
 
 Command = Literal["check", "plan", "run"]
-"""What is done with a scenario."""
+"""What a command does with a scenario, which decides how much memory it needs."""
 
 
 def check(scenario: Scenario, command: Command) -> None:
     """Compares what ``command`` needs for ``scenario`` with the limits of this process.
 
-    Raises :class:`ConfigError` where it clearly exceeds a limit. Warns with
-    :class:`MemoryShortage` where it may exceed one, or exceeds what is free now.
+    Raises :class:`ConfigError` if it clearly exceeds a limit. Warns with :class:`MemoryShortage` if
+    it may exceed one, or exceeds what is free now.
     """
     _tell(shortage(scenario, command))
 
 
 def check_runs(scenarios: Iterable[Scenario], at_a_time: int) -> None:
-    """As :func:`check` for so many runs at a time, each of which is the largest of ``scenarios``.
+    """Compares the memory of ``at_a_time`` parallel runs with the limits of this process.
 
-    There is one warning at most.
+    Each run is assumed to need as much as the largest of ``scenarios``. Raises and warns as
+    :func:`check`, but warns at most once.
     """
     told = None
     for scenario in scenarios:
@@ -42,9 +43,10 @@ def check_runs(scenarios: Iterable[Scenario], at_a_time: int) -> None:
 
 
 def check_reading(path: Path, need: int) -> None:
-    """Compares ``need``, the bytes that what is read from ``path`` takes, as :func:`check` does.
+    """Compares ``need``, the bytes of memory to read ``path``, with the limits of this process.
 
-    Raises :class:`ResultError` where it clearly exceeds a limit.
+    Raises :class:`ResultError` if it clearly exceeds a limit. Warns with :class:`MemoryShortage` if
+    it may exceed one.
     """
     verdict = _rocelab.judge_memory("to read it takes about", need)
     if verdict is not None:
@@ -55,7 +57,10 @@ def check_reading(path: Path, need: int) -> None:
 
 
 def shortage(scenario: Scenario, command: Command, runs: int = 1) -> str | None:
-    """The text of the warning, if there is one to give. Raises as :func:`check`."""
+    """Returns the warning that :func:`check` would give for ``runs`` parallel runs, or None.
+
+    Raises :class:`ConfigError` as :func:`check` does.
+    """
     return scenario.checked.check_memory(command, runs)
 
 

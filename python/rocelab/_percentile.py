@@ -16,5 +16,5 @@ def percentile(ordered: Sequence[float] | pl.Series, percent: float) -> float:
 
 
 def of_column(values: pl.Series, percent: float) -> float:
-    """The same of values in any order; NaN where there are none."""
+    """The percentile by nearest rank of ``values`` in any order. NaN if there are none."""
     return math.nan if values.is_empty() else percentile(values.sort(), percent)

@@ -23,7 +23,7 @@ _MAX_NAME = 60
 
 @contextmanager
 def bar(name: str) -> Iterator[Callable[[Progress], None]]:
-    """A bar on the standard error stream, drawn only where that is a terminal.
+    """A bar on the standard error stream, drawn only if that is a terminal.
 
     It shows simulated time, packet-hops per second, flows done and the time left.
     """
@@ -56,7 +56,10 @@ def _state(progress: Progress) -> str:
 
 @contextmanager
 def runs_bar(runs: int, *, shown: bool) -> Iterator[Callable[[object, float], None]]:
-    """A bar for several runs at once, likewise; it is told of a run and how far that has come."""
+    """A bar for several runs at once, drawn only if ``shown`` and if stderr is a terminal.
+
+    The function that it yields takes a run and the fraction of it that is done.
+    """
     bars = Bars(
         TextColumn("{task.completed:.1f} of {task.total:.0f} runs"),
         BarColumn(),

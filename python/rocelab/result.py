@@ -165,9 +165,9 @@ class Result:
 
     @property
     def doubts(self) -> list[str]:
-        """Those of the warnings that cast doubt on the numbers.
+        """The warnings that cast doubt on the numbers.
 
-        They tell of unfinished flows, of a PFC deadlock, and of drops in a lossless class.
+        They are about unfinished flows, PFC deadlocks and drops in a lossless class.
         """
         return doubts_of(self)
 
@@ -223,12 +223,12 @@ class Result:
 
 
 def probes_of(scenario_toml: str) -> list[dict[str, Any]]:
-    """The probes of a complete scenario. Raises :class:`ValueError` where these are no TOML."""
+    """The probes of a complete scenario. Raises :class:`ValueError` if it is no TOML."""
     return _tables_of(scenario_toml, "probe")
 
 
 def failures_of(scenario_toml: str) -> list[dict[str, Any]]:
-    """The same of its failures of links."""
+    """The link failures of a complete scenario. Raises :class:`ValueError` if it is no TOML."""
     return _tables_of(scenario_toml, "failure")
 
 
@@ -241,7 +241,7 @@ def _tables_of(scenario_toml: str, name: str) -> list[dict[str, Any]]:
         # The line may be one of a description.
         tables = tomllib.loads(scenario_toml)
     else:
-        # What is wrong is told with its line.
+        # Leading newlines keep the line numbers of errors.
         tables = tomllib.loads("\n" * before.count("\n") + header + after)
     found: list[dict[str, Any]] = tables.get(name, [])
     return found
@@ -264,7 +264,7 @@ def series_of(
 
 
 class _Named(dict[str, Value]):
-    """Things by their names; who asks for another is told which there are."""
+    """Things by their names. The error for an unknown name lists the known ones."""
 
     def __init__(self, what: str, things: Mapping[str, Value]) -> None:
         super().__init__(things)

@@ -42,7 +42,7 @@ class Scenario:
     _overrides: Settings
     _checked: _rocelab.Scenario
     _generated: bool
-    """Whether the text was made by a program, so that its lines tell the user nothing."""
+    """Whether a program made the text, so that errors should not name its lines."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ def apply_settings(scenario: Scenario, settings: Settings) -> Scenario:
 def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scenario:
     """The scenario of ``text``, made by a program, with keys set as on the command line.
 
-    Errors do not tell its lines, which the user has not seen.
+    Errors do not name lines of ``text``, which the user has not seen.
     """
     return Scenario._of(text, None, tuple(settings), generated=True)
 
@@ -227,7 +227,7 @@ def scenario_from_experiment(
 ) -> Scenario:
     """The scenario of ``experiment``, with keys set as on the command line.
 
-    Errors do not tell lines of its text, which the user has not seen.
+    Errors do not name lines of its text, which the user has not seen.
     """
     given = list(settings)
     return Scenario._made(experiment.scenario(given), lambda: experiment.to_toml(given))

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, where not every moment suits them."""
+"""Ctrl-C and SIGTERM: deferring them, and stopping a run once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def deferred_signals() -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM wait until the block has ended; the list has those that do.
+    """Defers Ctrl-C and SIGTERM to the end of the block. The list holds those that came.
 
-    Python hears them in the main thread alone: in others this does nothing. Polars, from its import
-    on, has a handler beneath Python's that would stop what it does: import it before the block.
+    Python handles signals only in the main thread; in other threads this does nothing. When Polars
+    is imported it installs a handler below Python's, which would stop its work: import it before
+    the block.
     """
     waiting: list[int] = []
     try:
@@ -27,15 +28,15 @@ def deferred_signals() -> Iterator[list[int]]:
 
 
 class Interruption:
-    """What a block made of Ctrl-C and SIGTERM."""
+    """The state of a block that Ctrl-C or SIGTERM may stop."""
 
     interrupted = False
-    """Whether one came."""
+    """Whether a signal came."""
     committed = False
-    """Set where they are to change nothing any more."""
+    """Set by the block when signals must not stop it any more."""
 
     def receive(self, _number: int) -> None:
-        """The first stops what is being done, unless it is too late."""
+        """Raises KeyboardInterrupt for the first signal, unless the block is committed."""
         first, self.interrupted = not self.interrupted, True
         if first and not self.committed:
             raise KeyboardInterrupt
@@ -43,9 +44,10 @@ class Interruption:
 
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
-    """In the block the first Ctrl-C or SIGTERM raises KeyboardInterrupt; others change nothing.
+    """The first Ctrl-C or SIGTERM in the block raises KeyboardInterrupt. Others are ignored.
 
-    Nor do they after it, where one came: the process is to end with the exit code of the first.
+    If one came, signals are also ignored after the block: the process ends with the exit code of
+    the first.
     """
     stop = Interruption()
     try:

@@ -91,7 +91,10 @@ def run_checked(
     progress: bool | Callable[[Progress], None] = False,
     scratch: str | PathLike[str] | None = None,
 ) -> Result:
-    """As :func:`run`, where memory has been checked: for one of several runs at a time."""
+    """Runs ``scenario`` as :func:`run` does, without checking memory first.
+
+    For one of several parallel runs, whose memory is checked together.
+    """
     raw, interrupted = run_raw(
         scenario, threads=check_threads(threads), progress=progress, scratch=scratch
     )

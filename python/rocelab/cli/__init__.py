@@ -49,7 +49,7 @@ def main() -> NoReturn:
 
 
 def run_command(command: Callable[[], None]) -> NoReturn:
-    """Calls ``command`` and ends the process with the exit code of what came of it."""
+    """Calls ``command`` and ends the process with its exit code."""
     try:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -83,7 +83,7 @@ def _check_open_files() -> None:
 
 
 def _code_of(command: Callable[[], None]) -> int:
-    """The exit code of ``command``, whose errors are told."""
+    """Calls ``command``, prints its error if there is one, and returns the exit code."""
     try:
         _check_open_files()
         from rocelab import _rocelab
@@ -149,13 +149,16 @@ def _show_warnings_plainly() -> None:
 
 
 def _flushed(code: int) -> int:
-    """The exit code when the output is out, where a full disk can still be told."""
+    """Flushes stdout and returns ``code``, or the code of the error that this gives.
+
+    A full disk is noticed only here.
+    """
     try:
         sys.stdout.flush()
     except OSError as error:
         # What could not be written now would fail again at the end of the process.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # An error that is told already stands.
+        # An error that was printed before counts.
         return code or _told(error)
     return code
 

@@ -19,7 +19,7 @@ _LISTS = {
 
 
 def _topic(word: str | None) -> str | None:
-    # An enumeration would do, but some versions of Typer tell of it in the words of a library.
+    # Not an enumeration: some versions of Typer describe its values in words of their own.
     if word is None or word in _LISTS:
         return word
     raise typer.BadParameter(f"{word!r} is not one of {', '.join(map(repr, _LISTS))}.")

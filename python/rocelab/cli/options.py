@@ -17,7 +17,7 @@ ScenarioFile = Annotated[
         metavar="SCENARIO.toml", help="The scenario file.", show_default=False, readable=False
     ),
 ]
-"""Whether it can be read is found out, and told, where it is read."""
+"""If it cannot be read, the code that reads it raises the error."""
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key; repeatable."),

@@ -1,4 +1,4 @@
-"""What commands tell of runs: warnings, the summary, how an interrupted one is left."""
+"""What commands print about runs: warnings, the summary, what an interrupted run left."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def show(text: str, *, end: str = "\n", flush: bool = False) -> None:
 
 
 def note(text: str) -> None:
-    """Writes ``text`` to the standard error stream in the same way."""
+    """Writes ``text`` to the standard error stream, without what no terminal should be sent."""
     print(printable_lines(text), file=sys.stderr)
 
 
@@ -40,7 +40,7 @@ def show_toml(text: str) -> None:
 
 
 def print_result(result: Result, place: tuple[str, str], *, as_json: bool, quiet: bool) -> None:
-    """Warnings and the summary of a run, as the options want them."""
+    """Prints the warnings and the summary of a run as ``--json`` and ``--quiet`` ask."""
     if not quiet:
         print_warnings(result.warnings)
     if as_json:
@@ -50,7 +50,7 @@ def print_result(result: Result, place: tuple[str, str], *, as_json: bool, quiet
 
 
 def exit_interrupted(where: str, result: Result) -> NoReturn:
-    """Ends a command that was told to stop; ``where`` says what has become of the ``result``."""
+    """Ends a command after Ctrl-C or SIGTERM. ``where`` begins the sentence about ``result``."""
     what = "a partial" if result.partial else "the whole"
     note(f"interrupted: {where} {what} result")
     raise typer.Exit(INTERRUPTED)
@@ -63,13 +63,16 @@ def ignore_memory_warnings(quiet: bool) -> None:
 
 
 def print_warnings(warnings: Sequence[str]) -> None:
-    """Says what the user should know."""
+    """Prints ``warnings`` to the standard error stream, a line each."""
     for warning in warnings:
         note(f"warning: {printable(warning, _MAX_WARNING)}")
 
 
 def check_doubts(doubts: Sequence[str], *, strict: bool, told: bool) -> None:
-    """With ``--strict`` ends a command whose numbers are doubtful; ``told``: the user knows why."""
+    """With ``--strict``, ends a command whose numbers are doubtful with exit code 1.
+
+    Without ``told`` the doubts are printed first.
+    """
     if not strict or not doubts:
         return
     if not told:
@@ -127,7 +130,7 @@ def _slowdowns(summary: dict[str, Any]) -> str:
 
 @contextmanager
 def report_kept_runs(place: str) -> Iterator[None]:
-    """On Ctrl-C, says where what is left of the runs is and ends the command."""
+    """On Ctrl-C, prints where the complete runs are and ends the command."""
     try:
         yield
     except KeyboardInterrupt:

@@ -141,7 +141,7 @@ def cells(numbers: Sequence[tuple[float, float | None] | None]) -> list[str]:
 
     def word(number: float) -> str:
         text = f"{number:,.{places}f}"
-        # What is small beside the others is not told as nothing.
+        # A number that rounds to 0 is shown with one digit.
         return f"{number:.1g}" if number and not any(map(int, filter(str.isdigit, text))) else text
 
     return [

@@ -119,7 +119,7 @@ def measure(network: Network, gbps: int, run: Result) -> Row:
     """Reads a row off the run of ``network``."""
     shares = {host: series(run, "share", 1e6, node=host) for host in network.rivals}
     begin, end = network.steady_us
-    # A sample tells of the time before it.
+    # A sample covers the interval before it.
     steady = [statistics.fmean(between(one, begin + 1, end + 1)) for one in shares.values()]
     victim = None
     if network.victim:

@@ -23,13 +23,13 @@ class Network:
     id: str
     title: str
     topology: Callable[[str], dict[str, object]]
-    """For hosts with ports of a rate."""
+    """Returns the topology for a rate of the hosts' ports, such as ``"100Gbps"``."""
     flows: Callable[[int], list[dict[str, str]]]
-    """For hosts with ports of so many Gb/s."""
+    """Returns the flows for a rate of the hosts' ports in Gb/s."""
     port: str
     """Where the flows meet."""
     rivals: Sequence[str]
-    """The hosts whose flows shall have equal shares."""
+    """The hosts whose flows should have equal shares."""
     victim: str = ""
     """A host whose flow is only held up by pauses."""
     joined_us: int = 0

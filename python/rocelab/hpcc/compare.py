@@ -43,7 +43,7 @@ class Ns3Comparison:
     same_pfc: bool
     """Every PFC frame arrived at the same time and place."""
     queue_there: int | None
-    """The longest queue in bytes, where the case tells it."""
+    """The longest queue in bytes, if the case has it."""
     queue_here: int
     seeds: int
     """Runs with different seeds; 1 where the first is the same."""

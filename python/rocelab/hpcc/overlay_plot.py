@@ -150,7 +150,7 @@ def _microseconds(time_ns: float) -> float:
 
 
 def _rows(path: Path, columns: int) -> list[tuple[list[int], float]]:
-    """Of each line the value in the last of so many columns, behind the integers before it."""
+    """The lines of ``path``: the integers of all but the last column, and the value of that."""
     place = _place(path)
     rows = []
     for number, line in enumerate(_text(place).splitlines(), start=1):

@@ -144,7 +144,7 @@ class Stored:
             raise ResultError(f"{path}: damaged: not a text file (byte {error.start})") from None
 
     def frame(self, name: str, rows: int | None = None) -> pl.DataFrame:
-        """The table of a Parquet file, which has so many ``rows`` where that is known.
+        """The table of a Parquet file, which must not have more than ``rows`` if they are given.
 
         The rows are counted, and memory for them is looked for, before they are read: a small file
         may hold very many that are equal.

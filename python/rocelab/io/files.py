@@ -43,13 +43,13 @@ def check_output_directory(directory: Path) -> None:
 
 
 def check_creatable(told: Path, target: Path) -> None:
-    """Raises where ``target``, which errors call ``told``, and what is above it cannot be made."""
+    """Raises if ``target`` or a directory above it cannot be made. Errors call it ``told``."""
     ancestor = next(parent for parent in target.parents if parent.exists())
     if not ancestor.is_dir():
         raise ResultError(f"{told}: {ancestor} is not a directory")
     names = target.relative_to(ancestor).parts
     longest = max(names, key=lambda name: len(os.fsencode(name)))
-    # Whether something can be made there, nothing tells as well as making it.
+    # Permissions do not say it for every file system, so something is made there.
     probe = ancestor / longest
     if not has_lock_file(probe):
         with suppress(BlockingIOError), locked(probe, wait=False):

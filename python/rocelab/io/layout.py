@@ -55,10 +55,10 @@ TABLE_COLUMNS: dict[str, Columns] = {
         "max_queue_bytes": int,
     },
 }
-"""Columns that are looked at here; a file without them is none of a result."""
+"""Columns that flows and ports must have to be opened."""
 
 TRACE_COLUMNS: dict[str, Columns] = {
     "pfc": {"time_ps": int, **PORT_COLUMNS, "peer": str, "priority": int, "pause": bool},
     "packets": {"time_ps": int, **PORT_COLUMNS, "event": str, "kind": str},
 }
-"""The same of traces."""
+"""Columns that each trace must have to be opened."""

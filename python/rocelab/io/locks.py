@@ -1,8 +1,9 @@
-"""Putting finished files and directories in place, safe from other processes and from kills.
+"""Locks on files and directories that are written, and what killed processes leave.
 
-Whoever writes ``NAME`` holds a lock on ``.NAME.rocelab-lock`` beside it (``flock``, which ends with
-the process), writes to ``.NAME.xxxxxxxx`` and renames that. A lock file that nobody holds was left
-by a killed process; :func:`locked` says so, and what else it left can then be dealt with.
+A process that writes ``NAME`` holds a lock on ``.NAME.rocelab-lock`` beside it (``flock``, which
+ends with the process), writes to ``.NAME.xxxxxxxx`` and renames that. A lock file
+that nobody holds was left by a killed process; :func:`locked` says so, and its other files can then
+be removed.
 """
 
 from __future__ import annotations

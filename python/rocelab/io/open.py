@@ -82,7 +82,7 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
 
 
 def open_without_warning(directory: str | os.PathLike[str]) -> Result:
-    """As :func:`open_result`, without its warning."""
+    """Opens a result as :func:`open_result` does, without the warning about missing checksums."""
     directory = Path(directory)
     summary_path = directory / SUMMARY
     try:
@@ -230,7 +230,7 @@ def _drops(stored: Stored) -> list[dict[str, Any]]:
 def _need(path: Path, frame: pl.DataFrame, needed: Columns, rows: int | None = None) -> None:
     """Raises where ``frame``, read from ``path``, is not a table with the columns ``needed``.
 
-    Nor with so many ``rows``, where they are known.
+    Also raises if it does not have ``rows``, if they are given.
     """
     missing = [name for name in needed if name not in frame.columns]
     if missing:
@@ -251,7 +251,7 @@ def _need(path: Path, frame: pl.DataFrame, needed: Columns, rows: int | None = N
 
 
 def _need_ports(path: Path, frame: pl.DataFrame, ports: Table) -> None:
-    """Raises where ``frame``, read from ``path``, tells of a port that is none of ``ports``."""
+    """Raises if ``frame``, read from ``path``, names a port that is not in ``ports``."""
     told, known = (
         set(one.select(*PORT_COLUMNS).unique().rows()) for one in (frame, ports.to_polars())
     )

@@ -47,7 +47,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """What :func:`open_regular` opens, read; raises :class:`OSError` beyond ``most`` bytes."""
+    """The content of a regular file. Raises :class:`OSError` beyond ``most`` bytes."""
     with open_regular(path) as file:
         return read_rest(file, most, path)
 
@@ -65,5 +65,8 @@ def read_rest(file: BufferedReader, most: int, path: Path) -> bytes:
 
 
 def read_text(path: Path, most: int) -> str:
-    """The same as UTF-8 with any kind of line ends; raises :class:`UnicodeDecodeError`."""
+    """The text of a file of at most ``most`` bytes in UTF-8, with any kind of line ends.
+
+    Raises :class:`OSError` as :func:`read_bytes`, and :class:`UnicodeDecodeError`.
+    """
     return io.TextIOWrapper(io.BytesIO(read_bytes(path, most)), encoding="utf-8").read()

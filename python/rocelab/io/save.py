@@ -98,7 +98,7 @@ def reserved(directory: Path, *, force: bool, run: bool = False) -> Iterator[Res
 
 
 class ReservedDirectory:
-    """A place for one result, as :func:`reserved` gives it."""
+    """A directory that :func:`reserved` keeps for one result."""
 
     def __init__(self, directory: Path, target: Path, *, force: bool, run: bool) -> None:
         """``directory`` is what users call ``target``."""
@@ -160,9 +160,9 @@ class ReservedDirectory:
 
 
 def recover(target: Path) -> None:
-    """Restores or removes what a killed process left of ``target``, if one did, and says so.
+    """Restores or removes what a killed process left of ``target``, and prints what it did.
 
-    What a process that still lives is writing is left alone, and so is what may not be touched.
+    Files of a process that still lives, and files without permission, are left alone.
     """
     if has_lock_file(target):
         with suppress(OSError), locked(target, wait=False) as left:
@@ -177,7 +177,7 @@ def recover_all(directory: Path) -> None:
 
 
 def _recover_locked(target: Path) -> None:
-    """As :func:`recover`, with the lock held.
+    """Does what :func:`recover` says. The caller holds the lock.
 
     Where nothing has the name ``target``, the newest complete result gets it. A complete one that
     is newer than what has the name is kept beside it. Other files, such as pictures, are moved to

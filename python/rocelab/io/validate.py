@@ -149,7 +149,7 @@ def check_summary(path: Path, summary: dict[str, Any]) -> None:
 
 
 def add_warning_kinds(summary: dict[str, Any]) -> None:
-    """Adds to the summary of an older version what that did not tell: the kinds of its warnings."""
+    """Adds the kinds of its warnings to the summary of an older version, which had none."""
     warnings, left = summary.get("warnings"), 0
     if not isinstance(warnings, list):
         return

@@ -38,7 +38,7 @@ def each(cases: Mapping[str, str] | Iterable[str], read: Callable[[str], T]) -> 
 def queue_kb(
     case: str, probe: str = "queue", *, per_tick: float = 1.0
 ) -> Callable[[Runs], Samples]:
-    """Queue length over ticks of so many microseconds."""
+    """Queue length over time, which counts in ticks of ``per_tick`` microseconds."""
     return _over(case, probe, 1e3, None, per_tick)
 
 

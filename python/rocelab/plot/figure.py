@@ -17,7 +17,7 @@ class LabelledFigure(Figure):
         super().__init__(*args, **{"dpi": SCREEN_DPI, **kwargs})
 
     def savefig(self, fname: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        """As matplotlib's, in the resolution of :func:`rocelab.plot.save` unless told otherwise."""
+        """As matplotlib's, in the resolution of :func:`rocelab.plot.save` by default."""
         with theme():
             self._forget_layout()
             super().savefig(fname, **{"dpi": DPI, **kwargs})

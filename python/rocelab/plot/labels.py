@@ -57,7 +57,7 @@ def label_text(name: str) -> str:
 
 
 def _labels(results: Sequence[Result]) -> list[str]:
-    """What to call each of ``results``: as short as tells them apart."""
+    """A name for each of ``results``: the shortest kind of name in which they differ."""
     summaries = [result.summary for result in results]
     directories = [result.directory for result in results]
     paths = [path.absolute().parts if path else () for path in directories]
@@ -79,7 +79,7 @@ def _labels(results: Sequence[Result]) -> list[str]:
 
 
 def wrap(name: str, letters: int) -> list[str]:
-    """``name`` in lines that are no wider than so many usual letters.
+    """``name`` in lines that are no wider than ``letters`` usual letters.
 
     Also where it has no spaces, as paths, and where its letters are wide ones.
     """

@@ -18,7 +18,7 @@ _LABEL_WIDTH = 22
 """Letters of a y label in a line beside the one panel of a picture."""
 
 _STACKED_LABEL_WIDTH = 19
-"""The same beside one of several panels, which are lower."""
+"""Letters of a y label in a line beside one of several panels, which are lower."""
 
 _TITLE_PAD_PT = 2
 """Between a panel and its title."""
@@ -142,7 +142,7 @@ def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
     handles = [shown[name] for name in names]
     markers_alone = all(handle.get_linestyle() == "None" for handle in handles)
     handle_length = 1.0 if markers_alone else 2.2
-    # Lengths are in letters, of which a column's width holds so many.
+    # Lengths are in usual letters, of which `LEGEND_WIDTH` fit side by side.
     beside = handle_length * 1.6 + 3
     lines = [wrap(name, int(LEGEND_WIDTH - beside)) for name in names]
     longest = max(len(line) for one in lines for line in one)

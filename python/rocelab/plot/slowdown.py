@@ -31,7 +31,7 @@ PERCENTILES = (50, 95, 99)
 NEAREST_RANK: Mapping[int, int] = {95: 20, 99: 100}
 """Of fewer values than these, the percentile by nearest rank is the largest."""
 SCRIPT_RANK: Mapping[int, int] = {95: 21, 99: 101}
-"""The same of the index int(n p) of n sorted values, as in :mod:`rocelab.hpcc.fct`."""
+"""Of fewer values than these, the one at index int(n p), as in ``hpcc/fct.py``, is the largest."""
 
 _MAX_TAG = 24
 """Letters of a tag below a panel; of longer ones the middle is left out."""
@@ -39,7 +39,7 @@ _TAGS_WIDTH = 40
 """Letters side by side in all below a panel."""
 _MAX_SLANTED = 10
 _MAX_LABELLED_SIZES = 4
-"""Up to so many sizes have labels of their own, where these have room."""
+"""Maximum number of sizes that have labels of their own."""
 AXIS_LETTERS = 38
 """Letters that have room below a panel, those between two values included."""
 _GAP_LETTERS = 1
@@ -229,7 +229,7 @@ def _short(tag: str) -> str:
 
 
 def _maxima(groups: str, counts: Sequence[int], needed: Mapping[int, int]) -> list[str]:
-    """Says which percentiles of ``groups`` with so many flows each are just their maximum."""
+    """Says which percentiles of ``groups`` are just the maximum, as the groups have few flows."""
     low, high = min(counts, default=0), max(counts, default=0)
     few = {percent: least for percent, least in needed.items() if low < least}
     if not few:
@@ -302,7 +302,7 @@ def log_sizes(axes: Axes) -> None:
     lines: Any = axes.lines
     sizes = sorted({float(size) for line in lines for size in line.get_xdata() if size > 0})
     if len(sizes) > 1 and _format.size(sizes[0]) == _format.size(sizes[-1]):
-        # No label tells them apart: as wide as matplotlib makes an axis for a single size.
+        # Their labels would be equal: as wide as matplotlib makes an axis for a single size.
         axes.set_xlim(sizes[0] / 10, sizes[-1] * 10)
     low, high = axes.get_xlim()
     subs: tuple[float, ...] = (1.0,) if high / low > 30 else (1.0, 2.0, 5.0)
@@ -320,7 +320,7 @@ def log_sizes(axes: Axes) -> None:
 
 
 def _size_tick(nbytes: float, _: object) -> str:
-    """What stands at a tick of so many bytes."""
+    """The label of a tick."""
     # A function with a name, as pictures with others cannot be pickled.
     return _format.size(nbytes)
 

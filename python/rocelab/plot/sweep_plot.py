@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _WIDE = 10
 """From this quotient of the largest and the smallest on the x axis is logarithmic."""
 _MAX_TICKS = 8
-"""Up to so many numbers on the x axis all have ticks."""
+"""Maximum number of values on the x axis that all have ticks."""
 _HIGH = 20
-"""The same of the y axis."""
+"""From this quotient of the largest and the smallest on the y axis is logarithmic."""
 _SPREAD = 0.6
 """How much of the way to the next word the points of one take together."""
 _ASIDE_PT = 2.5
@@ -63,7 +63,7 @@ def plot_metric(sweep: Sweep, metric: Metric) -> Figure:
     panels = _panels(axes, varied, known, scale)
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
     points = [point for lines in panels.values() for line in lines.values() for point in line]
-    # Lines keep to their places where no bars are to be told apart.
+    # Lines without bars need not be moved aside.
     step_pt = min(_ASIDE_PT, _ALL_ASIDE_PT / len(names)) if any(half for *_, half in points) else 0
     from matplotlib.transforms import Affine2D, ScaledTranslation
 

@@ -82,7 +82,7 @@ def theme() -> Iterator[None]:
 
     # Explicit settings alone, so that a user's own style does not change the pictures.
     with mpl.rc_context(), warnings.catch_warnings():
-        # A letter that no font has is drawn as a box, which tells as much.
+        # A letter that no font has is drawn as a box, which says it as well as a warning.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         mpl.rcdefaults()
         mpl.rcParams.update(_settings())

@@ -109,7 +109,7 @@ class Sweep:
         return pl.DataFrame(columns)
 
     def _keys(self, times: int) -> list[pl.Series]:
-        """A column for each key, its value of each combination so many ``times``."""
+        """A column for each key. The value of each combination is repeated ``times`` times."""
         import polars as pl
 
         combinations = grid.combinations(self.plan.axes)

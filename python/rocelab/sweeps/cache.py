@@ -119,5 +119,5 @@ def _key(scenario: Scenario) -> str:
 
 @cache
 def simulator_hash() -> str:
-    """What tells one build of the simulator from another."""
+    """The hash of the simulator's binary, which differs from build to build."""
     return hashlib.sha256(Path(_rocelab.__file__).read_bytes()).hexdigest()

@@ -24,7 +24,7 @@ def interval(values: Sequence[float]) -> tuple[float, float | None]:
 
 @cache
 def quantile(freedom: int) -> float:
-    """What Student's t with so many degrees of freedom exceeds, either way, in 5 % of cases."""
+    """The two-sided 5 % quantile of Student's t with ``freedom`` degrees of freedom."""
     low, high = 0.0, math.pi / 2
     # Until halves are no smaller; t is the tangent of the angle, but for a factor.
     while low < (angle := (low + high) / 2) < high:

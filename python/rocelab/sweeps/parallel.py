@@ -15,10 +15,10 @@ from rocelab.simulate import Progress, check_count
 Name = TypeVar("Name", bound=Hashable)
 
 Tick = Callable[[Progress], None]
-"""What is told how far a run has come."""
+"""Called with the progress of a run."""
 
 _TICK_S = 0.1
-"""How often Ctrl-C is looked at."""
+"""Interval in which signals are checked."""
 
 
 def check_jobs(jobs: int | None) -> None:
@@ -28,12 +28,12 @@ def check_jobs(jobs: int | None) -> None:
 
 
 def parallel_runs(jobs: int | None, runs: int) -> int:
-    """How many of so many ``runs`` go at a time."""
+    """How many of ``runs`` go at a time with ``jobs``; None stands for :func:`available_cores`."""
     return min(jobs or available_cores(), runs)
 
 
 def available_cores() -> int:
-    """How many processors this process may use: not all, where a scheduler gave it some."""
+    """How many processors this process may use. A scheduler may have given it a part of them."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -48,8 +48,9 @@ def run_parallel(
 ) -> None:
     """Calls ``make`` for each of ``names``, in ``jobs`` threads, which :func:`check_jobs` passed.
 
-    What ``make`` is given besides is to be told of its run's progress, and stops the run where
-    another one failed. On Ctrl-C all runs are stopped; what is being saved is saved to its end.
+    ``make`` also gets a function that it must call with the progress of its run. That function
+    stops the run if another one failed. On Ctrl-C all runs stop; saves that have begun are
+    finished.
     """
     if not names:
         return

@@ -71,9 +71,9 @@ class Plan:
         return apply_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
 
     def checked(self, case: Case, at_a_time: int) -> tuple[Scenario, str | None]:
-        """The same, after all checks, and a warning if memory may not suffice.
+        """The scenario of a run after all checks, and a warning if memory may not suffice.
 
-        So many of the runs go ``at_a_time``. An error names combination and seed.
+        Memory must suffice for ``at_a_time`` parallel runs. Errors name combination and seed.
         """
         try:
             scenario = self.scenario_of(case)

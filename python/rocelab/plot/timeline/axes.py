@@ -26,14 +26,14 @@ TITLES = {
 }
 
 _LATE = 100
-"""Times that begin later than so many times their span are told from a moment shortly before."""
+"""If the first time exceeds this multiple of the span, times count from a moment before it."""
 
 _PS_PER = (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3))
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How a picture tells times: in a unit of so many ``ps``, after a moment."""
+    """How a picture shows times: after a moment, in a unit of ``ps`` picoseconds."""
 
     origin_ps: int
     unit: str
@@ -62,7 +62,7 @@ def axis_begin(lines: Sequence[Line], start_ps: int, interval_ps: int) -> int:
 
 
 def choose_clock(begin_ps: int, end_ps: int) -> Clock:
-    """How to tell times from ``begin_ps`` to ``end_ps``: where they differ little, only by that."""
+    """The clock for times from ``begin_ps`` to ``end_ps``. Late short spans get an origin."""
     span_ps = end_ps - begin_ps
     origin_ps = 0
     if 0 < span_ps * _LATE < begin_ps:
@@ -76,7 +76,7 @@ def choose_clock(begin_ps: int, end_ps: int) -> Clock:
 
 
 def _time_unit(ps: float, at_least: int = 1) -> tuple[str, float]:
-    """The largest unit of which ``ps`` is ``at_least`` so many."""
+    """The largest unit of which ``ps`` holds ``at_least`` this many."""
     return next(((unit, size) for unit, size in _PS_PER if ps >= at_least * size), _PS_PER[-1])
 
 

@@ -86,7 +86,7 @@ def draw_bars(
                 (row - 0.35, 0.7),
                 color=line_style(line.run).colour,
                 linewidth=0,
-                # Not moved to whole pixels: a pixel's shade tells how much of it was paused.
+                # Not moved to whole pixels: a pixel's shade shows how much of it was paused.
                 snap=False,
             )
         axes.set_yticks(range(len(rows)), ["\n".join(lines) for lines in called], parse_math=False)
@@ -104,7 +104,7 @@ def draw_bars(
 
 
 def _name(line: Line, names: Sequence[str], places: Sequence[str]) -> str:
-    """What tells a line from the others: its result, its place, or both."""
+    """What to call a row: its result, its place, or both."""
     if len(names) == 1:
         return line.where
     return names[line.run] if len(places) == 1 else f"{names[line.run]}, {line.where}"
