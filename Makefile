@@ -18,7 +18,7 @@ test-rust:
 	cargo test --workspace --quiet
 
 test-python: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # Undefined behaviour in the engine; needs Miri of a nightly toolchain, and a quarter of an hour.
 miri:
