@@ -34,7 +34,7 @@ pub use notification_point::NotificationPoint;
 pub use reaction_point::ReactionPoint;
 
 use crate::contract::{Ctl, EcnLaw, HostFacts, PlainSwitch, Preset, Scheme, SwitchFacts};
-use crate::rate_window;
+use crate::rate_window::WindowMode;
 use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
@@ -42,15 +42,35 @@ const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 const STEP: RangeInclusive<Rate> = Rate::from_bps(100_000)..=Rate::from_gbps(100);
 const FRACTION: RangeInclusive<f64> = 0.0..=1.0;
 
+crate::choice! {
+    /// Which form of the reaction point a sender works by.
+    pub enum Form {
+        /// The paper's.
+        Paper = "paper",
+        /// The one of the Mellanox firmware.
+        Mellanox = "mellanox",
+    }
+}
+
+crate::choice! {
+    /// How marks reach the sender.
+    pub enum MarkFeedback {
+        /// By CNPs, at most one per `cnp_interval`.
+        Cnp = "cnp",
+        /// By a flag in every ACK.
+        AckEcho = "ack-echo",
+    }
+}
+
 crate::params! {
     /// Parameters of DCQCN.
     pub struct DcqcnParams {
         /// Reaction point: the paper's, or the one of the Mellanox firmware.
-        variant: &'static str, "", &["paper", "mellanox"],
+        variant: Form, "", (),
             "SIGCOMM'15 section 3.1; HPCC simulator, CC_MODE 1";
         /// How marks reach the sender: CNPs, at most one per `cnp_interval`, or a flag in every
         /// ACK.
-        notification: &'static str, "", &["cnp", "ack-echo"],
+        notification: MarkFeedback, "", (),
             "SIGCOMM'15 section 3.1; HPCC simulator";
         /// Minimum time between two CNPs of a QP.
         cnp_interval: Time, "N", Time::ZERO..=Time::from_ms(100), "SIGCOMM'15 section 3.1";
@@ -84,7 +104,7 @@ crate::params! {
         clamp_target: bool, "", (), "SIGCOMM'15 section 3.1; firmware, clamp_tgt_rate";
         /// Limit of the bytes in flight: none, or the BDP of the network or of the path, either
         /// fixed or scaled by rate over line rate.
-        window: &'static str, "", rate_window::CHOICES,
+        window: WindowMode, "", (),
             "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
@@ -177,8 +197,8 @@ pub mod presets {
     /// rate.
     pub fn paper(host_rate: Rate) -> DcqcnParams {
         DcqcnParams {
-            variant: "paper",
-            notification: "cnp",
+            variant: Form::Paper,
+            notification: MarkFeedback::Cnp,
             cnp_interval: Time::from_us(50),
             initial_alpha: 1.0,
             gain: 1.0 / 256.0,
@@ -194,7 +214,7 @@ pub mod presets {
             min_rate: Rate::from_mbps(100),
             first_cnp_rate: 1.0,
             clamp_target: true,
-            window: "none",
+            window: WindowMode::None,
         }
     }
 
@@ -202,8 +222,8 @@ pub mod presets {
     /// window.
     pub fn hpcc(host_rate: Rate) -> DcqcnParams {
         DcqcnParams {
-            variant: "mellanox",
-            notification: "ack-echo",
+            variant: Form::Mellanox,
+            notification: MarkFeedback::AckEcho,
             alpha_timer: Time::from_us(1),
             increase_timer: Time::from_us(300),
             byte_counter: Bytes::ZERO,
@@ -220,7 +240,7 @@ pub mod presets {
     /// Preset `dcqcn-mlx`: defaults of Mellanox 100G firmware, with byte counter and CNPs.
     pub fn mlx(host_rate: Rate) -> DcqcnParams {
         DcqcnParams {
-            notification: "cnp",
+            notification: MarkFeedback::Cnp,
             cnp_interval: Time::from_us(4),
             initial_alpha: 1023.0 / 1024.0,
             gain: 5.0 / 1024.0,
@@ -243,7 +263,7 @@ pub mod presets {
             rate_ai: Rate::from_mbps(50),
             rate_hai: Rate::from_mbps(100),
             min_rate: Rate::from_mbps(100),
-            window: "bdp",
+            window: WindowMode::Bdp,
             ..hpcc(host_rate)
         }
     }

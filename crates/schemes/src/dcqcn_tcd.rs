@@ -20,7 +20,9 @@ use crate::contract::{
     Absent, Ack, Ctl, EcnCodePoint, Header, HostCx, HostFacts, Np, PathFacts, Present, Preset, Rp,
     RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
-use crate::dcqcn::{self, Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{
+    self, Cnp, Dcqcn, DcqcnParams, Form, MarkFeedback, NotificationPoint, ReactionPoint,
+};
 use crate::params::ParamError;
 use crate::tcd::{Tcd, TcdParams};
 use units::{Rate, Time};
@@ -84,13 +86,13 @@ impl Scheme for DcqcnTcd {
 
     fn check(params: &DcqcnTcdParams) -> Result<(), ParamError> {
         let (interval, hold) = (params.dcqcn.cnp_interval, params.hold.hold_time);
-        if params.dcqcn.notification == "cnp" && hold <= interval {
+        if params.dcqcn.notification == MarkFeedback::Cnp && hold <= interval {
             let why =
                 format!("must be above cnp_interval, which is {interval}, or all holds have gaps");
             return Err(ParamError::Conflict("hold_time", why));
         }
         let check = params.dcqcn.decrease_interval;
-        if params.dcqcn.variant == "mellanox" && hold <= check {
+        if params.dcqcn.variant == Form::Mellanox && hold <= check {
             let why = format!(
                 "must be above decrease_interval, which is {check}: the firmware's cut may come so \
                  long after its notification, and a hold would undo it"
@@ -236,7 +238,7 @@ pub struct TernaryNotificationPoint {
 impl TernaryNotificationPoint {
     /// Returns the state of a new QP.
     pub fn new(params: &DcqcnParams) -> TernaryNotificationPoint {
-        let sends = params.notification == "cnp";
+        let sends = params.notification == MarkFeedback::Cnp;
         TernaryNotificationPoint {
             congestion: NotificationPoint::new(params),
             silent_until: if sends { Time::ZERO } else { Time::NEVER },

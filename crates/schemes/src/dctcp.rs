@@ -21,14 +21,15 @@ use crate::contract::{
     Absent, Ack, EcnCodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver,
     PlainSwitch, Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
-use crate::rate_window::{self, RateWindow};
+use crate::form::Form;
+use crate::rate_window::{RateWindow, WindowMode};
 use units::{Bytes, Rate, Time};
 
 crate::params! {
     /// Parameters of DCTCP.
     pub struct DctcpParams {
         /// Controlled quantity: the paper's window, or a rate as in the HPCC simulator.
-        variant: &'static str, "", &["paper", "ns3"],
+        variant: Form, "", (),
             "SIGCOMM'10 section 3.1; HPCC simulator, CC_MODE 8";
         /// Gain of alpha's moving average.
         gain: f64, "g", 0.0001..=1.0, "SIGCOMM'10 section 3.4";
@@ -39,7 +40,7 @@ crate::params! {
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight in addition to the rate (ns3 only): none, or the BDP of the
         /// network or of the path, either fixed or scaled by rate over line rate.
-        window: &'static str, "", rate_window::CHOICES,
+        window: WindowMode, "", (),
             "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
@@ -100,19 +101,19 @@ pub mod presets {
 
     /// Preset `dctcp-paper`: the paper's window, and its K for 10G, scaled with the port rate.
     pub fn paper(host_rate: Rate) -> DctcpParams {
-        DctcpParams { variant: "paper", ..hpcc(host_rate) }
+        DctcpParams { variant: Form::Paper, ..hpcc(host_rate) }
     }
 
     /// Preset `dctcp-hpcc`: what the HPCC paper's simulator compares with: a rate, and a window on
     /// top.
     pub fn hpcc(_host_rate: Rate) -> DctcpParams {
         DctcpParams {
-            variant: "ns3",
+            variant: Form::Ns3,
             gain: 1.0 / 16.0,
             // The same at every port rate.
             rate_ai: Rate::from_mbps(615),
             min_rate: Rate::from_mbps(1000),
-            window: "bdp",
+            window: WindowMode::Bdp,
         }
     }
 }
@@ -159,7 +160,7 @@ impl ReactionPoint {
     /// Returns the state of a new QP: at line rate, with alpha 1. Both are as in the HPCC
     /// simulator. (The paper's alpha begins with its TCP, which begins with slow start.)
     pub fn new(params: &DctcpParams, path: &PathFacts) -> ReactionPoint {
-        let control = if params.variant == "ns3" { Control::Rate } else { Control::Window };
+        let control = if params.variant == Form::Ns3 { Control::Rate } else { Control::Window };
         let payload = path.payload.get();
         let (first, min, max, step) = match control {
             Control::Window => {
@@ -171,7 +172,7 @@ impl ReactionPoint {
                 (line, params.min_rate.bps().min(line), line, params.rate_ai.bps())
             }
         };
-        let rate_window = if control == Control::Rate { params.window } else { "none" };
+        let rate_window = if control == Control::Rate { params.window } else { WindowMode::None };
         let mut rp = ReactionPoint {
             control,
             gain: params.gain,

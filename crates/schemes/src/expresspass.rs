@@ -35,11 +35,21 @@ use units::{Bytes, Priority, Rate, Time};
 
 const SHARE: RangeInclusive<f64> = 0.0001..=1.0;
 
+crate::choice! {
+    /// Whose feedback control.
+    pub enum Feedback {
+        /// The one of the authors' simulator.
+        Code = "code",
+        /// The paper's Algorithm 1.
+        Paper = "paper",
+    }
+}
+
 crate::params! {
     /// Parameters of ExpressPass.
     pub struct ExpressPassParams {
         /// Feedback control: as in the authors' simulator, or the paper's Algorithm 1.
-        feedback: &'static str, "", &["code", "paper"], "ns2-xpass; SIGCOMM'17 Algorithm 1";
+        feedback: Feedback, "", (), "ns2-xpass; SIGCOMM'17 Algorithm 1";
         /// A QP's first credit rate, as a share of the highest.
         initial_rate: f64, "alpha", SHARE, "SIGCOMM'17 section 3.2; ns2-xpass, alpha_";
         /// QPs that request fewer packets start at a proportionally lower rate.
@@ -181,7 +191,7 @@ pub mod presets {
     /// Preset `expresspass-xpass`: the authors' simulator in its large-scale set-up.
     pub fn xpass(_host_rate: Rate) -> ExpressPassParams {
         ExpressPassParams {
-            feedback: "code",
+            feedback: Feedback::Code,
             initial_rate: 0.5,
             ramp_packets: 40,
             initial_w: 0.0625,
@@ -201,7 +211,7 @@ pub mod presets {
     /// Preset `expresspass-paper`: the paper's feedback control: half the highest rate, 10 % loss.
     pub fn paper(host_rate: Rate) -> ExpressPassParams {
         ExpressPassParams {
-            feedback: "paper",
+            feedback: Feedback::Paper,
             ramp_packets: 1,
             initial_w: 0.5,
             target_loss: 0.1,

@@ -33,17 +33,39 @@ use crate::contract::{
     Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp, Scheme, SendLimits,
     SenderMetric, Strict, SwitchFacts,
 };
-use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
+use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
 use crate::params::ParamError;
 use units::{NodeId, PortId, Rate, Time};
 use wire::int::FnccAck;
 
+crate::choice! {
+    /// How often W^c may be set to the fair share.
+    pub enum LastHopSpeedup {
+        /// Never.
+        Off = "off",
+        /// At each ACK.
+        PerAck = "per-ack",
+        /// Once per round trip.
+        PerRoundTrip = "per-round-trip",
+    }
+}
+
+crate::choice! {
+    /// How exact INT records are.
+    pub enum RecordFormat {
+        /// At full precision.
+        Full = "full",
+        /// Rounded and wrapped around in 64 bits.
+        Fncc64 = "fncc-64",
+    }
+}
+
 crate::params! {
     /// Parameters that FNCC adds to HPCC's.
     pub struct NotificationParams {
         /// Last-hop congestion speed-up: whether and how often W^c may be set to the fair share.
-        last_hop_speedup: &'static str, "LHCS", &["off", "per-ack", "per-round-trip"],
+        last_hop_speedup: LastHopSpeedup, "LHCS", (),
             "section 3.2.2, Algorithm 3";
         /// Normalised bytes in flight above which the last hop is congested.
         last_hop_threshold: f64, "alpha", 0.5..=10.0, "section 3.2.2";
@@ -53,7 +75,7 @@ crate::params! {
         update_period: Time, "", Time::ZERO..=Time::from_ms(10),
             "section 4.1, which gives no value";
         /// INT records at full precision, or rounded and wrapped around in 64 bits.
-        int_format: &'static str, "", &["full", "fncc-64"],
+        int_format: RecordFormat, "", (),
             "section 4.3: B 4, ts 24, txBytes 20, qLen 16 bits";
     }
 }
@@ -61,7 +83,7 @@ crate::params! {
 impl NotificationParams {
     /// Returns the format of the INT records.
     fn format(&self) -> IntFormat {
-        if self.int_format == "fncc-64" { IntFormat::PAPER } else { IntFormat::FULL }
+        if self.int_format == RecordFormat::Fncc64 { IntFormat::PAPER } else { IntFormat::FULL }
     }
 }
 
@@ -106,7 +128,9 @@ impl<const N: usize> Scheme for Fncc<N> {
     type Cp = IntTable;
 
     fn check(params: &FnccParams) -> Result<(), ParamError> {
-        if !params.hpcc.fast_reaction && params.notification.last_hop_speedup == "per-ack" {
+        if !params.hpcc.fast_reaction
+            && params.notification.last_hop_speedup == LastHopSpeedup::PerAck
+        {
             let why =
                 "without fast_reaction W is computed once a round trip: take \"per-round-trip\"";
             return Err(ParamError::Conflict("last_hop_speedup", why.to_owned()));
@@ -147,11 +171,11 @@ pub mod presets {
         FnccParams {
             hpcc: hpcc::presets::paper(host_rate),
             notification: NotificationParams {
-                last_hop_speedup: "per-ack",
+                last_hop_speedup: LastHopSpeedup::PerAck,
                 last_hop_threshold: 1.05,
                 last_hop_share: 0.9,
                 update_period: Time::ZERO,
-                int_format: "full",
+                int_format: RecordFormat::Full,
             },
         }
     }
@@ -359,7 +383,7 @@ impl<const N: usize> OnEnqueue<Fncc<N>> for IntTable {
 #[derive(Clone, Debug)]
 pub struct ReactionPoint<const N: usize> {
     hpcc: hpcc::ReactionPoint<N>,
-    speedup: Speedup,
+    speedup: LastHopSpeedup,
     rates: LinkRates,
     threshold: f64,
     /// beta T / 8. Multiplied by a rate in bits per second, it gives the window that LHCS divides
@@ -367,26 +391,16 @@ pub struct ReactionPoint<const N: usize> {
     share: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Speedup {
-    Off,
-    PerAck,
-    PerRoundTrip,
-}
-
 impl<const N: usize> ReactionPoint<N> {
     /// Returns the state of a new QP.
     pub fn new(params: &FnccParams, path: &PathFacts) -> ReactionPoint<N> {
         let own = &params.notification;
         let law = hpcc::Law::new(&params.hpcc, path).with_format(own.format());
-        let rtt = if params.hpcc.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
+        let rtt =
+            if params.hpcc.base_rtt == BaseRtt::Path { path.base_rtt } else { path.network_rtt };
         ReactionPoint {
             hpcc: hpcc::ReactionPoint::under(law.shared()),
-            speedup: match own.last_hop_speedup {
-                "per-ack" => Speedup::PerAck,
-                "per-round-trip" => Speedup::PerRoundTrip,
-                _ => Speedup::Off,
-            },
+            speedup: own.last_hop_speedup,
             rates: path.rates.clone(),
             threshold: own.last_hop_threshold,
             share: own.last_hop_share * rtt.ps() as f64 / 8e12,
@@ -412,9 +426,9 @@ impl<const N: usize> ReactionPoint<N> {
         hpcc.new_ack_with(now, next_expected, next_to_send, int, |hpcc, bottleneck, full| {
             // UpdateWc, lines 22 to 28. U_j is the newest value, not its average.
             let wanted = match speedup {
-                Speedup::Off => false,
-                Speedup::PerAck => true,
-                Speedup::PerRoundTrip => full,
+                LastHopSpeedup::Off => false,
+                LastHopSpeedup::PerAck => true,
+                LastHopSpeedup::PerRoundTrip => full,
             };
             if wanted
                 && bottleneck.hop == 0

@@ -43,6 +43,46 @@ use units::{Bytes, Rate, Time};
 const LENGTH: RangeInclusive<Bytes> = Bytes::new(100)..=Bytes::new(1_000_000_000);
 const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 
+crate::choice! {
+    /// What S counts.
+    pub enum SentCounter {
+        /// What has left the VOQ.
+        Left = "left",
+        /// What has joined the VOQ.
+        Joined = "joined",
+    }
+}
+
+crate::choice! {
+    /// Where equation 1 gives the line rate.
+    pub enum FullRate {
+        /// Below q0.
+        BelowTarget = "below-target",
+        /// Where the packet that asks waits alone.
+        Empty = "empty",
+    }
+}
+
+crate::choice! {
+    /// What a VOQ is for.
+    pub enum VoqPer {
+        /// A receiving host.
+        Host = "host",
+        /// A receiving rack.
+        Rack = "rack",
+    }
+}
+
+crate::choice! {
+    /// Where VOQs are.
+    pub enum ControlScope {
+        /// In the whole network.
+        Network = "network",
+        /// In the sender's pod. Between pods there is PFC alone.
+        Pod = "pod",
+    }
+}
+
 crate::params! {
     /// Parameters of HierCC. Bytes are counted on the wire.
     pub struct HierccParams {
@@ -51,7 +91,7 @@ crate::params! {
         /// C0 is at least the downlink's rate times the round trip between ToRs, plus one packet.
         fill_path: bool, "", (), "decided here: else C0 limits the throughput";
         /// S counts what has left the VOQ, or what has joined it.
-        sent: &'static str, "S", &["left", "joined"], "APNet'21 section 3.2: left";
+        sent: SentCounter, "S", (), "APNet'21 section 3.2: left";
         /// Bytes that a credit allows.
         credit: Bytes, "Delta", LENGTH, "APNet'21 sections 3.2, 5";
         /// Queue length that a VOQ converges to. If it is less than a full packet, all three queue
@@ -61,7 +101,7 @@ crate::params! {
         beta: f64, "beta", 0.001..=1.0, "APNet'21 section 5";
         /// Condition for the line rate in equation 1: the queue is below q0, or the packet that
         /// triggers the update waits alone.
-        full_rate: &'static str, "", &["below-target", "empty"],
+        full_rate: FullRate, "", (),
             "decided here: APNet'21 equation 1 prints Q < 0";
         /// Round trip between a sender and its ToR. The rate is computed every RTT_hop / beta.
         hop_rtt: Time, "RTT_hop", SPAN, "APNet'21 section 3.3";
@@ -83,10 +123,10 @@ crate::params! {
         /// what they wait for was lost.
         loss_timeout: Time, "", SPAN, "decided here: the paper has no losses";
         /// One VOQ for each receiving host, or for each receiving rack.
-        voq: &'static str, "", &["host", "rack"], "APNet'21 sections 3.1, 4: host";
+        voq: VoqPer, "", (), "APNet'21 sections 3.1, 4: host";
         /// VOQs for destinations in the whole network, or only in the sender's pod. In the second
         /// case PFC alone acts between pods.
-        scope: &'static str, "", &["network", "pod"], "APNet'21 section 4: network";
+        scope: ControlScope, "", (), "APNet'21 section 4: network";
     }
 }
 
@@ -157,7 +197,7 @@ impl Scheme for Hiercc {
         if params.target_queue > params.stop_queue {
             return Err(ParamError::Conflict("target_queue", bound));
         }
-        if params.voq == "rack" && params.sent == "joined" {
+        if params.voq == VoqPer::Rack && params.sent == SentCounter::Joined {
             let why = "what joined a rack's VOQ is not counted by host: sent must be \"left\"";
             return Err(ParamError::Conflict("voq", why.to_owned()));
         }
@@ -206,11 +246,11 @@ pub mod presets {
         HierccParams {
             initial_credits: at_25(10),
             fill_path: false,
-            sent: "left",
+            sent: SentCounter::Left,
             credit: Bytes::new(1000),
             target_queue: at_25(20),
             beta: 0.2,
-            full_rate: "below-target",
+            full_rate: FullRate::BelowTarget,
             hop_rtt: Time::from_us(2),
             stop_queue: at_25(70),
             resume_queue: at_25(50),
@@ -218,14 +258,14 @@ pub mod presets {
             min_rate: default_min_rate(host_rate),
             flow_timeout: Time::from_us(100),
             loss_timeout: Time::from_ms(10),
-            voq: "host",
-            scope: "network",
+            voq: VoqPer::Host,
+            scope: ControlScope::Network,
         }
     }
 
     /// Preset `hiercc-ahead`: C0 of 10 KB at 25 Gb/s, S counts what has joined the VOQ.
     pub fn ahead(host_rate: Rate) -> HierccParams {
-        HierccParams { sent: "joined", ..paper(host_rate) }
+        HierccParams { sent: SentCounter::Joined, ..paper(host_rate) }
     }
 }
 

@@ -19,16 +19,39 @@ use crate::contract::{
     Absent, Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
     SendLimits, SenderMetric, SwitchFacts,
 };
+use crate::form::Form;
 use crate::int::{IntFormat, IntStack, StampInt};
 use crate::params::ParamError;
-use crate::rate_window::CHOICES;
+use crate::rate_window::WindowMode;
 use units::{Rate, Time};
+
+crate::choice! {
+    /// Which base round trip T is.
+    pub enum BaseRtt {
+        /// The largest of the network.
+        Network = "network",
+        /// The one of the QP's own path.
+        Path = "path",
+    }
+}
+
+crate::choice! {
+    /// How exact INT records are.
+    pub enum IntPrecision {
+        /// At full precision.
+        Full = "full",
+        /// As the HPCC simulator's 64 bits hold them.
+        Ns3 = "hpcc-ns3",
+        /// As under `Ns3`; a port whose rate has no code says 25 Gb/s.
+        Ns3Uncoded = "hpcc-ns3-uncoded",
+    }
+}
 
 crate::params! {
     /// Parameters of HPCC.
     pub struct HpccParams {
         /// Reaction point: the paper's, or the HPCC simulator's.
-        variant: &'static str, "", &["paper", "ns3"],
+        variant: Form, "", (),
             "SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 3";
         /// Target utilisation.
         eta: f64, "eta", 0.1..=1.0, "SIGCOMM'19 section 3.3";
@@ -39,7 +62,7 @@ crate::params! {
         /// Maximum number of flows that share a link without a queue: W_AI = W_init (1 - eta) / N.
         expected_flows: u64, "N", 1..=1_000_000, "SIGCOMM'19 section 3.3";
         /// T: the largest base round trip of the network, or that of the QP's own path.
-        base_rtt: &'static str, "T", &["network", "path"],
+        base_rtt: BaseRtt, "T", (),
             "SIGCOMM'19 section 3.2; HPCC simulator, GLOBAL_T";
         /// The rate never falls below this.
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
@@ -51,10 +74,10 @@ crate::params! {
         rate_per_hop: bool, "", (), "HPCC simulator, MULTI_RATE";
         /// Limit of the bytes in flight in addition to the rate (ns3 only): none, the BDP of the
         /// network or of the path scaled by rate over line rate, or that BDP at any rate.
-        window: &'static str, "", CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: WindowMode, "", (), "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
         /// Precision of INT records: full, or as in the HPCC simulator's 64 bits. With
         /// `hpcc-ns3-uncoded`, a port whose rate has no code reports 25 Gb/s.
-        int_format: &'static str, "", &["full", "hpcc-ns3", "hpcc-ns3-uncoded"],
+        int_format: IntPrecision, "", (),
             "HPCC simulator, IntHeader";
         /// INT records count bytes sent in units of 128 B and queues in units of 80 B, both times
         /// this factor.
@@ -82,9 +105,9 @@ impl HpccParams {
     /// Returns the format of the INT records.
     pub fn format(&self) -> IntFormat {
         match self.int_format {
-            "hpcc-ns3" => IntFormat::hpcc_ns3(self.int_multi as u32),
-            "hpcc-ns3-uncoded" => IntFormat::hpcc_ns3(self.int_multi as u32).with_uncoded(),
-            _ => IntFormat::FULL,
+            IntPrecision::Full => IntFormat::FULL,
+            IntPrecision::Ns3 => IntFormat::hpcc_ns3(self.int_multi as u32),
+            IntPrecision::Ns3Uncoded => IntFormat::hpcc_ns3(self.int_multi as u32).with_uncoded(),
         }
     }
 }
@@ -140,7 +163,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
     }
     /// Number of hops 4 bits, path id 12 bits, and 64 bits per hop, used or not (section 4).
     fn meta_bytes(params: &HpccParams) -> (u32, u32) {
-        let room = if params.variant == "ns3" { params.max_hops as usize } else { N };
+        let room = if params.variant == Form::Ns3 { params.max_hops as usize } else { N };
         let int = 2 + 8 * room as u32;
         (int, int)
     }
@@ -157,18 +180,18 @@ pub mod presets {
     /// Preset `hpcc-paper`: the paper's settings: eta 0.95, maxStage 5, W_AI for 100 flows.
     pub fn paper(host_rate: Rate) -> HpccParams {
         HpccParams {
-            variant: "paper",
+            variant: Form::Paper,
             eta: 0.95,
             max_stage: 5,
             rate_ai: Rate::ZERO,
             expected_flows: 100,
-            base_rtt: "network",
+            base_rtt: BaseRtt::Network,
             min_rate: Rate::from_mbps(100),
             fast_reaction: true,
             sample_feedback: false,
             rate_per_hop: false,
-            window: "bdp",
-            int_format: "full",
+            window: WindowMode::Bdp,
+            int_format: IntPrecision::Full,
             // 1 at 25G.
             int_multi: (host_rate.bps() / 25_000_000_000).clamp(1, 32),
             max_hops: 5,
@@ -179,8 +202,8 @@ pub mod presets {
     /// INT.
     pub fn ns3(host_rate: Rate) -> HpccParams {
         HpccParams {
-            variant: "ns3",
-            int_format: "hpcc-ns3",
+            variant: Form::Ns3,
+            int_format: IntPrecision::Ns3,
             max_stage: 0,
             // 10 Mb/s at 25G.
             rate_ai: Rate::from_bps(host_rate.bps() / 2500),
@@ -204,8 +227,8 @@ impl<const N: usize> Variant<N> {
     /// Returns the state of a new QP.
     pub fn new(params: &HpccParams, path: &PathFacts) -> Variant<N> {
         match params.variant {
-            "ns3" => Variant::Ns3(Box::new(rate::ReactionPoint::new(params, path))),
-            _ => Variant::Paper(window::ReactionPoint::new(params, path)),
+            Form::Ns3 => Variant::Ns3(Box::new(rate::ReactionPoint::new(params, path))),
+            Form::Paper => Variant::Paper(window::ReactionPoint::new(params, path)),
         }
     }
 

@@ -14,9 +14,10 @@ use crate::contract::{
     PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SendLimits,
     SenderMetric, SwitchFacts,
 };
-use crate::hpcc::{self, HpccParams, Variant};
+use crate::form::Form;
+use crate::hpcc::{self, BaseRtt, HpccParams, Variant};
 use crate::random::Stream;
-use crate::rate_window::CHOICES;
+use crate::rate_window::WindowMode;
 use crate::shared_law::Shared;
 use std::sync::{Arc, LazyLock};
 use units::splitmix::mix;
@@ -27,7 +28,7 @@ crate::params! {
     pub struct HpccPintParams {
         /// Reaction point: HPCC's paper form, or the HPCC simulator's. Switches take logarithms of
         /// 9 leading bits, as in that simulator's first version, or of 16, as in its later ones.
-        variant: &'static str, "", &["paper", "ns3"],
+        variant: Form, "", (),
             "HPCC, SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 10";
         /// Target utilisation.
         eta: f64, "eta", 0.1..=1.0, "HPCC, SIGCOMM'19 section 3.3";
@@ -41,7 +42,7 @@ crate::params! {
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight in addition to the rate (ns3 only): none, the BDP of the
         /// network or of the path scaled by rate over line rate, or that BDP at any rate.
-        window: &'static str, "", CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: WindowMode, "", (), "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
         /// Base of the powers to which U is rounded. The field takes one byte with bases from about
         /// 1.05 on, and two bytes below.
         log_base: f64, "(1 + epsilon)^2", 1.001..=2.0,
@@ -61,7 +62,7 @@ impl HpccPintParams {
             rate_ai: self.rate_ai,
             expected_flows: self.expected_flows,
             // The T that the switches use.
-            base_rtt: "network",
+            base_rtt: BaseRtt::Network,
             min_rate: self.min_rate,
             window: self.window,
             // T is the network's, as in the switches.
@@ -126,13 +127,13 @@ pub mod presets {
     /// Preset `hpcc-pint-paper`: hPCC's own settings and a field of one byte.
     pub fn paper(_host_rate: Rate) -> HpccPintParams {
         HpccPintParams {
-            variant: "paper",
+            variant: Form::Paper,
             eta: 0.95,
             max_stage: 5,
             rate_ai: Rate::ZERO,
             expected_flows: 100,
             min_rate: Rate::from_mbps(100),
-            window: "bdp",
+            window: WindowMode::Bdp,
             log_base: 1.05,
             probability: 1.0,
         }
@@ -141,7 +142,7 @@ pub mod presets {
     /// Preset `hpcc-pint-ns3`: the HPCC simulator's settings: always multiplicative, a finer field.
     pub fn ns3(host_rate: Rate) -> HpccPintParams {
         HpccPintParams {
-            variant: "ns3",
+            variant: Form::Ns3,
             max_stage: 0,
             // 10 Mb/s at 25G.
             rate_ai: Rate::from_bps(host_rate.bps() / 2500),
@@ -331,7 +332,7 @@ impl UtilisationMeter {
         UtilisationMeter {
             codebook: Codebook::shared(params.log_base),
             tables: &TABLES,
-            leading: if params.variant == "ns3" { MAX_LEADING_BITS } else { 9 },
+            leading: if params.variant == Form::Ns3 { MAX_LEADING_BITS } else { 9 },
             base_rtt: facts.network_rtt.ns().max(1),
             seed: facts.seed,
         }

@@ -17,6 +17,7 @@ pub mod dcqcn_tcd;
 pub mod dctcp;
 pub mod expresspass;
 pub mod fncc;
+pub mod form;
 pub mod hiercc;
 pub mod hpcc;
 pub mod hpcc_pint;

@@ -58,6 +58,16 @@ use units::{Bytes, Time};
 
 const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 
+crate::choice! {
+    /// What a flow is to a switch.
+    pub enum FlowKey {
+        /// A pair of addresses.
+        HostPair = "host-pair",
+        /// A QP.
+        FiveTuple = "five-tuple",
+    }
+}
+
 crate::params! {
     /// Parameters of Mercury itself.
     pub struct FeedbackParams {
@@ -77,7 +87,7 @@ crate::params! {
         /// Time without a CNP after which the window no longer limits the sender.
         quiet_time: Time, "", SPAN, "decided: DCQCN's alpha timer; the paper gives no value";
         /// Key of a flow in a switch: a pair of addresses, or a QP.
-        flow_key: &'static str, "FID", &["host-pair", "five-tuple"],
+        flow_key: FlowKey, "FID", (),
             "Window-based congestion notification: addresses";
         /// Entries of each port's flow table, rounded up to a power of two.
         flow_entries: u64, "", 1..=65_536, "decided";
@@ -87,7 +97,7 @@ crate::params! {
 impl FeedbackParams {
     /// Returns whether flows are pairs of hosts.
     fn by_pair(&self) -> bool {
-        self.flow_key == "host-pair"
+        self.flow_key == FlowKey::HostPair
     }
 }
 

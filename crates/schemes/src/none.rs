@@ -4,7 +4,7 @@ use crate::contract::{
     Absent, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme,
     SendLimits, SwitchFacts,
 };
-use crate::rate_window::{self, RateWindow};
+use crate::rate_window::{RateWindow, WindowMode};
 use units::{Bytes, Rate, Time};
 
 crate::params! {
@@ -12,7 +12,7 @@ crate::params! {
     pub struct NoParams {
         /// Limit of the bytes in flight: none, or the BDP of the network or of the path. The rate
         /// is always the line rate, so scaled and fixed windows are equal.
-        window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN";
+        window: WindowMode, "", (), "HPCC simulator, HAS_WIN";
     }
 }
 
@@ -52,7 +52,7 @@ pub mod presets {
 
     /// Preset `none`: every QP sends at line rate.
     pub fn none(_host_rate: Rate) -> NoParams {
-        NoParams { window: "none" }
+        NoParams { window: WindowMode::None }
     }
 }
 

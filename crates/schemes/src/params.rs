@@ -129,7 +129,7 @@ impl std::error::Error for ParamError {}
 
 /// A field type that can stand in a parameter table. It says what the parameter is measured in.
 pub trait ParamType: Sized {
-    /// What a declaration says of its values: a range, the words of a choice, `()` for a flag.
+    /// What a declaration says of its values: a range, or `()` for a flag or a [`choice!`](crate::choice!).
     type Allowed;
 
     /// Kind and range, as the registry shows them.
@@ -182,18 +182,51 @@ impl ParamType for bool {
     }
 }
 
-impl ParamType for &'static str {
-    type Allowed = &'static [&'static str];
+/// Declares a parameter type with a few values, each with its word in scenario files.
+///
+/// ```
+/// use schemes::params::{ParamType, Value};
+/// schemes::choice! {
+///     /// What controls a sender.
+///     pub enum Controls {
+///         /// A window.
+///         Window = "window",
+///         /// A pacing rate.
+///         Rate = "pacing-rate",
+///     }
+/// }
+/// assert_eq!(Controls::Rate.to_value(), Value::Choice("pacing-rate"));
+/// assert_eq!(Controls::from_value(Value::Choice("window")), Some(Controls::Window));
+/// ```
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[$doc:meta])+
+        pub enum $name:ident { $( $(#[$value_doc:meta])+ $value:ident = $word:literal ),+ $(,)? }
+    ) => {
+        $(#[$doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $( $(#[$value_doc])+ $value ),+ }
 
-    fn describe(words: &'static [&'static str]) -> (Kind, Option<(Value, Value)>) {
-        (Kind::Choice(words), None)
-    }
-    fn to_value(&self) -> Value {
-        Value::Choice(self)
-    }
-    fn from_value(value: Value) -> Option<&'static str> {
-        if let Value::Choice(v) = value { Some(v) } else { None }
-    }
+        impl $crate::params::ParamType for $name {
+            type Allowed = ();
+
+            fn describe(
+                (): (),
+            ) -> ($crate::params::Kind, Option<($crate::params::Value, $crate::params::Value)>) {
+                ($crate::params::Kind::Choice(&[$($word),+]), None)
+            }
+            fn to_value(&self) -> $crate::params::Value {
+                $crate::params::Value::Choice(match self { $( $name::$value => $word ),+ })
+            }
+            fn from_value(value: $crate::params::Value) -> Option<$name> {
+                match value {
+                    $( $crate::params::Value::Choice($word) => Some($name::$value), )+
+                    _ => None,
+                }
+            }
+        }
+    };
 }
 
 /// A scheme's parameters. Implemented by [`params!`](crate::params!) but for the presets, which
@@ -211,11 +244,6 @@ pub trait Params: Clone + Send + Sync + 'static {
 pub fn check_range(spec: &ParamSpec, value: Value) -> Result<(), ParamError> {
     if let Value::Number(number) = value
         && !number.is_finite()
-    {
-        return Err(ParamError::WrongKind(spec.name, spec.kind));
-    }
-    if let (Kind::Choice(words), Value::Choice(word)) = (spec.kind, value)
-        && !words.contains(&word)
     {
         return Err(ParamError::WrongKind(spec.name, spec.kind));
     }
@@ -320,6 +348,15 @@ macro_rules! join_params {
 /// ```
 /// use schemes::params::{Params, Value};
 /// use units::Time;
+/// schemes::choice! {
+///     /// Whose form of the law.
+///     pub enum Form {
+///         /// The paper's.
+///         Paper = "paper",
+///         /// The simulator's.
+///         Ns3 = "ns3",
+///     }
+/// }
 /// schemes::params! {
 ///     /// Parameters of a law.
 ///     pub struct LawParams {
@@ -330,13 +367,13 @@ macro_rules! join_params {
 ///         /// How many cuts there may be.
 ///         cuts: u64, "", 1..=10, "decided";
 ///         /// Whose form of the law.
-///         variant: &'static str, "", &["paper", "ns3"], "a paper; a simulator";
+///         form: Form, "", (), "a paper; a simulator";
 ///         /// Whether it cuts at once.
 ///         eager: bool, "", (), "decided";
 ///     }
 /// }
 /// let mut params =
-///     LawParams { wait: Time::from_us(50), share: 0.5, cuts: 2, variant: "ns3", eager: true };
+///     LawParams { wait: Time::from_us(50), share: 0.5, cuts: 2, form: Form::Ns3, eager: true };
 /// assert!(params.set("wait", Value::Time(Time::from_us(55))).is_ok());
 /// assert_eq!(params.get("wait"), Some(Value::Time(Time::from_us(55))));
 /// assert_eq!(

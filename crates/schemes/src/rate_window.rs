@@ -4,9 +4,21 @@
 use crate::contract::PathFacts;
 use units::Bytes;
 
-/// The words of a parameter `window`: no limit; the BDP of the network's longest path, or of the
-/// QP's own, scaled by rate over line rate; or one of these BDPs at any rate.
-pub const CHOICES: &[&str] = &["none", "bdp", "path-bdp", "fixed-bdp", "fixed-path-bdp"];
+crate::choice! {
+    /// What a parameter `window` may say.
+    pub enum WindowMode {
+        /// No limit.
+        None = "none",
+        /// The BDP of the network's longest path, scaled by rate over line rate.
+        Bdp = "bdp",
+        /// The BDP of the QP's own path, scaled by rate over line rate.
+        PathBdp = "path-bdp",
+        /// The BDP of the network's longest path, at any rate.
+        FixedBdp = "fixed-bdp",
+        /// The BDP of the QP's own path, at any rate.
+        FixedPathBdp = "fixed-path-bdp",
+    }
+}
 
 /// Limits the bytes in flight, depending on the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +32,14 @@ pub struct RateWindow {
 }
 
 impl RateWindow {
-    /// Returns the window that `choice`, one of [`CHOICES`], means on this path.
-    pub fn new(choice: &str, path: &PathFacts) -> RateWindow {
-        if choice == "none" {
+    /// Returns the window that `mode` means on this path.
+    pub fn new(mode: WindowMode, path: &PathFacts) -> RateWindow {
+        if mode == WindowMode::None {
             return RateWindow { full: u64::MAX, line_rate: 0, min_window: 0 };
         }
-        let own = choice.ends_with("path-bdp");
+        let own = matches!(mode, WindowMode::PathBdp | WindowMode::FixedPathBdp);
         let bdp = if own { path.bottleneck_rate.bytes_in(path.base_rtt) } else { path.network_bdp };
-        let fixed = choice.starts_with("fixed");
+        let fixed = matches!(mode, WindowMode::FixedBdp | WindowMode::FixedPathBdp);
         RateWindow {
             full: bdp.get(),
             line_rate: if fixed { 0 } else { path.line_rate.bps() },

@@ -57,6 +57,38 @@ const SPAN: RangeInclusive<Time> = Time::ZERO..=Time::from_ms(100);
 const LASTS: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
+crate::choice! {
+    /// What a sample cuts.
+    pub enum CutRule {
+        /// The Wc that was measured.
+        Measured = "measured",
+        /// What is left of it.
+        Compound = "compound",
+    }
+}
+
+crate::choice! {
+    /// Where harmful flows that have spent Wc may send what else would be idle time.
+    pub enum ReleaseRule {
+        /// At roots of congestion.
+        Root = "root",
+        /// Nowhere.
+        Never = "never",
+        /// Everywhere.
+        Always = "always",
+    }
+}
+
+crate::choice! {
+    /// Which flows SAR moves.
+    pub enum DetourRule {
+        /// Those that are new at a switch.
+        NewFlows = "new-flows",
+        /// All that are not harmful.
+        Any = "any",
+    }
+}
+
 crate::params! {
     /// Parameters of RCM's switches. Bytes are counted on the wire.
     pub struct RegionParams {
@@ -100,11 +132,11 @@ crate::params! {
         /// Maximum of W, even if some harmful flows have not sent by then.
         most_window: Bytes, "", LENGTH, "decided: a queue";
         /// Whether each sample cuts the Wc that was measured, or what is left of it.
-        cuts: &'static str, "", &["measured", "compound"], "decided; NPC'17 equation 5: compound";
+        cuts: CutRule, "", (), "decided; NPC'17 equation 5: compound";
         /// Ports at which harmful flows that have used up Wc may send when the link would idle.
-        release: &'static str, "", &["root", "never", "always"], "decided";
+        release: ReleaseRule, "", (), "decided";
         /// Flows that SAR moves: those that are new at a switch, or all that are not harmful.
-        detour: &'static str, "", &["new-flows", "any"],
+        detour: DetourRule, "", (),
             "NPC'17 section 3.4: any; decided: to keep packets in order";
         /// Number of CNs in a row at a port after which SAR moves flows away from it.
         detour_notices: u64, "", 1..=1000, "decided; NPC'17 section 3.4: several";
@@ -210,9 +242,9 @@ pub mod presets {
                 harmful_share: 1.0,
                 least_window: Bytes::new(10_000),
                 most_window: Bytes::new(100_000),
-                cuts: "measured",
-                release: "root",
-                detour: "new-flows",
+                cuts: CutRule::Measured,
+                release: ReleaseRule::Root,
+                detour: DetourRule::NewFlows,
                 detour_notices: 2,
                 detour_degree: 0.5,
                 flow_gap: Time::from_us(50),
@@ -228,9 +260,9 @@ pub mod presets {
         RcmParams {
             region: RegionParams {
                 harmful_share: 0.0,
-                cuts: "compound",
-                release: "never",
-                detour: "any",
+                cuts: CutRule::Compound,
+                release: ReleaseRule::Never,
+                detour: DetourRule::Any,
                 detour_degree: 0.0,
                 ..ours.region
             },

@@ -39,12 +39,22 @@ use units::{PortId, Rate, Time};
 
 const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 
+crate::choice! {
+    /// What external switches do.
+    pub enum SwitchVariant {
+        /// What the poster says.
+        Paper = "paper",
+        /// What its published prototype does.
+        Prototype = "prototype",
+    }
+}
+
 crate::params! {
     /// Parameters of an external switch.
     pub struct ExternalParams {
         /// Variant of the external switches: what the poster says, or what its published prototype
         /// does.
-        form: &'static str, "", &["paper", "prototype"],
+        form: SwitchVariant, "", (),
             "THEMIS sections 2.1 and 2.2; THEMIS prototype";
         /// A link of at least this delay leads to another data centre; a switch with one is
         /// external.
@@ -80,7 +90,7 @@ impl ExternalParams {
     /// Returns the poster's values, and our choices where it has none.
     pub fn poster() -> ExternalParams {
         ExternalParams {
-            form: "paper",
+            form: SwitchVariant::Paper,
             wan_delay: Time::from_us(10),
             notify: true,
             react: true,
@@ -147,8 +157,8 @@ impl Scheme for Themis {
     fn congestion_point(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
         let external = &params.external;
         facts.ports.iter().any(|port| is_long(external, port)).then(|| match external.form {
-            "prototype" => Either::Prototype(Prototype::new(external)),
-            _ => Either::Paper(ExternalSwitch::over_dcqcn(params, facts.ports)),
+            SwitchVariant::Prototype => Either::Prototype(Prototype::new(external)),
+            SwitchVariant::Paper => Either::Paper(ExternalSwitch::over_dcqcn(params, facts.ports)),
         })
     }
 }
@@ -167,7 +177,7 @@ pub mod presets {
         ThemisParams {
             dcqcn: dcqcn::presets::themis(host_rate),
             external: ExternalParams {
-                form: "prototype",
+                form: SwitchVariant::Prototype,
                 notify_interval: Time::from_us(10),
                 stall: true,
                 ..ExternalParams::poster()

@@ -24,8 +24,9 @@ use crate::contract::{
     Absent, Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp,
     Scheme, SendLimits, SwitchFacts,
 };
+use crate::form::Form;
 use crate::params::ParamError;
-use crate::rate_window::{self, RateWindow};
+use crate::rate_window::{RateWindow, WindowMode};
 use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
@@ -37,7 +38,7 @@ crate::params! {
     /// Parameters of TIMELY.
     pub struct TimelyParams {
         /// Reaction point: the paper's, or the HPCC simulator's.
-        variant: &'static str, "", &["paper", "ns3"],
+        variant: Form, "", (),
             "SIGCOMM'15 Algorithm 1; HPCC simulator, CC_MODE 7";
         /// Acknowledged bytes per update (paper only).
         segment: Bytes, "", Bytes::new(1)..=Bytes::new(1_000_000_000),
@@ -62,7 +63,7 @@ crate::params! {
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight: none, or the BDP of the network or of the path, either
         /// fixed or scaled by rate over line rate.
-        window: &'static str, "", rate_window::CHOICES,
+        window: WindowMode, "", (),
             "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
@@ -132,7 +133,7 @@ pub mod presets {
     pub fn paper(host_rate: Rate) -> TimelyParams {
         let share = |parts: u64| Rate::from_bps((host_rate.bps() / parts).max(100_000));
         TimelyParams {
-            variant: "paper",
+            variant: Form::Paper,
             segment: Bytes::new(16_000),
             ewma_weight: 0.875,
             decrease: 0.8,
@@ -144,21 +145,15 @@ pub mod presets {
             rate_hai: share(200),
             hai_after: 5,
             min_rate: Rate::from_mbps(100),
-            window: "none",
+            window: WindowMode::None,
         }
     }
 
     /// Preset `timely-hpcc`: what the HPCC paper's simulator compares with: once per round trip, no
     /// window.
     pub fn hpcc(host_rate: Rate) -> TimelyParams {
-        TimelyParams { variant: "ns3", min_rate: Rate::from_mbps(1000), ..paper(host_rate) }
+        TimelyParams { variant: Form::Ns3, min_rate: Rate::from_mbps(1000), ..paper(host_rate) }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Paper,
-    Ns3,
 }
 
 /// Returns a span in nanoseconds. Exact for whole nanoseconds.
@@ -191,7 +186,7 @@ impl ReactionPoint {
     /// Returns the state of a new QP: at line rate, as in the HPCC simulator. (The paper's senders
     /// begin at their share of the host's link.)
     pub fn new(params: &TimelyParams, path: &PathFacts) -> ReactionPoint {
-        let form = if params.variant == "ns3" { Form::Ns3 } else { Form::Paper };
+        let form = params.variant;
         let line_rate = path.line_rate.bps();
         let limit = RateWindow::new(params.window, path);
         ReactionPoint {

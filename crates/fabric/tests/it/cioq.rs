@@ -15,10 +15,11 @@ use schemes::dcqcn::{self, Dcqcn};
 use schemes::expresspass::{self, ExpressPass};
 use schemes::hiercc::{self, Hiercc};
 use schemes::none::{NoControl, NoParams};
+use schemes::rate_window::WindowMode;
 use std::cell::Cell;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
-const NO_PARAMS: NoParams = NoParams { window: "none" };
+const NO_PARAMS: NoParams = NoParams { window: WindowMode::None };
 
 /// 100 KB queues, Xoff 70 KB, Xon 50 KB.
 fn cioq(setup: &mut Setup, speedup: f64) {

@@ -7,9 +7,10 @@ use fabric::{
     Simulation, Threshold,
 };
 use schemes::none::{NoControl, NoParams};
+use schemes::rate_window::WindowMode;
 use units::{Bytes, NodeId, PortId, Time};
 
-const RAW: NoParams = NoParams { window: "none" };
+const RAW: NoParams = NoParams { window: WindowMode::None };
 
 /// Hosts first, then leaves, then spines; every leaf is linked to every spine.
 fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32) -> Setup {
@@ -252,7 +253,7 @@ fn damaged_packets_are_as_many_as_the_rate_says_and_are_sent_again() {
         setup.message(src + 4, (src + 1) % 4, 4_000_000, Time::ZERO);
     }
     // The window keeps queues short: a resume that is lost would be a pause for ever.
-    let params = NoParams { window: "bdp" };
+    let params = NoParams { window: WindowMode::Bdp };
     let output = run::<NoControl>(&setup, params.clone(), 1);
     (0..8).for_each(|flow| assert!(fct(&output, flow) > 0));
     let sent: u64 = output.ports.iter().map(|port| port.counters.tx_packets).sum();

@@ -10,13 +10,14 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::dcqcn::{self, Dcqcn};
 use schemes::hpcc::{self, Hpcc};
 use schemes::none::{NoControl, NoParams};
+use schemes::rate_window::WindowMode;
 use std::cell::Cell;
 use units::{Bytes, Rate, Time};
 
 fn run_case(case: &Case, setup: &Setup, threads: usize) -> RunOutput {
     let host_rate = setup.links[0].rate;
     match case.law {
-        Law::None => run::<NoControl>(setup, NoParams { window: "none" }, threads),
+        Law::None => run::<NoControl>(setup, NoParams { window: WindowMode::None }, threads),
         Law::DcqcnPaper => run::<Dcqcn>(setup, dcqcn::presets::paper(host_rate), threads),
         Law::DcqcnHpcc => run::<Dcqcn>(setup, dcqcn::presets::hpcc(host_rate), threads),
         Law::Hpcc => run::<Hpcc<10>>(setup, hpcc::presets::paper(host_rate), threads),
@@ -93,13 +94,14 @@ fn a_headroom_one_packet_too_small_drops_and_says_where() {
     assert_eq!(sent, crossing + 24);
     let headroom = (sent - 1) * FULL - 50_000;
 
-    let enough = run::<NoControl>(&funnel(headroom), NoParams { window: "none" }, 1);
+    let enough = run::<NoControl>(&funnel(headroom), NoParams { window: WindowMode::None }, 1);
     assert_eq!(enough.lossless_drops, 0, "{:?}", enough.drops);
     assert_eq!(enough.audits[0].stored, (sent - 1) * FULL);
     balances(&enough).unwrap();
 
     for less in [1, FULL] {
-        let output = run::<NoControl>(&funnel(headroom - less), NoParams { window: "none" }, 1);
+        let output =
+            run::<NoControl>(&funnel(headroom - less), NoParams { window: WindowMode::None }, 1);
         balances(&output).unwrap();
         assert_eq!(output.lossless_drops, 1, "{less} B less");
         let drop = &output.drops[0];
@@ -130,7 +132,7 @@ fn the_automatic_headroom_is_enough_where_pause_frames_must_wait() {
                 setup.messages[flow].priority = 3 + (src % 2) as u8;
             }
             setup.messages.sort_by_key(|message| message.start);
-            let output = run::<NoControl>(&setup, NoParams { window: "none" }, 1);
+            let output = run::<NoControl>(&setup, NoParams { window: WindowMode::None }, 1);
             lossless(&setup, &output).unwrap();
             assert!(pauses(&output) > 0);
         }
@@ -163,7 +165,7 @@ fn the_automatic_headroom_is_enough_for_first_packets() {
         setup.message(other, sender, 2_000, crossing - begun);
         setup.host.ack_every = 2;
         setup.messages.sort_by_key(|message| message.start);
-        let output = run::<NoControl>(&setup, NoParams { window: "none" }, 1);
+        let output = run::<NoControl>(&setup, NoParams { window: WindowMode::None }, 1);
         assert_eq!(output.lossless_drops, 0, "{delay:?}: {:?}", output.drops);
         assert!(pauses(&output) > 0);
     }

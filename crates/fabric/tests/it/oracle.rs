@@ -5,6 +5,7 @@
 use crate::common::{ACK, Build, Dice, LEAST, data_bytes, empty, lossless, pauses, run};
 use fabric::{NodeKind, Setup, Threshold};
 use schemes::none::{NoControl, NoParams};
+use schemes::rate_window::WindowMode;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use units::{Bytes, Rate, Time};
@@ -313,7 +314,8 @@ fn flow_times_are_those_of_a_plain_simulation() {
     for seed in 0..300 {
         let setup = tree(&mut Dice::new(seed));
         let Some(expected) = Oracle::new(&setup).run() else { continue };
-        let output = run::<NoControl>(&setup, NoParams { window: "none" }, 1 + seed as usize % 3);
+        let output =
+            run::<NoControl>(&setup, NoParams { window: WindowMode::None }, 1 + seed as usize % 3);
         lossless(&setup, &output).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         let times: Vec<u64> = output.flows.iter().map(|flow| flow.fct.ps()).collect();
         assert_eq!(times, expected, "seed {seed}");

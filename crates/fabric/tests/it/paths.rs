@@ -4,6 +4,7 @@ use crate::common::random::{Case, Law, Shape, Traffic, build};
 use crate::common::{ACK, Build, FIRST, FULL, G100, US, empty, fct, run};
 use fabric::{NodeKind, Paths, RunOutput, Setup, SetupError, Simulation};
 use schemes::none::{NoControl, NoParams};
+use schemes::rate_window::WindowMode;
 use units::Time;
 
 /// The cables that carried data, and those that carried ACKs alone in a direction, with the number
@@ -46,7 +47,7 @@ fn in_a_spanning_tree_acks_return_over_the_cables_of_the_data() {
         setup.messages.truncate(1);
         // Without pause frames on the ACKs' ports.
         setup.pfc.lossless = 0;
-        let output = run::<NoControl>(&setup, NoParams { window: "none" }, 1);
+        let output = run::<NoControl>(&setup, NoParams { window: WindowMode::None }, 1);
         let (data, acks) = ways(&setup, &output);
         assert_eq!(data, acks, "seed {seed}");
         // The first packet and its ACK alone take no longer than the network's round trip.
@@ -88,7 +89,7 @@ fn the_trees_of_a_fat_tree_are_the_paths_of_ecmp() {
     for number in 0..64 {
         setup.message(0, 3, 1_000, US * (100 * number));
     }
-    let output = run::<NoControl>(&setup, NoParams { window: "none" }, 1);
+    let output = run::<NoControl>(&setup, NoParams { window: WindowMode::None }, 1);
     // Six cables of a microsecond each way; the packet and its ACK on each, at 80 ps a byte.
     let expected = Time::from_ps(6 * (FIRST + ACK) * 80) + US * 12;
     for flow in 0..64 {
@@ -119,7 +120,7 @@ fn hosts_on_two_switches_use_both() {
     for number in 0..32 {
         setup.message(a, b, 1_000, US * (100 * number));
     }
-    let output = run::<NoControl>(&setup, NoParams { window: "none" }, 1);
+    let output = run::<NoControl>(&setup, NoParams { window: WindowMode::None }, 1);
     for switch in switches {
         let sent = output.ports.iter().filter(|port| port.node.get() == switch);
         let data: u64 = sent.map(|port| port.counters.tx_data_packets).sum();
@@ -142,6 +143,6 @@ fn hosts_without_a_common_switch_have_no_spanning_tree() {
     setup.cable(a, b, G100, US);
     setup.paths = Paths::SpanningTrees(1);
     setup.message(a, b, 1_000, Time::ZERO);
-    let refused = Simulation::<NoControl>::new(&setup, NoParams { window: "none" }).err();
+    let refused = Simulation::<NoControl>::new(&setup, NoParams { window: WindowMode::None }).err();
     assert_eq!(refused, Some(SetupError::NoSpanningTree));
 }

@@ -3,9 +3,10 @@
 use crate::common::{Build, G100, US, line, pauses, port, run, star};
 use fabric::{Probe, ProbeKind, ProbeTargets, RunOutput, Threshold};
 use schemes::none::{NoControl, NoParams};
+use schemes::rate_window::WindowMode;
 use units::{Bytes, FlowId, NodeId, PortId, Time};
 
-const NO_PARAMS: NoParams = NoParams { window: "none" };
+const NO_PARAMS: NoParams = NoParams { window: WindowMode::None };
 
 /// The values of a target, whose times are those of the probe.
 fn of(

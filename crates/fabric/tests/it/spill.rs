@@ -6,11 +6,12 @@ use fabric::{
     Probe, ProbeKind, ProbeTargets, QueueSampling, Records, RunOutput, Setup, Spill, Threshold,
 };
 use schemes::none::{NoControl, NoParams};
+use schemes::rate_window::WindowMode;
 use std::path::PathBuf;
 use std::{env, fs, process};
 use units::{Bytes, NodeId, PortId, Time};
 
-const NO_PARAMS: NoParams = NoParams { window: "none" };
+const NO_PARAMS: NoParams = NoParams { window: WindowMode::None };
 
 /// An incast with pauses, everything of which is recorded.
 fn watched() -> Setup {

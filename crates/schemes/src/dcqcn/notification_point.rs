@@ -2,6 +2,7 @@
 
 use super::DcqcnParams;
 use crate::contract::EcnCodePoint;
+use crate::dcqcn::MarkFeedback;
 use units::Time;
 
 /// The notification point, one per QP. Answers a marked packet with a CNP, unless the last CNP was
@@ -15,7 +16,7 @@ pub struct NotificationPoint {
 impl NotificationPoint {
     /// Returns the state of a new QP.
     pub fn new(params: &DcqcnParams) -> NotificationPoint {
-        let sends = params.notification == "cnp";
+        let sends = params.notification == MarkFeedback::Cnp;
         NotificationPoint { silent_until: if sends { Time::ZERO } else { Time::NEVER } }
     }
 

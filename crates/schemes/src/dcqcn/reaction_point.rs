@@ -2,6 +2,7 @@
 
 use super::{DcqcnParams, mellanox, paper};
 use crate::contract::{EcnCodePoint, PathFacts, SendLimits, SenderMetric};
+use crate::dcqcn::{Form, MarkFeedback};
 use crate::rate_window::RateWindow;
 use crate::shared_law::Shared;
 use std::sync::Arc;
@@ -37,19 +38,13 @@ pub(super) struct Law {
     limit: RateWindow,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Paper,
-    Mellanox,
-}
-
 impl Law {
     /// Returns the law for a QP on this path.
     fn new(params: &DcqcnParams, path: &PathFacts) -> Law {
         let line_rate = path.line_rate.bps();
         Law {
-            form: if params.variant == "mellanox" { Form::Mellanox } else { Form::Paper },
-            ack_echo: params.notification == "ack-echo",
+            form: params.variant,
+            ack_echo: params.notification == MarkFeedback::AckEcho,
             clamp_target: params.clamp_target,
             initial_alpha: params.initial_alpha,
             gain: params.gain,

@@ -2,6 +2,7 @@
 
 use super::{Control, Credit, ExpressPass, ExpressPassParams, HostState, Law};
 use crate::contract::{Header, HostCx, Np, NpTimer, Present};
+use crate::expresspass::Feedback;
 use crate::random::Stream;
 use std::sync::Arc;
 use units::Time;
@@ -139,7 +140,7 @@ impl NotificationPoint {
         let Law { params, min_gap } = &*self.law;
         let min_gap = min_gap.ps() as f64;
         let loss = f64::from(self.dropped) / f64::from(self.counted);
-        let code = params.feedback == "code";
+        let code = params.feedback == Feedback::Code;
         let target = if code { (1.0 - self.rate) * params.target_loss } else { params.target_loss };
         // The paper's target is above the highest rate, by the tolerated loss.
         let max = if code { 1.0 } else { 1.0 + params.target_loss };

@@ -1,6 +1,7 @@
 //! A VOQ of a sending ToR: its credits, and the rate of its senders.
 
 use super::HierccParams;
+use crate::hiercc::FullRate;
 use units::{Rate, Time};
 
 /// The rate of the first hop, which all flows of a VOQ share (section 3.3).
@@ -35,7 +36,7 @@ impl FirstHop {
             credited: 0,
             interval: Time::from_ps((params.hop_rtt.ps() as f64 / params.beta) as u64),
             target: params.target_queue.get() as f64,
-            full_below_target: params.full_rate == "below-target",
+            full_below_target: params.full_rate == FullRate::BelowTarget,
             drain: params.beta * 8.0 / params.hop_rtt.as_secs_f64(),
         }
     }

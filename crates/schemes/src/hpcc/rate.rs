@@ -12,6 +12,7 @@
 
 use super::HpccParams;
 use crate::contract::{LinkRates, PathFacts, SendLimits, SenderMetric};
+use crate::hpcc::BaseRtt;
 use crate::int::{IntFormat, IntStack, PreviousRecords};
 use crate::rate_window::RateWindow;
 use crate::shared_law::Shared;
@@ -75,7 +76,7 @@ pub struct ReactionPoint<const N: usize> {
 impl Law {
     /// Returns the law for a QP on this path.
     fn new(params: &HpccParams, path: &PathFacts) -> Law {
-        let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
+        let rtt = if params.base_rtt == BaseRtt::Path { path.base_rtt } else { path.network_rtt };
         let limit = RateWindow::new(params.window, path);
         let full_window = limit.full().unwrap_or_else(|| path.line_rate.bytes_in(rtt).get());
         let line_rate = path.line_rate.bps();

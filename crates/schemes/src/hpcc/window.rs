@@ -2,6 +2,7 @@
 
 use super::HpccParams;
 use crate::contract::{LinkRates, PathFacts, SendLimits};
+use crate::hpcc::BaseRtt;
 use crate::int::{IntFormat, IntStack, PreviousRecords};
 use crate::shared_law::Shared;
 use std::sync::Arc;
@@ -57,7 +58,7 @@ pub struct Law {
 impl Law {
     /// Returns the law for a QP on this path.
     pub fn new(params: &HpccParams, path: &PathFacts) -> Law {
-        let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
+        let rtt = if params.base_rtt == BaseRtt::Path { path.base_rtt } else { path.network_rtt };
         Law::with_rtt(params, path.line_rate, rtt, path.payload, &path.rates)
     }
 

@@ -5,6 +5,7 @@ use crate::contract::{PortView, Preset, RateCode, Scheme};
 use crate::dcqcn::{self, Dcqcn, DcqcnParams, RECEIVER_PARAMS, ReactionPoint};
 use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntRecord, IntStack};
+use crate::mercury::FlowKey;
 use crate::params::Params;
 use crate::timely::{self, Timely, TimelyParams};
 use units::{Bytes, NodeId, Rate, Time};
@@ -161,7 +162,7 @@ pub mod presets {
             check_period: Time::from_us(10),
             notice_interval: Time::from_us(50),
             quiet_time: Time::from_us(55),
-            flow_key: "host-pair",
+            flow_key: FlowKey::HostPair,
             flow_entries: 512,
         }
     }

@@ -13,16 +13,9 @@ use crate::contract::{
     Body, Cp, CpTimer, Crossing, EmitCx, Emits, Header, InputQueues, InputView, OnArrival,
     OnEnqueue, Packet, PacketKind, PortFacts, PortView, Ports, SwitchFacts, Verdict,
 };
+use crate::rcm::{DetourRule, ReleaseRule};
 use remote::Remote;
 use units::{PortId, Time};
-
-/// Ports at which harmful flows that have used up Wc may send when the link would idle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Release {
-    Never,
-    Root,
-    Always,
-}
 
 #[derive(Clone, Debug)]
 struct Output {
@@ -53,7 +46,7 @@ struct Input {
 pub struct RcmSwitch {
     params: RegionParams,
     any_flow: bool,
-    release: Release,
+    release: ReleaseRule,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     flows: FlowTable,
@@ -89,12 +82,8 @@ impl RcmSwitch {
         };
         RcmSwitch {
             params: params.clone(),
-            any_flow: params.detour == "any",
-            release: match params.release {
-                "always" => Release::Always,
-                "root" => Release::Root,
-                _ => Release::Never,
-            },
+            any_flow: params.detour == DetourRule::Any,
+            release: params.release,
             inputs: facts.ports.iter().map(input).collect(),
             outputs: facts.ports.iter().map(output).collect(),
             flows: FlowTable::new(params.flow_entries as usize, params.flow_gap),
@@ -370,9 +359,9 @@ impl InputQueues<Rcm> for RcmSwitch {
             return Crossing::Allowed;
         }
         match self.release {
-            Release::Always => Crossing::AllowedIfLast,
-            Release::Root if self.role(port, now) == Role::Root => Crossing::AllowedIfLast,
-            Release::Root | Release::Never => Crossing::Blocked,
+            ReleaseRule::Always => Crossing::AllowedIfLast,
+            ReleaseRule::Root if self.role(port, now) == Role::Root => Crossing::AllowedIfLast,
+            ReleaseRule::Root | ReleaseRule::Never => Crossing::Blocked,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! RCC: the send window of a port (section 3.4).
 
 use super::{MAX_DEGREE, RegionParams};
+use crate::rcm::CutRule;
 use units::{Rate, Time};
 
 /// A packet that leaves through the port.
@@ -54,7 +55,7 @@ impl SendWindow {
             min_window: params.least_window.get(),
             max_window: params.most_window.get(),
             packet,
-            compound: params.cuts == "compound",
+            compound: params.cuts == CutRule::Compound,
             state: State::Off,
             window: 0.0,
             measured: 0.0,

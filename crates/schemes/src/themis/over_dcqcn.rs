@@ -21,6 +21,7 @@ use super::{Resubmission, Themis, ThemisParams, is_notification};
 use crate::contract::{
     Body, EcnCodePoint, Flags, FullCx, Header, HoldVerdict, Packet, PacketKind, PortFacts,
 };
+use crate::dcqcn::MarkFeedback;
 use units::{PortId, Time};
 
 /// What all flows share.
@@ -126,7 +127,7 @@ impl ExternalSwitch<Flow> {
             max_block: external.block_most,
             quiet: external.quiet_time,
             min_block: external.pass_time,
-            uses_ecn_echo: params.dcqcn.notification == "ack-echo",
+            uses_ecn_echo: params.dcqcn.notification == MarkFeedback::AckEcho,
         };
         ExternalSwitch::new(external, ports, law)
     }

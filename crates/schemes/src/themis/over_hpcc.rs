@@ -41,7 +41,7 @@ use crate::contract::{
     PortFacts, PortView, Preset, QpEnd, RateCode, Rp, Scheme, SendLimits, SenderMetric,
     SwitchFacts,
 };
-use crate::hpcc::{self, Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
+use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -122,7 +122,7 @@ pub mod presets {
         let hpcc = hpcc::presets::paper(host_rate);
         ThemisHpccParams {
             // The network's T would be that of the long path, for all flows.
-            hpcc: HpccParams { base_rtt: "path", ..hpcc },
+            hpcc: HpccParams { base_rtt: BaseRtt::Path, ..hpcc },
             external: ExternalParams::poster(),
         }
     }

@@ -3,6 +3,7 @@
 
 use schemes::contract::{LinkRates, PathFacts, Rp, SenderMetric};
 use schemes::dctcp::{self, Dctcp, DctcpParams, ReactionPoint};
+use schemes::rate_window::WindowMode;
 use schemes::registry::params_of;
 use units::{Bytes, Rate, Time};
 
@@ -182,7 +183,7 @@ mod ns3 {
         }
         assert_eq!(rp.limits().rate, LINE);
         assert_eq!(rp.limits().window, Bytes::new(100_000));
-        let params = DctcpParams { window: "none", ..dctcp::presets::hpcc(LINE) };
+        let params = DctcpParams { window: WindowMode::None, ..dctcp::presets::hpcc(LINE) };
         let rp = ReactionPoint::new(&params, &path());
         assert_eq!(rp.limits().window, Bytes::UNLIMITED);
         assert_eq!(Rp::<Dctcp>::observe(&rp, us(1), SenderMetric::Window), None);

@@ -7,7 +7,8 @@ use schemes::contract::{
     Packet, PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{
-    self, AckReport, ActiveFlows, Fncc, FnccParams, IntTable, NotificationPoint, ReactionPoint,
+    self, AckReport, ActiveFlows, Fncc, FnccParams, IntTable, LastHopSpeedup, NotificationPoint,
+    ReactionPoint, RecordFormat,
 };
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -32,7 +33,7 @@ fn path() -> PathFacts {
     }
 }
 
-fn params(speedup: &'static str) -> FnccParams {
+fn params(speedup: LastHopSpeedup) -> FnccParams {
     let mut params = fncc::presets::paper(LINE);
     params.notification.last_hop_speedup = speedup;
     params
@@ -70,12 +71,12 @@ fn after(params: &FnccParams, flows: u16, last: u64, other: u64, full: bool) -> 
 fn a_congested_last_hop_gives_each_flow_its_share() {
     // U = 1 + 75 000 / 150 000 = 1.5 in a whole T. W^c = 0.9 * 150 000 / 2, and
     // W = 67 500 / (1.5 / 0.95) + 75.
-    let rp = after(&params("per-ack"), 2, 75_000, 0, false);
+    let rp = after(&params(LastHopSpeedup::PerAck), 2, 75_000, 0, false);
     close(rp.hpcc().utilisation(), 1.5, 1e-9);
     close(rp.hpcc().reference(), 67_500.0, 1e-9);
     close(rp.hpcc().window(), 42_825.0, 1e-9);
     // At the end of a round trip W^c follows W.
-    let rp = after(&params("per-ack"), 2, 75_000, 0, true);
+    let rp = after(&params(LastHopSpeedup::PerAck), 2, 75_000, 0, true);
     close(rp.hpcc().reference(), 42_825.0, 1e-9);
 }
 
@@ -86,29 +87,29 @@ fn without_speed_up_it_is_hpcc() {
         close(rp.hpcc().reference(), 150_000.0, 1e-9);
         close(rp.hpcc().window(), 95_075.0, 1e-9);
     };
-    hpcc(after(&params("off"), 2, 75_000, 0, false));
-    hpcc(after(&params("per-round-trip"), 2, 75_000, 0, false));
+    hpcc(after(&params(LastHopSpeedup::Off), 2, 75_000, 0, false));
+    hpcc(after(&params(LastHopSpeedup::PerRoundTrip), 2, 75_000, 0, false));
     // The other hop is the busier one.
-    hpcc(after(&params("per-ack"), 2, 74_000, 75_000, false));
+    hpcc(after(&params(LastHopSpeedup::PerAck), 2, 74_000, 75_000, false));
     // Once per round trip.
-    let rp = after(&params("per-round-trip"), 2, 75_000, 0, true);
+    let rp = after(&params(LastHopSpeedup::PerRoundTrip), 2, 75_000, 0, true);
     close(rp.hpcc().window(), 42_825.0, 1e-9);
 }
 
 #[test]
 fn the_last_hop_is_congested_above_alpha() {
     // 7500 B are 0.05 BDP: U = 1.05, which is not above alpha.
-    let rp = after(&params("per-ack"), 4, 7_500, 0, false);
+    let rp = after(&params(LastHopSpeedup::PerAck), 4, 7_500, 0, false);
     close(rp.hpcc().reference(), 150_000.0, 1e-9);
-    let rp = after(&params("per-ack"), 4, 7_650, 0, false);
+    let rp = after(&params(LastHopSpeedup::PerAck), 4, 7_650, 0, false);
     close(rp.hpcc().reference(), 33_750.0, 1e-9);
 }
 
 #[test]
 fn records_of_64_bits_lose_nothing_where_they_wrap_around() {
     // ts wraps at 16 777.216 us, txBytes at 134 217 728 B: both between the two ACKs.
-    let mut params = params("per-ack");
-    params.notification.int_format = "fncc-64";
+    let mut params = params(LastHopSpeedup::PerAck);
+    params.notification.int_format = RecordFormat::Fncc64;
     let narrowed = |time: u64, tx_bytes: u64| {
         let mut int = IntStack::<5>::default();
         let record = IntFormat::PAPER.round(record(LINE, us(time), tx_bytes, 75_000));
@@ -199,7 +200,7 @@ struct Switch {
 
 impl Switch {
     fn new(period: Time) -> Switch {
-        let mut params = params("per-ack");
+        let mut params = params(LastHopSpeedup::PerAck);
         params.notification.update_period = period;
         let port = |number| PortFacts {
             port: PortId::new(number),

@@ -6,8 +6,8 @@ use schemes::contract::{
     Rp, Scheme, SwitchFacts,
 };
 use schemes::hiercc::{
-    self, Control, CreditRequest, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint,
-    Stamp, Voq,
+    self, Control, CreditRequest, Downlink, FirstHop, Flows, FullRate, Hiercc, HierccParams,
+    ReactionPoint, SentCounter, Stamp, Voq,
 };
 use schemes::params::{ParamError, Value};
 use schemes::registry::params_of;
@@ -37,7 +37,7 @@ fn the_papers_values_at_its_rate() {
         (kb(20), kb(70), kb(50))
     );
     assert_eq!((params.beta, params.hop_rtt, params.mark_interval), (0.2, us(2), us(10)));
-    assert!(!params.fill_path && params.sent == "left");
+    assert!(!params.fill_path && params.sent == SentCounter::Left);
 }
 
 #[test]
@@ -113,10 +113,10 @@ fn the_rate_follows_credits_arrivals_and_the_queue() {
     assert_eq!(interval(60, 12_500, 31_250, 20_000), LINE);
 }
 
-/// With `full_rate = "empty"` the rate rises towards q0 from below, too.
+/// With `full_rate = FullRate::Empty` the rate rises towards q0 from below, too.
 #[test]
 fn below_q0_equation_1_lets_the_queue_grow_unless_it_is_empty() {
-    let params = HierccParams { full_rate: "empty", ..paper() };
+    let params = HierccParams { full_rate: FullRate::Empty, ..paper() };
     let mut hop = FirstHop::new(&params, LINE, Time::ZERO);
     let mut interval = |now: u64, arrived, credited, queue| {
         hop.arrive(arrived);

@@ -4,7 +4,7 @@
 use crate::records::record;
 use proptest::prelude::*;
 use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
-use schemes::hpcc::{self, Hpcc, HpccParams, ReactionPoint, Variant};
+use schemes::hpcc::{self, BaseRtt, Hpcc, HpccParams, IntPrecision, ReactionPoint, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -204,7 +204,7 @@ fn another_path_starts_over() {
 /// The HPCC simulator's records bring no number of their path.
 #[test]
 fn where_records_tell_no_path_two_paths_are_compared_as_one() {
-    for int_format in ["hpcc-ns3", "hpcc-ns3-uncoded"] {
+    for int_format in [IntPrecision::Ns3, IntPrecision::Ns3Uncoded] {
         let mut rp = begun(&HpccParams { int_format, int_multi: 1, ..paper() });
         // Hop 1: 25 600 B in 2 us are 102.4 Gb/s, and the smaller queue is a fifth of the BDP.
         let elsewhere = through(7, &[(2, 10_240, 0), (4, 25_600, 30_000)]);
@@ -257,7 +257,7 @@ fn without_fast_reaction_only_full_round_trips_count() {
 
 #[test]
 fn the_base_rtt_may_be_the_paths_own() {
-    let rp = ReactionPoint::<5>::new(&HpccParams { base_rtt: "path", ..paper() }, &path());
+    let rp = ReactionPoint::<5>::new(&HpccParams { base_rtt: BaseRtt::Path, ..paper() }, &path());
     assert_eq!(rp.limits().window, Bytes::new(50_000));
 }
 

@@ -6,9 +6,10 @@ use schemes::contract::{
     Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SwitchFacts,
 };
 use schemes::hpcc::rate::ReactionPoint;
-use schemes::hpcc::{self, Hpcc, HpccParams, Variant};
+use schemes::hpcc::{self, BaseRtt, Hpcc, HpccParams, IntPrecision, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use schemes::params::ParamError;
+use schemes::rate_window::WindowMode;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -33,7 +34,7 @@ fn path(rtt: Time) -> PathFacts {
 
 /// The preset with exact records, where rounding is not what is looked at.
 fn ns3() -> HpccParams {
-    HpccParams { int_format: "full", ..hpcc::presets::ns3(LINE) }
+    HpccParams { int_format: IntPrecision::Full, ..hpcc::presets::ns3(LINE) }
 }
 
 fn stack<const N: usize>(records: impl IntoIterator<Item = IntRecord>) -> IntStack<N> {
@@ -54,7 +55,7 @@ fn records<const N: usize>(hops: &[(u64, u64, u64)]) -> IntStack<N> {
 
 fn golden() -> ReactionPoint<5> {
     let params = HpccParams { rate_ai: Rate::from_mbps(50), ..hpcc::presets::ns3(LINE) };
-    assert_eq!((params.int_format, params.int_multi), ("hpcc-ns3", 4));
+    assert_eq!((params.int_format, params.int_multi), (IntPrecision::Ns3, 4));
     ReactionPoint::new(&params, &path(Time::from_ns(12_320)))
 }
 
@@ -337,10 +338,13 @@ fn windows_and_round_trips_as_asked_for() {
         rp.acknowledge(us(12), 2000, 51_000, &second());
         rp.limits()
     };
-    assert_eq!(after(&HpccParams { window: "none", ..ns3() }).window, Bytes::UNLIMITED);
-    assert_eq!(after(&HpccParams { window: "fixed-bdp", ..ns3() }).window, Bytes::new(100_000));
+    assert_eq!(after(&HpccParams { window: WindowMode::None, ..ns3() }).window, Bytes::UNLIMITED);
+    assert_eq!(
+        after(&HpccParams { window: WindowMode::FixedBdp, ..ns3() }).window,
+        Bytes::new(100_000)
+    );
     // The QP's own 4 us: W is 50 KB, so hop 1 is at 1.4, and 2 us are half of T. U = 1.2.
-    let own = after(&HpccParams { base_rtt: "path", window: "path-bdp", ..ns3() });
+    let own = after(&HpccParams { base_rtt: BaseRtt::Path, window: WindowMode::PathBdp, ..ns3() });
     near(own.rate, (1e11 * 0.95 / 1.2 + 4e7) as u64);
     assert_eq!(own.window, Bytes::new(39_603));
     let slow = HpccParams { fast_reaction: false, ..ns3() };
@@ -413,7 +417,7 @@ fn ports_without_a_code_are_refused() {
     assert!(matches!(&refused, ParamError::Conflict("int_format", why) if why.contains("40Gbps")));
     assert_eq!(check(&ns3(), 40), Ok(()));
     // The original's mistake, by name: such a port says 25 Gb/s.
-    let uncoded = HpccParams { int_format: "hpcc-ns3-uncoded", ..rounded };
+    let uncoded = HpccParams { int_format: IntPrecision::Ns3Uncoded, ..rounded };
     assert_eq!(check(&uncoded, 1600), Ok(()));
     let said = |gbps| {
         let rates = LinkRates::new([Rate::from_gbps(gbps)]);

@@ -8,8 +8,8 @@ use schemes::contract::{
 };
 use schemes::params::{ParamError, Value};
 use schemes::rcm::{
-    self, Cam, Control, Detector, FlowId, FlowTable, MAX_FLOWS, Notice, Rcm, RcmParams, RcmSwitch,
-    RegionParams, Role, Sampling, SendWindow, SentPacket,
+    self, Cam, Control, CutRule, Detector, DetourRule, FlowId, FlowTable, MAX_FLOWS, Notice, Rcm,
+    RcmParams, RcmSwitch, RegionParams, ReleaseRule, Role, Sampling, SendWindow, SentPacket,
 };
 use schemes::registry::params_of;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -163,7 +163,7 @@ fn the_window_is_measured_and_cut() {
     window.end_congestion();
     assert_eq!((window.is_on(), window.window_parts()), (false, None));
 
-    let params = RegionParams { cuts: "compound", ..region() };
+    let params = RegionParams { cuts: CutRule::Compound, ..region() };
     let mut window = SendWindow::new(&params, LINE, 1_500);
     window.cut(0);
     send(&mut window, us(1), 8_000, true, true);
@@ -197,7 +197,7 @@ fn the_measure_ends_at_a_queue() {
 /// However far Wc has been cut, a packet is no debt.
 #[test]
 fn a_packet_may_go_in_each_window() {
-    let params = RegionParams { cuts: "compound", ..region() };
+    let params = RegionParams { cuts: CutRule::Compound, ..region() };
     let mut window = SendWindow::new(&params, LINE, 1_000);
     window.cut(63);
     send(&mut window, us(0), 5_000, true, true);
@@ -219,7 +219,7 @@ fn a_packet_may_go_in_each_window() {
 /// all of them fit.
 #[test]
 fn a_packet_of_each_flow_may_go_in_each_window() {
-    for cuts in ["compound", "measured"] {
+    for cuts in [CutRule::Compound, CutRule::Measured] {
         let params = RegionParams { cuts, ..region() };
         let mut window = SendWindow::new(&params, LINE, 1_000);
         window.cut(63);
@@ -229,7 +229,7 @@ fn a_packet_of_each_flow_may_go_in_each_window() {
         (0..9).for_each(|_| window.cut(63));
         assert!(window.window_parts().is_some_and(|(_, limit, _)| limit < 2_000.0));
         for sent in 0..3 {
-            assert_eq!(window.held_until(ns(100)), None, "after {sent} packets, {cuts}");
+            assert_eq!(window.held_until(ns(100)), None, "after {sent} packets, {cuts:?}");
             send(&mut window, ns(100), 1_000, true, true);
         }
         assert!(window.held_until(ns(100)).is_some());
@@ -516,9 +516,9 @@ fn a_window_lasts_no_longer_than_its_congestion() {
 #[test]
 fn a_root_is_never_idle_for_harmful_flows() {
     for (release, expected) in [
-        ("root", Crossing::AllowedIfLast),
-        ("always", Crossing::AllowedIfLast),
-        ("never", Crossing::Blocked),
+        (ReleaseRule::Root, Crossing::AllowedIfLast),
+        (ReleaseRule::Always, Crossing::AllowedIfLast),
+        (ReleaseRule::Never, Crossing::Blocked),
     ] {
         let params = RcmParams { region: RegionParams { release, ..region() }, ..params() };
         let mut switch = switch(&params);
@@ -529,7 +529,7 @@ fn a_root_is_never_idle_for_harmful_flows() {
         // 10 KB are measured, a fifth is cut (Fb = 41 KB), and the rest is spent.
         cross(&mut switch, us(2), (5, 2), 0, 17, 60_000);
         let held = crossing(&switch, 0, &data(5, 2).header, us(2));
-        assert_eq!(held, expected, "{release}");
+        assert_eq!(held, expected, "{release:?}");
     }
 }
 
@@ -567,7 +567,8 @@ fn new_flows_go_around_congestion() {
     }
     assert_eq!(reroute(&mut still, us(3), 7), 2);
 
-    let any = RcmParams { region: RegionParams { detour: "any", ..region() }, ..params() };
+    let any =
+        RcmParams { region: RegionParams { detour: DetourRule::Any, ..region() }, ..params() };
     let mut any = self::switch(&any);
     assert_eq!(reroute(&mut any, us(1), 8), 2);
     for _ in 0..2 {

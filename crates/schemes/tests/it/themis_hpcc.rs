@@ -9,7 +9,7 @@ use schemes::contract::{
     PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp, Scheme, SendLimits, SwitchEffect,
     SwitchFacts,
 };
-use schemes::hpcc::{self, Hpcc, HpccParams};
+use schemes::hpcc::{self, BaseRtt, Hpcc, HpccParams};
 use schemes::int::IntStack;
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
@@ -411,7 +411,7 @@ fn a_shorter_round_trip_leaves_the_rate_as_it_is() {
 
 #[test]
 fn presets_are_those_of_hpcc_but_for_t() {
-    let hpcc = HpccParams { base_rtt: "path", ..hpcc::presets::paper(LINE) };
+    let hpcc = HpccParams { base_rtt: BaseRtt::Path, ..hpcc::presets::paper(LINE) };
     let both = params(&[]);
     assert_eq!(both.hpcc, hpcc);
     assert_eq!(both.get("block_step"), None, "no parameter without an effect");

@@ -3,6 +3,7 @@
 
 use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp};
 use schemes::params::ParamError;
+use schemes::rate_window::WindowMode;
 use schemes::registry::params_of;
 use schemes::timely::{self, ReactionPoint, Timely, TimelyParams};
 use units::{Bytes, Rate, Time};
@@ -237,7 +238,7 @@ mod ns3 {
     #[test]
     fn the_window_follows_the_rate() {
         let line_rate = Rate::from_gbps(100);
-        let params = TimelyParams { window: "bdp", ..timely::presets::hpcc(line_rate) };
+        let params = TimelyParams { window: WindowMode::Bdp, ..timely::presets::hpcc(line_rate) };
         let mut sender = Sender::with(params, line_rate);
         // 100 Gb/s times 8 us: 100 KB.
         assert_eq!(sender.rp.limits().window, Bytes::new(100_000));
