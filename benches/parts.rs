@@ -2,10 +2,11 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use engine::{Class, Device, Layout, Link, RunLimits, Window, run};
-use schemes::contract::{LinkRates, PathFacts, Scheme};
+use schemes::contract::{PathFacts, Scheme};
 use schemes::hpcc::{self, Hpcc};
 use schemes::hpcc::window::ReactionPoint;
 use schemes::int::{IntRecord, IntStack};
+use schemes::testing;
 use std::hint::black_box;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -61,17 +62,7 @@ fn engine(criterion: &mut Criterion) {
 fn hpcc(criterion: &mut Criterion) {
     let line = Rate::from_gbps(100);
     let rtt = Time::from_us(12);
-    let path = PathFacts {
-        line_rate: line,
-        bottleneck_rate: line,
-        base_rtt: rtt,
-        network_rtt: rtt,
-        network_bdp: line.bytes_in(rtt),
-        switches: 5,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1124),
-        rates: LinkRates::new([]),
-    };
+    let path = PathFacts { switches: 5, packet_bytes: Bytes::new(1124), ..testing::path(line, rtt) };
     let params = hpcc::presets::paper(line);
     let mut law = ReactionPoint::<5>::new(&params, &path);
     let mut round = 0u64;

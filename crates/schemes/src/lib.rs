@@ -35,6 +35,8 @@ pub mod rocc;
 mod shared_law;
 pub mod swift;
 pub mod tcd;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod themis;
 pub mod timely;
 pub mod timely_tcd;

@@ -2,9 +2,10 @@
 //! output.
 
 use proptest::prelude::*;
-use schemes::contract::{EcnCodePoint, LinkRates, PathFacts, Rp, RpTimer, SenderMetric};
+use schemes::contract::{EcnCodePoint, PathFacts, Rp, RpTimer, SenderMetric};
 use schemes::dcqcn::{self, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use schemes::registry::params_of;
+use schemes::testing;
 use units::{Bytes, Rate, Time};
 
 fn us(n: u64) -> Time {
@@ -12,17 +13,7 @@ fn us(n: u64) -> Time {
 }
 
 fn path(line_rate: Rate) -> PathFacts {
-    PathFacts {
-        line_rate,
-        bottleneck_rate: line_rate,
-        base_rtt: us(8),
-        network_rtt: us(8),
-        network_bdp: line_rate.bytes_in(us(8)),
-        switches: 2,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1082),
-        rates: LinkRates::new([]),
-    }
+    testing::path(line_rate, us(8))
 }
 
 fn with(params: &DcqcnParams, line_rate: Rate) -> ReactionPoint {

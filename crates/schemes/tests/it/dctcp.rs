@@ -1,10 +1,11 @@
 //! DCTCP against windows worked out by hand from its equations, and against the HPCC simulator's own
 //! output.
 
-use schemes::contract::{LinkRates, PathFacts, Rp, SenderMetric};
+use schemes::contract::{PathFacts, Rp, SenderMetric};
 use schemes::dctcp::{self, Dctcp, DctcpParams, ReactionPoint};
 use schemes::rate_window::WindowMode;
 use schemes::registry::params_of;
+use schemes::testing;
 use units::{Bytes, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -15,17 +16,7 @@ fn us(n: u64) -> Time {
 
 /// A BDP of 100 KB.
 fn path() -> PathFacts {
-    PathFacts {
-        line_rate: LINE,
-        bottleneck_rate: LINE,
-        base_rtt: us(8),
-        network_rtt: us(8),
-        network_bdp: LINE.bytes_in(us(8)),
-        switches: 2,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1082),
-        rates: LinkRates::new([]),
-    }
+    testing::path(LINE, us(8))
 }
 
 fn begun(preset: &str) -> ReactionPoint {

@@ -2,13 +2,14 @@
 //! of 84 B and packets of 1090 B, so that the least gap between credits is 1174 B or 93.92 ns.
 
 use schemes::contract::{
-    Ack, Address, Ctl, EcnCodePoint, Flags, Header, HostCx, HostFacts, LinkRates, Np, NpTimer,
+    Ack, Address, Ctl, EcnCodePoint, Flags, Header, HostCx, HostFacts, Np, NpTimer,
     PacketKind, PathFacts, QueueLimit, Rp, RpTimer, Scheme, WireFacts,
 };
 use schemes::expresspass::{
     Control, Credit, ExpressPass, ExpressPassParams, HostState, NotificationPoint, ReactionPoint,
 };
 use schemes::registry::params_of;
+use schemes::testing;
 use units::{Bytes, NodeId, Priority, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -75,17 +76,7 @@ struct Sender {
 
 impl Sender {
     fn new(params: ExpressPassParams) -> Sender {
-        let path = PathFacts {
-            line_rate: LINE,
-            bottleneck_rate: LINE,
-            base_rtt: us(8),
-            network_rtt: us(8),
-            network_bdp: LINE.bytes_in(us(8)),
-            switches: 2,
-            payload: Bytes::new(1000),
-            packet_bytes: WIRE.packet_bytes,
-            rates: LinkRates::new([]),
-        };
+        let path = PathFacts { packet_bytes: WIRE.packet_bytes, ..testing::path(LINE, us(8)) };
         let rp = ReactionPoint::new(&params, &path);
         Sender { host: host(&params), params, rp, credits: 0, sent: 0 }
     }

@@ -1,7 +1,6 @@
 //! FNCC's own parts against values worked out by hand: 100 Gb/s and T = 12 us, so that the BDP is
 //! 150 KB and, for 100 flows at eta 0.95, W_AI is 75 B.
 
-use crate::records::record;
 use schemes::contract::{
     Address, Body, Cp, EcnCodePoint, Flags, FullCx, Header, HostCx, LinkRates, Np, OnEnqueue,
     Packet, PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
@@ -11,6 +10,7 @@ use schemes::fncc::{
     ReactionPoint, RecordFormat,
 };
 use schemes::int::{IntFormat, IntRecord, IntStack};
+use schemes::testing::{self, record};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -20,17 +20,7 @@ fn us(n: u64) -> Time {
 }
 
 fn path() -> PathFacts {
-    PathFacts {
-        line_rate: LINE,
-        bottleneck_rate: LINE,
-        base_rtt: us(9),
-        network_rtt: us(12),
-        network_bdp: LINE.bytes_in(us(12)),
-        switches: 2,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1082),
-        rates: LinkRates::new([]),
-    }
+    PathFacts { base_rtt: us(9), ..testing::path(LINE, us(12)) }
 }
 
 fn params(speedup: LastHopSpeedup) -> FnccParams {

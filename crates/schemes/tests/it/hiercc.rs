@@ -11,6 +11,7 @@ use schemes::hiercc::{
 };
 use schemes::params::{ParamError, Value};
 use schemes::registry::params_of;
+use schemes::testing;
 use units::{Bytes, NodeId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(25);
@@ -316,17 +317,8 @@ fn bytes_without_credits_take_their_time() {
 #[test]
 fn a_sender_marks_every_10_us_and_does_as_it_is_told() {
     let params = paper();
-    let path = PathFacts {
-        line_rate: LINE,
-        bottleneck_rate: LINE,
-        base_rtt: us(12),
-        network_rtt: us(12),
-        network_bdp: LINE.bytes_in(us(12)),
-        switches: 5,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1088),
-        rates: LinkRates::new([]),
-    };
+    let path =
+        PathFacts { switches: 5, packet_bytes: Bytes::new(1088), ..testing::path(LINE, us(12)) };
     let mut sender = ReactionPoint::new(&params, &path);
     let mut outbox = Vec::new();
     let mut at = |sender: &mut ReactionPoint, now: Time, told: Option<Control>| {

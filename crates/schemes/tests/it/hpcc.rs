@@ -1,11 +1,11 @@
 //! HPCC's Algorithm 1, the paper's window form, against round trips worked out by hand: 100 Gb/s,
 //! T = 8 us, so that the BDP is 100 KB and, for 100 flows at eta 0.95, W_AI is 50 B.
 
-use crate::records::record;
 use proptest::prelude::*;
 use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
 use schemes::hpcc::{self, BaseRtt, Hpcc, HpccParams, IntPrecision, ReactionPoint, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
+use schemes::testing::{self, record};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -15,17 +15,7 @@ fn us(n: u64) -> Time {
 }
 
 fn path() -> PathFacts {
-    PathFacts {
-        line_rate: LINE,
-        bottleneck_rate: LINE,
-        base_rtt: us(4),
-        network_rtt: us(8),
-        network_bdp: LINE.bytes_in(us(8)),
-        switches: 2,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1124),
-        rates: LinkRates::new([]),
-    }
+    PathFacts { base_rtt: us(4), packet_bytes: Bytes::new(1124), ..testing::path(LINE, us(8)) }
 }
 
 fn paper() -> HpccParams {

@@ -8,6 +8,7 @@ use schemes::contract::{
 };
 use schemes::hpcc_pint::{self, Codebook, HpccPint, HpccPintParams, ReactionPoint};
 use schemes::registry::params_of;
+use schemes::testing;
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -45,17 +46,7 @@ struct Bench {
 
 impl Bench {
     fn new(params: HpccPintParams, switches: u32) -> Bench {
-        let path = PathFacts {
-            line_rate: LINE,
-            bottleneck_rate: LINE,
-            base_rtt: RTT,
-            network_rtt: RTT,
-            network_bdp: LINE.bytes_in(RTT),
-            switches: 2,
-            payload: Bytes::new(1000),
-            packet_bytes: Bytes::new(1083),
-            rates: LinkRates::new([]),
-        };
+        let path = PathFacts { packet_bytes: Bytes::new(1083), ..testing::path(LINE, RTT) };
         let host = HostFacts {
             node: NodeId::new(0),
             line_rate: LINE,

@@ -1,7 +1,6 @@
 //! HPCC in the HPCC simulator's form: rates against that simulator's own output, to the bit, and its
 //! rules against round trips worked out by hand (100 Gb/s, T = 8 us, so that W is 100 KB).
 
-use crate::records::record;
 use schemes::contract::{
     Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SwitchFacts,
 };
@@ -10,6 +9,7 @@ use schemes::hpcc::{self, BaseRtt, Hpcc, HpccParams, IntPrecision, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use schemes::params::ParamError;
 use schemes::rate_window::WindowMode;
+use schemes::testing::{self, record};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -20,15 +20,10 @@ fn us(n: u64) -> Time {
 
 fn path(rtt: Time) -> PathFacts {
     PathFacts {
-        line_rate: LINE,
-        bottleneck_rate: LINE,
         base_rtt: us(4),
-        network_rtt: rtt,
-        network_bdp: LINE.bytes_in(rtt),
         switches: 3,
-        payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1090),
-        rates: LinkRates::new([]),
+        ..testing::path(LINE, rtt)
     }
 }
 

@@ -18,14 +18,12 @@ mod pacc;
 mod packets;
 mod presets;
 mod rcm;
-mod records;
 mod rocc;
 mod swift;
 mod tcd;
 mod themis;
 mod themis_hpcc;
 mod timely;
-mod world;
 
 // The files of `guide` are written as files of the crate, as the reader of the page writes them.
-use schemes::{contract, int, params};
+use schemes::{contract, int, params, testing};

@@ -11,6 +11,7 @@ use schemes::mercury::{
     self, CongestionPoint, Detector, FlowTable, Host, Mercury, MercuryParams, Notice, Pauses,
     PortState, Sender, State,
 };
+use schemes::testing;
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
 type Scheme0 = Mercury<Dcqcn>;
@@ -372,17 +373,7 @@ impl Bench {
             },
             seed: 7,
         };
-        let path = PathFacts {
-            line_rate: LINE,
-            bottleneck_rate: LINE,
-            base_rtt: us(20),
-            network_rtt: us(32),
-            network_bdp: LINE.bytes_in(us(32)),
-            switches: 2,
-            payload: Bytes::new(1000),
-            packet_bytes: Bytes::new(1082),
-            rates: LinkRates::new([]),
-        };
+        let path = PathFacts { base_rtt: us(20), ..testing::path(LINE, us(32)) };
         let mut host = Scheme0::host(&params, &facts);
         let sender = Sender::open(&params, &mut host, &path, Time::ZERO);
         Bench { params, host, sender }

@@ -4,13 +4,14 @@
 use proptest::prelude::*;
 use schemes::contract::{
     Address, Body, Cp, CpTimer, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, Level,
-    LinkRates, OnEnqueue, Packet, PacketKind, PathFacts, PortFacts, PortView, Ports, QpEnd, Scheme,
+    LinkRates, OnEnqueue, Packet, PacketKind, PortFacts, PortView, Ports, QpEnd, Scheme,
     SwitchEffect, SwitchFacts,
 };
 use schemes::rocc::{
     self, CongestionPoint, Controller, EgressQueue, FairRate, FlowTable, ReactionPoint, Rocc,
     RoccParams,
 };
+use schemes::testing;
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -90,17 +91,7 @@ const HERE: (NodeId, PortId) = (NodeId::new(7), PortId::new(1));
 const THERE: (NodeId, PortId) = (NodeId::new(8), PortId::new(3));
 
 fn sender() -> ReactionPoint {
-    let path = PathFacts {
-        line_rate: LINE,
-        bottleneck_rate: LINE,
-        base_rtt: us(8),
-        network_rtt: us(8),
-        network_bdp: LINE.bytes_in(us(8)),
-        switches: 2,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1082),
-        rates: LinkRates::new([]),
-    };
+    let path = testing::path(LINE, us(8));
     ReactionPoint::new(&paper(), &path)
 }
 

@@ -1,9 +1,10 @@
 //! Swift's Algorithm 1 against values worked out by hand: 100 Gb/s, a round trip of 8 us over two
 //! switches, packets of 1000 bytes (1082 on the wire).
 
-use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme, SendLimits};
+use schemes::contract::{Ack, EcnCodePoint, HostCx, PathFacts, Rp, Scheme, SendLimits};
 use schemes::registry::params_of;
 use schemes::swift::{self, ReactionPoint, Swift, SwiftParams};
+use schemes::testing;
 use units::{Bytes, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -13,17 +14,7 @@ fn us(n: u64) -> Time {
 }
 
 fn path() -> PathFacts {
-    PathFacts {
-        line_rate: LINE,
-        bottleneck_rate: LINE,
-        base_rtt: us(8),
-        network_rtt: us(8),
-        network_bdp: LINE.bytes_in(us(8)),
-        switches: 2,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1082),
-        rates: LinkRates::new([]),
-    }
+    testing::path(LINE, us(8))
 }
 
 /// Without flow scaling: the target is 25 us + 2 us.

@@ -1,8 +1,7 @@
 //! TCD's detector and the reactions built on it, against sequences worked out by hand.
 
-use crate::records::record;
 use schemes::contract::{
-    Ack, Ctl, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SenderMetric,
+    Ack, Ctl, EcnCodePoint, HostCx, PathFacts, PortFacts, Rp, Scheme, SenderMetric,
 };
 use schemes::dcqcn::Cnp;
 use schemes::dcqcn_tcd::{
@@ -13,6 +12,7 @@ use schemes::int::IntStack;
 use schemes::params::{ParamError, Params, Value};
 use schemes::registry::params_of;
 use schemes::tcd::{Detector, State, TcdParams};
+use schemes::testing::{self, record};
 use schemes::timely::TimelyParams;
 use schemes::timely_tcd::{self, TernaryReactionPoint, TimelyTcd};
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -139,17 +139,7 @@ mod dcqcn {
 
     fn path() -> PathFacts {
         let line_rate = Rate::from_gbps(40);
-        PathFacts {
-            line_rate,
-            bottleneck_rate: line_rate,
-            base_rtt: us(8),
-            network_rtt: us(8),
-            network_bdp: line_rate.bytes_in(us(8)),
-            switches: 2,
-            payload: Bytes::new(1000),
-            packet_bytes: Bytes::new(1082),
-            rates: LinkRates::new([]),
-        }
+        testing::path(line_rate, us(8))
     }
 
     fn rate(rp: &HoldingReactionPoint, now: Time) -> f64 {
@@ -292,17 +282,8 @@ mod timely {
             let line_rate = Rate::from_gbps(10);
             let params = timely_tcd::presets::paper(line_rate).timely;
             let params = TimelyParams { ewma_weight: 1.0, ..params };
-            let path = PathFacts {
-                line_rate,
-                bottleneck_rate: line_rate,
-                base_rtt: us(8),
-                network_rtt: us(8),
-                network_bdp: line_rate.bytes_in(us(8)),
-                switches: 2,
-                payload: Bytes::new(1000),
-                packet_bytes: Bytes::new(1090),
-                rates: LinkRates::new([]),
-            };
+            let path =
+                PathFacts { packet_bytes: Bytes::new(1090), ..testing::path(line_rate, us(8)) };
             let rp = TernaryReactionPoint::new(&params, &path);
             let mut sender = Sender { params, rp, acknowledged: 0 };
             assert_eq!(sender.segment(us(0), us(100), NONE), 10_000_000_000);
@@ -424,17 +405,8 @@ mod hpcc {
     #[test]
     fn a_ue_does_not_cut() {
         let params = hpcc_tcd::presets::paper(LINE);
-        let path = PathFacts {
-            line_rate: LINE,
-            bottleneck_rate: LINE,
-            base_rtt: us(8),
-            network_rtt: us(8),
-            network_bdp: LINE.bytes_in(us(8)),
-            switches: 1,
-            payload: Bytes::new(1000),
-            packet_bytes: Bytes::new(1124),
-            rates: LinkRates::new([]),
-        };
+        let path =
+            PathFacts { switches: 1, packet_bytes: Bytes::new(1124), ..testing::path(LINE, us(8)) };
         let mut rp = OverloadMaskingReactionPoint::<5>::open(&params, &mut (), &path, us(0));
         let mut round = 0;
         let mut window_after = |echo| {

@@ -1,7 +1,6 @@
 //! THEMIS over HPCC on sequences worked out by hand, and its order under random ones.
 
 use crate::external::{AFAR, INSIDE, ports, us};
-use crate::records::record;
 use proptest::prelude::*;
 use schemes::contract::{
     Ack, Address, Body, Cp, Ctl, Departure, EcnCodePoint, Emits, Flags, FullCx, Header,
@@ -13,6 +12,7 @@ use schemes::hpcc::{self, BaseRtt, Hpcc, HpccParams};
 use schemes::int::IntStack;
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
+use schemes::testing::{self, record};
 use schemes::themis::over_hpcc::{
     Notice, Port, Sender, Switch, ThemisHpcc, ThemisHpccParams, ThemisMeta,
 };
@@ -315,17 +315,7 @@ fn records_from_before_the_long_link_stay_on_acks() {
 // The sender.
 
 fn path() -> PathFacts {
-    PathFacts {
-        line_rate: LINE,
-        bottleneck_rate: LINE,
-        base_rtt: us(1012),
-        network_rtt: us(1012),
-        network_bdp: LINE.bytes_in(us(1012)),
-        switches: 6,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1048),
-        rates: LinkRates::new([]),
-    }
+    PathFacts { switches: 6, packet_bytes: Bytes::new(1048), ..testing::path(LINE, us(1012)) }
 }
 
 struct Host {

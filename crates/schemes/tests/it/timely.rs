@@ -1,10 +1,11 @@
 //! TIMELY against sequences worked out by hand from its Algorithm 1, and against the HPCC
 //! simulator's own output.
 
-use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp};
+use schemes::contract::{Ack, EcnCodePoint, HostCx, PathFacts, Rp};
 use schemes::params::ParamError;
 use schemes::rate_window::WindowMode;
 use schemes::registry::params_of;
+use schemes::testing;
 use schemes::timely::{self, ReactionPoint, Timely, TimelyParams};
 use units::{Bytes, Rate, Time};
 
@@ -17,17 +18,7 @@ fn ns(n: u64) -> Time {
 }
 
 fn path(line_rate: Rate) -> PathFacts {
-    PathFacts {
-        line_rate,
-        bottleneck_rate: line_rate,
-        base_rtt: us(8),
-        network_rtt: us(8),
-        network_bdp: line_rate.bytes_in(us(8)),
-        switches: 2,
-        payload: Bytes::new(1000),
-        packet_bytes: Bytes::new(1090),
-        rates: LinkRates::new([]),
-    }
+    PathFacts { packet_bytes: Bytes::new(1090), ..testing::path(line_rate, us(8)) }
 }
 
 /// A reaction point with its parameters and place in the stream.

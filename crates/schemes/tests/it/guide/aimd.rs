@@ -128,21 +128,11 @@ impl Rp<Aimd> for Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::LinkRates;
+    use crate::testing;
 
     fn window() -> Window {
         let params = presets::example(Rate::from_gbps(100));
-        let path = PathFacts {
-            line_rate: Rate::from_gbps(100),
-            bottleneck_rate: Rate::from_gbps(100),
-            base_rtt: Time::from_us(8),
-            network_rtt: Time::from_us(8),
-            network_bdp: Bytes::new(100_000),
-            switches: 1,
-            payload: Bytes::new(1000),
-            packet_bytes: Bytes::new(1082),
-            rates: LinkRates::new([]),
-        };
+        let path = testing::path(Rate::from_gbps(100), Time::from_us(8));
         Window::new(&params, &path)
     }
 

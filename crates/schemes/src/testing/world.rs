@@ -1,44 +1,55 @@
-//! A QP, its receiver and two switches between them, to be put through any history.
+//! A QP, its receiver and two switches between them, without a network.
 
-use schemes::contract::{
+use crate::contract::{
     Ack, Address, ArrivalSlot, Body, Cp, CpTimerSlot, Ctl, Departure, EcnCodePoint, EnqueueSlot,
     Flags, FullCx, Header, HoldVerdict, HostCx, HostFacts, HostLocation, Level, LinkRates, Np,
-    NpTimerSlot, Packet, PacketKind, PathFacts, PortFacts, PortView, Ports, QpEnd, Rp, RpTimerSlot,
-    Scheme, SendLimits, SenderMetric, SwitchEffect, SwitchFacts, WireFacts,
+    NpTimerSlot, Packet, PacketKind, PortFacts, PortView, Ports, QpEnd, Rp, RpTimerSlot, Scheme,
+    SendLimits, SenderMetric, SwitchEffect, SwitchFacts, WireFacts,
 };
-use schemes::params::{Params, Value};
-use schemes::registry::params_of;
+use crate::params::{Params, Value};
+use crate::registry::params_of;
 use std::collections::VecDeque;
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
+/// Payload bytes of a full packet.
 pub const PAYLOAD: u64 = 1000;
 const PACKET: u16 = 1082;
 const RTT: Time = Time::from_us(8);
 
-/// What happens next.
+/// One step of a history.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// The sender sends a packet, if it may.
-    Send { payload: u64 },
-    /// The oldest data packet passes the switches, which have this many bytes waiting, and reaches
-    /// the receiver with this code point.
-    Deliver { queue_bytes: u64, code_point: EcnCodePoint },
-    /// The oldest data packet is lost: the receiver asks for it.
+    /// The sender sends a packet, if its limits allow it.
+    Send {
+        /// Payload bytes, at most [`PAYLOAD`].
+        payload: u64,
+    },
+    /// The oldest data packet passes the switches and reaches the receiver.
+    Deliver {
+        /// Bytes that wait at the egress ports.
+        queue_bytes: u64,
+        /// The packet's code point at the receiver.
+        code_point: EcnCodePoint,
+    },
+    /// The oldest data packet is lost, and the receiver sends a NACK.
     Lose,
     /// The oldest ACK reaches the sender.
     Acknowledge,
     /// The oldest control packet in flight reaches its host.
     DeliverCtl,
-    /// Nothing was heard for too long.
+    /// The retransmission timer of the sender expires.
     RetransmissionTimeout,
-    /// The peer of the second switch's port pauses or resumes it.
-    Pfc { paused: bool },
-    /// Time passes.
+    /// The peer of the second switch pauses or resumes its egress port.
+    Pfc {
+        /// Pause, or resume.
+        paused: bool,
+    },
+    /// Time passes, and timers fire.
     Wait(Time),
 }
 
-/// A switch with two ports: data comes in by port 0 and leaves by port 1.
+/// A switch with two ports. Data comes in through port 0 and leaves through port 1.
 struct Switch<S: Scheme> {
     cp: S::Cp,
     ports: Vec<<S::Cp as Cp<S>>::Port>,
@@ -112,7 +123,7 @@ impl<S: Scheme> Switch<S> {
         Some(Switch { cp, ports, views, effects: Vec::new() })
     }
 
-    /// `packet` comes in by one port and at once leaves by the other, where `queue_bytes` wait.
+    /// Passes a packet from one port to the other, where `queue_bytes` wait.
     fn pass(
         &mut self,
         now: Time,
@@ -153,11 +164,14 @@ impl<S: Scheme> Switch<S> {
     }
 }
 
-/// A QP, the two hosts' shared state, and what is in flight.
+/// A QP with both hosts' state, two switches, and the packets in flight. Create one with
+/// [`new`](World::new), drive it with [`apply`](World::apply), and call [`check`](World::check) after
+/// each step.
 pub struct World<S: Scheme> {
     preset: String,
     params: S::Params,
     now: Time,
+    /// The sender's reaction point.
     pub rp: S::Rp,
     np: S::Np,
     sender: S::Host,
@@ -165,19 +179,27 @@ pub struct World<S: Scheme> {
     switches: Vec<Switch<S>>,
     data: VecDeque<Packet<S>>,
     acks: VecDeque<Packet<S>>,
+    /// Control packets in flight to the sender.
     pub to_sender: VecDeque<S::Ctl>,
+    /// Control packets in flight to the receiver.
     pub to_receiver: VecDeque<S::Ctl>,
     next_to_send: u64,
+    /// First byte that is not acknowledged.
     pub acknowledged: u64,
-    /// The message that is being sent.
+    /// Number of the message that is being sent.
     pub flow: u32,
-    /// First byte that the receiver waits for.
+    /// First byte that the receiver has not received.
     expected: u64,
-    /// Control packets as hooks send them.
+    /// Control packets that a hook has just sent.
     outbox: Vec<S::Ctl>,
 }
 
 impl<S: Scheme> World<S> {
+    /// Returns a QP that begins, with the parameters of a preset at 100 Gb/s.
+    ///
+    /// # Panics
+    ///
+    /// If `S` has no such preset.
     pub fn new(preset: &str) -> World<S> {
         let params = params_of::<S>(preset, LINE, &[]).unwrap();
         let host = |node| HostFacts {
@@ -191,17 +213,7 @@ impl<S: Scheme> World<S> {
             },
             seed: 7,
         };
-        let path = PathFacts {
-            line_rate: LINE,
-            bottleneck_rate: LINE,
-            base_rtt: RTT,
-            network_rtt: RTT,
-            network_bdp: LINE.bytes_in(RTT),
-            switches: 2,
-            payload: Bytes::new(PAYLOAD),
-            packet_bytes: Bytes::new(u64::from(PACKET)),
-            rates: LinkRates::new([]),
-        };
+        let path = super::path(LINE, RTT);
         let mut sender = S::host(&params, &host(0));
         let mut receiver = S::host(&params, &host(1));
         let rp = S::Rp::open(&params, &mut sender, &path, Time::ZERO);
@@ -252,7 +264,7 @@ impl<S: Scheme> World<S> {
         self.empty_outbox(true);
     }
 
-    /// What a host's hook had to send passes all switches.
+    /// Sends the control packets of a host's hook through all switches.
     fn empty_outbox(&mut self, to_source: bool) {
         let address = self.header(PacketKind::Control, 0, self.now).address;
         let count = self.switches.len();
@@ -297,7 +309,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// Carries `packet` through the switches; whether it comes out.
+    /// Carries `packet` through the switches. Returns whether it comes out.
     fn carry(&mut self, packet: &mut Packet<S>, queue_bytes: u64) -> bool {
         let back = packet.header.flags.contains(Flags::TO_SOURCE);
         let count = self.switches.len();
@@ -309,7 +321,7 @@ impl<S: Scheme> World<S> {
         arrives
     }
 
-    /// Sends what the switches have to send, and what they answer that with.
+    /// Sends the control packets of the switches, and those that follow from them.
     fn collect_effects(&mut self) {
         loop {
             let mut effects = Vec::new();
@@ -333,13 +345,13 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// A control packet sets out for the sender or the receiver, through some switches, any of which
-    /// may keep it.
+    /// Sends a control packet to the sender or the receiver through some switches, each of which may
+    /// consume it.
     fn send_ctl(
         &mut self,
         address: Address,
         to_source: bool,
-        way: impl Iterator<Item = usize>,
+        hops: impl Iterator<Item = usize>,
         ctl: S::Ctl,
     ) {
         check_ctl::<S>(&self.params, &ctl);
@@ -348,7 +360,7 @@ impl<S: Scheme> World<S> {
         header.size = ctl.frame_bytes() as u16;
         header.flags.set(Flags::TO_SOURCE, to_source);
         let mut packet: Packet<S> = Packet { header, body: Body::Ctl(ctl) };
-        for at in way {
+        for at in hops {
             if self.switches[at].pass(self.now, u16::from(to_source), 0, &mut packet)
                 != HoldVerdict::Forward
             {
@@ -363,7 +375,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// Does `operation`, where that can be done.
+    /// Does `operation`. Does nothing if it is not possible now.
     pub fn apply(&mut self, operation: &Operation) {
         match *operation {
             Operation::Send { payload } => {
@@ -453,7 +465,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// Lets time pass, with the timers that fall into it.
+    /// Lets time pass and runs the timers that are due.
     fn wait(&mut self, span: Time) {
         let end = self.now + span;
         loop {
@@ -465,7 +477,7 @@ impl<S: Scheme> World<S> {
             if due > end {
                 break;
             }
-            // A timer that is not put off would fire for ever.
+            // A timer that stays due would fire for ever; the assertions below find it.
             self.now = self.now.max(due);
             let now = self.now;
             if RpTimerOf::<S>::next_timer(&self.rp) <= now {
@@ -499,21 +511,25 @@ impl<S: Scheme> World<S> {
         self.now = end;
     }
 
-    /// The promises that hold at any time, as [`SendLimits`] has them.
+    /// Checks the promises of [`SendLimits`], which hold at any time.
+    ///
+    /// # Panics
+    ///
+    /// If one is broken, with a text that names the scheme, the preset and the promise.
     pub fn check(&self) {
         let limits = self.rp.limits();
         let unpaced = SendLimits::UNLIMITED.rate;
         assert!(
             limits.rate <= LINE || limits.rate == unpaced,
-            "{}: a rate of {} is neither within the line rate of {LINE} nor EVERYTHING's",
+            "{}: a rate of {} is neither within the line rate of {LINE} nor that of UNLIMITED",
             self.who(),
             limits.rate
         );
-        if let Some(Value::Rate(least)) = self.params.get("min_rate") {
-            let least = least.min(LINE);
+        if let Some(Value::Rate(min)) = self.params.get("min_rate") {
+            let min = min.min(LINE);
             assert!(
-                limits.rate >= least,
-                "{}: a rate of {} is below its parameter `min_rate`, {least}",
+                limits.rate >= min,
+                "{}: a rate of {} is below its parameter `min_rate`, {min}",
                 self.who(),
                 limits.rate
             );
@@ -522,12 +538,16 @@ impl<S: Scheme> World<S> {
             RpTimerOf::<S>::next_timer(&self.rp) != Time::NEVER || !self.to_sender.is_empty();
         assert!(
             limits.window != Bytes::ZERO || opens,
-            "{}: a window of 0 stops the QP for good, as no timer is asked for",
+            "{}: a window of 0 stops the QP for ever, as no timer is set",
             self.who()
         );
     }
 
-    /// Looks at everything that probes look at.
+    /// Calls all hooks of probes.
+    ///
+    /// # Panics
+    ///
+    /// If a value is not finite, or a sender's value is negative.
     pub fn observe(&self) {
         for what in [SenderMetric::Rate, SenderMetric::Window, SenderMetric::Alpha] {
             if let Some(value) = self.rp.observe(self.now, what) {
@@ -550,7 +570,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// The scheme and its preset, for messages.
+    /// Returns the names of scheme and preset, for messages.
     fn who(&self) -> String {
         format!("scheme {}, preset {}", S::NAME, self.preset)
     }
