@@ -2,8 +2,8 @@
 //! of 84 B and packets of 1090 B, so that the least gap between credits is 1174 B or 93.92 ns.
 
 use schemes::contract::{
-    Ack, Address, Ctl, EcnCodePoint, Flags, Header, HostCx, HostFacts, Np, NpTimer,
-    PacketKind, PathFacts, QueueLimit, Rp, RpTimer, Scheme, WireFacts,
+    Ack, Address, Ctl, EcnCodePoint, Flags, Header, HostCx, HostFacts, Np, NpTimer, PacketKind,
+    PathFacts, QueueLimit, Rp, RpTimer, Scheme, WireFacts,
 };
 use schemes::expresspass::{
     Control, Credit, ExpressPass, ExpressPassParams, HostState, NotificationPoint, ReactionPoint,
