@@ -24,7 +24,7 @@ COLOURS = 256
 
 
 def main() -> None:
-    """Draws all pictures anew."""
+    """Draws all pictures again."""
     argparse.ArgumentParser(description="Draws the pictures of the pages anew.").parse_args()
     HERE.mkdir(exist_ok=True)
     schemes = rocelab.schemes()

@@ -1,15 +1,17 @@
 """Checks names, comments and docs against docs/contributing/style-and-glossary.md.
 
-An error is a line of Rust with more than 100 columns, a doc comment that begins with "The same", or
-a word of `BANNED` in a comment or a page. `--long` also lists sentences and paragraphs of pages
-that are too long; these are no errors.
+An error is a line of Rust with more than 100 columns, a comment of Rust or Python that begins with
+"The same", or a word of `BANNED` in a comment, a docstring or a page. `--long` also lists sentences
+and paragraphs of pages that are too long; these are no errors.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +39,7 @@ BANNED = {
 _BANNED = re.compile(rf"\b({'|'.join(BANNED)})\b", re.IGNORECASE)
 _COMMENT = re.compile(r"//.*$")
 _THE_SAME = re.compile(r"^\s*//[/!] The same\b")
+_DOCSTRING = ('"""', 'r"""')
 _CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
 _EXEMPT = {Path("docs/contributing/style-and-glossary.md"), Path("CHANGELOG.md")}
@@ -49,6 +52,12 @@ def rust_files() -> list[Path]:
     folders = ("crates", "fuzz", "benches")
     files = (path for folder in folders for path in (ROOT / folder).rglob("*.rs"))
     return sorted(path for path in files if "target" not in path.parts)
+
+
+def python_files() -> list[Path]:
+    """All sources in Python but this one, which lists the banned words."""
+    folders = ("python", "tests/python", "docs")
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
 def pages() -> list[Path]:
@@ -73,6 +82,20 @@ def check_rust(path: Path, lines: list[str]) -> Iterator[Finding]:
         comment = _COMMENT.search(line)
         for message in banned(comment[0]) if comment else ():
             yield path, number, message
+
+
+def check_python(path: Path, text: str) -> Iterator[Finding]:
+    """Findings in comments and docstrings of a Python file."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        docstring = token.type == tokenize.STRING and token.line.lstrip().startswith(_DOCSTRING)
+        if token.type != tokenize.COMMENT and not docstring:
+            continue
+        words = token.string.lstrip('#r"').rstrip('"')
+        if words.lstrip().startswith("The same "):
+            yield path, token.start[0], 'a comment that begins with "The same": name what it is'
+        for number, line in enumerate(words.splitlines(), token.start[0]):
+            for message in banned(line.replace("``", "`")):
+                yield path, number, message
 
 
 def check_page(path: Path, lines: list[str]) -> Iterator[Finding]:
@@ -111,6 +134,8 @@ def main() -> int:
     remarks: list[Finding] = []
     for path in rust_files():
         errors += check_rust(path, path.read_text(encoding="utf-8").splitlines())
+    for path in python_files():
+        errors += check_python(path, path.read_text(encoding="utf-8"))
     for path in pages():
         if path.relative_to(ROOT) in _EXEMPT:
             continue

@@ -73,7 +73,7 @@ def run(
     is a plain KeyboardInterrupt, and nothing is kept, while the run is still being set up, and on
     another Ctrl-C while the result is being made.
     Raises :class:`SimulationError` where the run fails, :class:`ConfigError` where it clearly needs
-    more memory than this process may take, and MemoryError where memory runs out all the same.
+    more memory than this process may take, and MemoryError where memory runs out in spite of that.
     :class:`RecordingError`, which carries the result, means that what is recorded finds no room.
     """
     if not isinstance(scenario, Scenario):

@@ -103,7 +103,7 @@ def reseal(directory: Path) -> None:
 
 
 def wait_until_running(process: subprocess.Popen[bytes], threads: int = 1) -> None:
-    """Returns when so many threads of the process have worked on a run for a while."""
+    """Returns when ``threads`` threads of the process have worked on a run for a while."""
     deadline = time.monotonic() + 30
     while sum(_worked_s(process.pid, task) >= 0.5 for task in _running(process.pid)) < threads:
         assert process.poll() is None

@@ -1,7 +1,7 @@
 """``rocelab compare``: how all schemes behave, held to the last digit.
 
 Where a law was changed on purpose, or a scheme added, `python docs/figures.py` and the command of
-``REMAKE`` make everything anew; the difference is what the change did.
+``REMAKE`` make everything again; the difference is what the change did.
 """
 
 from __future__ import annotations

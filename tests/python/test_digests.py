@@ -1,6 +1,6 @@
 """The digest of every example, HPCC file and scheme: a change that keeps results keeps them all.
 
-`digests.csv` has a line for each run. After a change of behaviour that is meant, write it anew with
+`digests.csv` has a line for each run. After an intended change of behaviour, write it again with
 
     ROCELAB_WRITE_DIGESTS=1 python -m pytest tests/python/test_digests.py
 

@@ -83,7 +83,7 @@ def test_what_is_not_served_is_one_clear_line(
 
 @pytest.fixture
 def recorded(command: Command, case: Path) -> Path:
-    """The same with what came of it, time series too."""
+    """A case with its results, time series too."""
     done = command("hpcc", "config.txt", "--out", ".", "--quiet", cwd=case)
     assert done.returncode == 0, done.stderr
     times = range(2_000_001_000, 2_000_060_000, 1_000)

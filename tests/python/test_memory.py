@@ -1,4 +1,4 @@
-"""Memory: needs are estimated before a command begins, and what runs out all the same ends well."""
+"""Memory: needs are estimated before a command begins. What exceeds them still ends well."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_less_than_is_free_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None
 
 # ---- when it runs out ----
 
-# The allocator reserves a GiB, from which more could be had, unless it is told otherwise.
+# The allocator reserves a GiB, from which more could be had, unless an option says otherwise.
 FRUGAL = {**os.environ, "MIMALLOC_ARENA_RESERVE": "1MiB"}
 
 SHORT = """

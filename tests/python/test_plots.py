@@ -147,7 +147,7 @@ def test_flows_are_called_by_their_hosts_where_that_tells_them_apart(
     assert legend_texts(incast_alone) == [f"h{n} > h4" for n in range(3)]
     (alone,) = run.plot.series("goodput", flows=[1]).axes
     assert alone.get_title(loc="right") == "dcqcn, h1 > h4"
-    # In another result the numbers are those of other flows, or not told apart, or called too long.
+    # In another result the numbers are those of other flows, or have equal or too long names.
     swapped = {"traffic.0.senders": ["h2", "h1", "h0"]}
     other = rocelab.run(run.scenario.with_settings(name="other", **swapped))
     panels = rocelab.plot.series([run, other], "goodput").axes

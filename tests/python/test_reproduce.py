@@ -562,7 +562,7 @@ def test_ctrl_c_stops_all_runs(tmp_path: Path) -> None:
         start_new_session=True,
     )
     wait_until_running(process, threads=2)
-    # As a terminal does it: every process of the group hears it.
+    # As a terminal does it: every process of the group receives it.
     os.killpg(process.pid, signal.SIGINT)
     time.sleep(0.05)
     # And once more, from who has no patience.

@@ -40,7 +40,7 @@ def test_traces_are_tables(traced: rocelab.Result) -> None:
     assert set(pfc["node"]) == {"h0", "h1", "h3"}
     assert set(pfc["peer"]) == {"s0"}
     assert pfc["pause"].sum() == traced.summary["pause_frames"] > 3
-    # All that h0 has to do with: it sends flow 0, gets flow 3, and is told to pause.
+    # All that h0 has to do with: it sends flow 0, gets flow 3, and has to pause.
     assert set(packets["node"]) == {"h0"}
     kinds = dict(packets.group_by("kind", "event").len().select("kind", "len").rows())
     assert set(kinds) == {"data", "ack", "pause", "resume"}

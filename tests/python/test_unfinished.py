@@ -1,4 +1,4 @@
-"""Flows that are unfinished when a run ends are told everywhere, and ``--strict`` fails on them."""
+"""Flows that are unfinished when a run ends are always reported, and ``--strict`` fails on them."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def validate_hpcc(
 ) -> None:
     """Compare with the HPCC simulator's own runs.
 
-    What comes is a Markdown table, a case a line. Cases that cannot be read are told and left out;
+    What comes is a Markdown table, a case a line. Cases that cannot be read are named and left out;
     the exit code is 2 then.
     """
     from rocelab.hpcc.compare import compare, find_cases, table

@@ -71,7 +71,7 @@ def print_warnings(warnings: Sequence[str]) -> None:
 def check_doubts(doubts: Sequence[str], *, strict: bool, told: bool) -> None:
     """With ``--strict``, ends a command whose numbers are doubtful with exit code 1.
 
-    Without ``told`` the doubts are printed first.
+    If ``told`` is false, they have not been printed before, and are printed first.
     """
     if not strict or not doubts:
         return

@@ -136,7 +136,7 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         if not all(word.isascii() and word.isdigit() and len(word) <= 20 for word in words[2:]):
             raise ResultError(f"{place}: needs whole numbers after the two addresses")
         if number == len(lines):
-            # Its last number may lack digits and be a number all the same.
+            # Its last number may lack digits and still be a number.
             raise ResultError(
                 f"{place}: the last line has no end, so the file is cut short",
                 hint="make it anew; or end the line, if it is whole",

@@ -43,7 +43,7 @@ def check_output_directory(directory: Path) -> None:
 
 
 def check_creatable(told: Path, target: Path) -> None:
-    """Raises if ``target`` or a directory above it cannot be made. Errors call it ``told``."""
+    """Raises if ``target`` or a directory above it cannot be made. Errors name ``told`` instead."""
     ancestor = next(parent for parent in target.parents if parent.exists())
     if not ancestor.is_dir():
         raise ResultError(f"{told}: {ancestor} is not a directory")

@@ -50,12 +50,12 @@ def busy_percent(case: str) -> Callable[[Runs], Samples]:
 def gbps(
     case: str, probe: str, *, node: str | None = None, per_tick: float = 1.0
 ) -> Callable[[Runs], Samples]:
-    """What passed the ports of ``probe``, or of one of its nodes, as :func:`queue_kb`."""
+    """Throughput in Gb/s of the ports of ``probe``, or of one of its nodes, over time."""
     return _over(case, probe, 1e9, node, per_tick)
 
 
 def rate(case: str, flow: int, *, per_tick: float = 1.0) -> Callable[[Runs], Samples]:
-    """The rate in Gb/s that a flow may send at, over ticks of so many microseconds.
+    """The rate in Gb/s that a flow may send at, over time in ticks of ``per_tick`` microseconds.
 
     Where its scheme sets none, that is the line rate of its host.
     """
@@ -68,7 +68,7 @@ def rate(case: str, flow: int, *, per_tick: float = 1.0) -> Callable[[Runs], Sam
 
 
 def rate_gbps(run: Result, flow: int) -> Samples:
-    """As :func:`rate`, of one run."""
+    """The rate in Gb/s that ``flow`` may send at in ``run``, over time in microseconds."""
     entry = run.series["rate"]
     frame = entry.to_polars().filter(pl.col("flow_id") == flow)
     message = run.flows.to_polars().row(by_predicate=pl.col("flow_id") == flow, named=True)

@@ -77,7 +77,7 @@ class Claim:
     paper: str
     """The paper's value; empty where the check is ours."""
     judge: Callable[[Runs], Outcome]
-    """Measures the same in the runs."""
+    """Measures in the runs what the paper shows."""
     assumption: str = ""
     """What the measured value rests on, where the paper says nothing."""
     reason: str = ""

@@ -222,7 +222,7 @@ def _close(
 
 
 def _off(by: float, tolerance: float) -> str:
-    """In per cent, with so many digits that it is not ``tolerance`` when rounded."""
+    """In per cent, with enough digits to differ from ``tolerance`` when rounded."""
     decimals = 0
     while round(abs(by), decimals + 2) == tolerance:
         decimals += 1
@@ -289,7 +289,7 @@ def _number(value: float) -> str:
 
 
 def _spread(value: Value) -> str:
-    """As :func:`_number`; over several seeds with the standard deviation, in the same digits."""
+    """The number as :func:`_number` writes it; over several seeds with its standard deviation."""
     values = _values(value)
     if len(values) == 1 or not all(map(math.isfinite, values)):
         return _number(_mean(value))

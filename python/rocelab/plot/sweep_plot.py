@@ -84,7 +84,7 @@ def plot_metric(sweep: Sweep, metric: Metric) -> Figure:
             if not places:
                 panel.grid(visible=False, axis="x")
             y_label(panel, f"{metric.title} ({unit})" if unit else metric.title, len(found))
-            # The same for all panels: they are there to be compared.
+            # All panels share it, so that they can be compared.
             _value_axis(panel, points, whole=metric.whole and not unit)
         if places:
             _number_axis(found[-1], places)

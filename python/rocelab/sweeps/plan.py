@@ -32,7 +32,7 @@ class Plan:
     """What a sweep runs."""
 
     scenario: Scenario
-    """What stays the same."""
+    """The scenario that all runs start from."""
     axes: Sequence[Axis]
     seeds: Sequence[int]
     cases: Sequence[Case]

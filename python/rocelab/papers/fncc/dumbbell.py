@@ -406,7 +406,7 @@ FIG12 = Figure(
 
 
 def _share(flows: int, runs: Runs) -> float:
-    """A flow's rate over the equal share, where it is furthest off with so many flows."""
+    """A flow's rate over the equal share of ``flows`` flows, where it is furthest off."""
     run = runs["fairness"]
     curves = [rate_gbps(run, flow) for flow in range(4)]
     step_us = run.summary["simulated_ns"] / 7000

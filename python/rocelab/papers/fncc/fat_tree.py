@@ -99,7 +99,7 @@ def _changes(
 def _largest_changes(
     statistic: str, above: float, changes: Mapping[str, float], reasons: Mapping[str, str]
 ) -> list[Claim]:
-    """The same where that change is the largest, over sizes above some bytes."""
+    """Claims about the largest change of ``statistic``, over sizes above ``above`` bytes."""
     return [
         Claim(
             f"against-{other.lower()}",

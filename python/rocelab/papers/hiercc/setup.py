@@ -37,7 +37,7 @@ INT_B = 42
 
 
 def on_wire_kb(packets: int, more_b: int = 0) -> float:
-    """A message of so many full packets, each with ``more_b`` for the scheme."""
+    """The size of a message of full packets, each with ``more_b`` for the scheme."""
     return (packets * (DATA_B + more_b) + FIRST_B) / 1e3
 
 

@@ -54,5 +54,5 @@ def _slowdown(metric: str) -> Callable[[str], Reading]:
 
 
 def of_scheme(scheme: str, metric: str) -> Reading:
-    """The same of a scheme, for each seed."""
+    """The slowdown by ``metric`` of a scheme, for each seed."""
     return seeds.reading(scheme, _slowdown(metric))

@@ -68,7 +68,7 @@ def _settled(run: Result, tag: str) -> pl.DataFrame:
 
 
 def _steady_slowdown(metric: str) -> Callable[[str], Reading]:
-    """As :func:`_slowdown`, without the first responses."""
+    """Reads the slowdown by ``metric`` off a case, without the first responses."""
 
     def read(case: str) -> Reading:
         def mean(runs: Runs, tag: str) -> float:
