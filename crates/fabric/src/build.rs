@@ -4,8 +4,8 @@ use crate::cioq::CioqSwitch;
 use crate::context::RunContext;
 use crate::error::SetupError;
 use crate::forwarding::Router;
-use crate::host::Host;
 use crate::host::nic::Nic;
+use crate::host::{Host, HostParts};
 use crate::mmu::{Mmu, MmuConfig};
 use crate::network::graph::LinkEnd;
 use crate::network::setup::{Cioq, Headroom, NodeKind, ProbeTargets, Setup, Threshold};
@@ -190,20 +190,20 @@ pub(crate) fn devices<S: Scheme>(
             match graph.kinds[node as usize] {
                 NodeKind::Host => {
                     let host = graph.host_of[node as usize];
-                    Ok(NodeDevice::Host(Host::new(
-                        Arc::clone(common),
-                        host,
-                        Vec::into_iter(ports)
+                    let parts = HostParts {
+                        index: host,
+                        nics: Vec::into_iter(ports)
                             .map(|port| Nic::new(port, common.compat.qp_scan()))
                             .collect(),
-                        S::host(&common.params, &host_facts(setup, common, node)),
-                        receiver_slots[host as usize],
-                        std::mem::take(&mut outgoing[host as usize]),
-                        probes,
-                        FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
-                        Recorder::new(&setup.records, NodeId::new(node), 0),
-                        Losses::new(graph, node, setup.seed),
-                    )))
+                        state: S::host(&common.params, &host_facts(setup, common, node)),
+                        receivers: receiver_slots[host as usize],
+                        outgoing: std::mem::take(&mut outgoing[host as usize]),
+                        port_probes: probes,
+                        flow_probes: FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
+                        recorder: Recorder::new(&setup.records, NodeId::new(node), 0),
+                        losses: Losses::new(graph, node, setup.seed),
+                    };
+                    Ok(NodeDevice::Host(Host::new(Arc::clone(common), parts)))
                 }
                 NodeKind::Switch => switch(setup, common, node, ports, probes),
             }

@@ -11,6 +11,7 @@ mod ns3_scan;
 pub(crate) mod qp;
 mod rack_coupling;
 mod receiving;
+mod send_data;
 mod sending;
 mod timers;
 pub(crate) mod tournament;
@@ -103,20 +104,37 @@ pub(crate) struct Host<S: Scheme> {
     pub(crate) recorder: Option<Box<Recorder>>,
 }
 
+/// What a host is built from.
+pub(crate) struct HostParts<S: Scheme> {
+    /// Its index among the hosts.
+    pub(crate) index: u32,
+    pub(crate) nics: Vec<Nic>,
+    /// The scheme's state of the host.
+    pub(crate) state: S::Host,
+    /// How many QPs end here.
+    pub(crate) receivers: u32,
+    /// The messages that it sends.
+    pub(crate) outgoing: Vec<u32>,
+    pub(crate) port_probes: PortProbes,
+    pub(crate) flow_probes: FlowProbes,
+    pub(crate) recorder: Option<Box<Recorder>>,
+    /// The links to it, if they may lose packets.
+    pub(crate) losses: Option<Box<Losses>>,
+}
+
 impl<S: Scheme> Host<S> {
-    #[expect(clippy::too_many_arguments, reason = "made in one place")]
-    pub(crate) fn new(
-        common: Arc<RunContext<S>>,
-        index: u32,
-        nics: Vec<Nic>,
-        state: S::Host,
-        receiver_slots: u32,
-        outgoing: Vec<u32>,
-        port_probes: PortProbes,
-        flow_probes: FlowProbes,
-        recorder: Option<Box<Recorder>>,
-        losses: Option<Box<Losses>>,
-    ) -> Host<S> {
+    pub(crate) fn new(common: Arc<RunContext<S>>, parts: HostParts<S>) -> Host<S> {
+        let HostParts {
+            index,
+            nics,
+            state,
+            receivers,
+            outgoing,
+            port_probes,
+            flow_probes,
+            recorder,
+            losses,
+        } = parts;
         let mut host = Host {
             node: common.graph.hosts[index as usize],
             index,
@@ -125,7 +143,7 @@ impl<S: Scheme> Host<S> {
             senders: Slots::new(),
             cold: ColdSenderState::default(),
             receivers: Slots::new(),
-            receiver_slots: vec![ReceiverSlot::Unopened; receiver_slots as usize],
+            receiver_slots: vec![ReceiverSlot::Unopened; receivers as usize],
             shared_qps: BTreeMap::new(),
             timers: Timers::new(),
             out_of_order: 0,
@@ -219,7 +237,7 @@ impl<S: Scheme> Host<S> {
                 let (time, port, handle) = window.next_arrival().expect("there is one");
                 self.drain(window, time);
                 if self.common.compat.orders_by_emission() {
-                    self.look_first(window, time, port, &handle);
+                    self.scan_before_arrival(window, time, port, &handle);
                 }
                 self.on_arrival(window, time, port, handle);
             } else if time == timer {
@@ -234,42 +252,6 @@ impl<S: Scheme> Host<S> {
         let due = self.nics.iter().map(|nic| nic.due).min().unwrap_or(Time::NEVER);
         let probe = self.port_probes.next().min(self.flow_probes.next());
         due.min(self.next_timer()).min(probe)
-    }
-
-    /// Where things of one instant come in the order in which they were scheduled, a port may send
-    /// before it sees what arrives.
-    #[cold]
-    fn look_first(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: u16, handle: &Handle) {
-        let nic = &self.nics[port as usize];
-        let header = &window.packets.get(handle).header;
-        let wire = nic.port.propagation() + nic.port.serialisation(u64::from(header.size));
-        let handling =
-            if header.kind == PacketKind::Pfc { Time::ZERO } else { self.common.host.latency };
-        let on_the_way = wire + handling;
-        let sent = now.saturating_sub(on_the_way);
-        if nic.ns3_scheduled_before(now, sent) {
-            self.drain(window, now + Time::from_ps(1));
-        }
-        self.because(sent);
-    }
-
-    /// Has ports that look through their QPs send what they send at `now`, before anything else happens.
-    #[inline]
-    fn look_now(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        for number in 0..self.nics.len() {
-            while self.nics[number].scan.is_some() && self.nics[number].due <= now {
-                self.depart(window, number);
-            }
-        }
-    }
-
-    /// What happens next was scheduled at `cause`.
-    fn because(&mut self, cause: Time) {
-        for nic in &mut self.nics {
-            if let Some(scan) = &mut nic.scan {
-                scan.cause = cause;
-            }
-        }
     }
 
     /// Passes over the messages that wait for others and notes when the next one is posted.
@@ -295,15 +277,15 @@ impl<S: Scheme> Host<S> {
         if self.common.compat.scans_queue_pairs() && self.next_post <= now {
             // Messages come last there, and each begins at once if it can.
             self.fire(window, now);
-            self.look_now(window, now);
+            self.scan_now(window, now);
         }
         while self.next_post <= now {
             let flow = self.outgoing[self.posted];
             self.posted += 1;
             self.find_next_post();
-            self.because(now);
+            self.set_cause(now);
             self.post_in_qp_order(window, now, flow);
-            self.look_now(window, now);
+            self.scan_now(window, now);
         }
         self.fire(window, now);
     }
@@ -311,7 +293,7 @@ impl<S: Scheme> Host<S> {
     /// Does what timers are set for that are due.
     fn fire(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         while let Some(timer) = self.timers.next(now) {
-            self.because(Time::ZERO);
+            self.set_cause(Time::ZERO);
             match timer {
                 Timer::Post(flow) => self.post_in_qp_order(window, now, flow),
                 Timer::Sender(slot) => self.on_sender_timer(window, now, slot),

@@ -1,10 +1,53 @@
 //! How the HPCC simulator's NIC chooses what to send: see [`QpScan`](crate::compat::qp_scan::QpScan).
 
 use super::Host;
-use crate::packet::{Scheme, Win};
+use crate::packet::{PacketKind, Scheme, Win};
+use engine::Handle;
 use units::Time;
 
 impl<S: Scheme> Host<S> {
+    /// Has a port send before it sees a packet that arrives at `now`, if its sending was scheduled
+    /// before the packet's. Called if events of one instant are handled in the order of scheduling.
+    #[cold]
+    pub(super) fn scan_before_arrival(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: u16,
+        handle: &Handle,
+    ) {
+        let nic = &self.nics[port as usize];
+        let header = &window.packets.get(handle).header;
+        let wire = nic.port.propagation() + nic.port.serialisation(u64::from(header.size));
+        let handling =
+            if header.kind == PacketKind::Pfc { Time::ZERO } else { self.common.host.latency };
+        let on_the_way = wire + handling;
+        let sent = now.saturating_sub(on_the_way);
+        if nic.ns3_scheduled_before(now, sent) {
+            self.drain(window, now + Time::from_ps(1));
+        }
+        self.set_cause(sent);
+    }
+
+    /// Has ports that scan their QPs send what they send at `now`, before anything else happens.
+    #[inline]
+    pub(super) fn scan_now(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
+        for number in 0..self.nics.len() {
+            while self.nics[number].scan.is_some() && self.nics[number].due <= now {
+                self.depart(window, number);
+            }
+        }
+    }
+
+    /// Notes when the event that is handled next was scheduled.
+    pub(super) fn set_cause(&mut self, cause: Time) {
+        for nic in &mut self.nics {
+            if let Some(scan) = &mut nic.scan {
+                scan.cause = cause;
+            }
+        }
+    }
+
     /// Sends the next packet of a port whose wire is free at `now`, or decides when to look again.
     #[cold]
     pub(super) fn scan(&mut self, window: &mut Win<'_, '_, S>, now: Time, number: usize) {

@@ -11,6 +11,48 @@ use engine::Handle;
 use schemes::contract::{HostCx, Np, NpTimerSlot};
 use units::Time;
 
+/// What follows from data that was delivered in order.
+struct Delivered {
+    /// The mark that the ACK echoes; `None` if this packet is not acknowledged.
+    echo: Option<EcnCodePoint>,
+    /// The next byte of the stream.
+    expected: u64,
+    /// Hash of the ACK.
+    hash_back: u32,
+    /// The QP has received everything, and its receiving end can go.
+    over: bool,
+}
+
+/// Gives data that is in order to the notification point, and decides whether it is acknowledged.
+#[inline(always)]
+fn deliver<S: Scheme>(
+    receiver: &mut Receiver<S>,
+    cx: &mut HostCx<'_, S>,
+    header: &Header,
+    meta: &mut S::Meta,
+    ack_every: u32,
+) -> Delivered {
+    receiver.next_nack = Time::ZERO;
+    receiver.expected += u64::from(header.payload);
+    receiver.since_ack += 1;
+    receiver.np.on_packet(cx, header, meta);
+    receiver.np.on_in_order_data(cx, header, meta);
+    let acknowledge =
+        header.flags.contains(Flags::ACK_REQUESTED) || u32::from(receiver.since_ack) >= ack_every;
+    // An ACK echoes the most severe mark of all packets that it acknowledges.
+    receiver.mark = receiver.mark.max(header.code_point);
+    let mark = receiver.mark;
+    if acknowledge {
+        (receiver.since_ack, receiver.mark) = (0, EcnCodePoint::NotMarked);
+    }
+    Delivered {
+        echo: acknowledge.then_some(mark),
+        expected: receiver.expected,
+        hash_back: receiver.hash_back,
+        over: false,
+    }
+}
+
 impl<S: Scheme> Host<S> {
     /// Data arrived: it becomes its own ACK.
     #[inline]
@@ -24,7 +66,6 @@ impl<S: Scheme> Host<S> {
         let packet = window.packets.get_mut(&mut handle);
         let header = &packet.header;
         debug_assert_eq!(header.address.dst, self.index, "a packet went astray");
-        let payload = u64::from(header.payload);
         let slot = match self.receiver_slots[header.address.receiver_slot as usize] {
             ReceiverSlot::Open(slot) => slot,
             ReceiverSlot::Unopened => self.open_receiver(now, header),
@@ -39,61 +80,80 @@ impl<S: Scheme> Host<S> {
             }
         };
         let Body::Meta(meta) = &mut packet.body else { unreachable!("data carries meta") };
-        let receiver = self.receivers.get_mut(slot).expect("its number is taken");
+        let receiver = self.receivers.get_mut(slot).expect("its slot is open");
         if header.sequence != receiver.expected {
-            let (expected, hash) = (receiver.expected, receiver.hash_back);
-            let ahead = header.sequence > expected;
-            self.out_of_order += u64::from(ahead);
-            let is_answered = if ahead {
-                now >= receiver.next_nack && self.common.host.nack
-            } else {
-                self.common.compat.answers_duplicates()
-            };
-            if is_answered {
-                let interval = self.common.host.nack_interval;
-                receiver.next_nack = if ahead { now.saturating_add(interval) } else { Time::ZERO };
-            }
-            // Its slot may have been kept for this packet alone, and be free afterwards.
-            self.with_np(window, now, slot, |np, cx| np.on_packet(cx, header, meta));
-            if !is_answered {
-                return window.packets.discard(handle);
-            }
-            let kind = if ahead { PacketKind::Nack } else { PacketKind::Ack };
-            self.answer(&mut packet.header, kind, expected, hash);
-            return self.send_answer(window, now, handle);
+            return self.on_out_of_order(window, now, slot, handle);
         }
-        receiver.next_nack = Time::ZERO;
-        receiver.expected += payload;
-        receiver.since_ack += 1;
-        let (expected, hash) = (receiver.expected, receiver.hash_back);
         let mut cx = HostCx {
             now,
             params: &self.common.params,
             host: &mut self.state,
             outbox: &mut self.outbox,
         };
-        receiver.np.on_packet(&mut cx, header, meta);
-        receiver.np.on_in_order_data(&mut cx, header, meta);
-        let acknowledge = header.flags.contains(Flags::ACK_REQUESTED)
-            || u32::from(receiver.since_ack) >= self.common.host.ack_every;
-        // An ACK echoes the gravest mark of all that it acknowledges.
-        receiver.mark = receiver.mark.max(header.code_point);
-        let mark = receiver.mark;
-        if acknowledge {
-            (receiver.since_ack, receiver.mark) = (0, EcnCodePoint::NotMarked);
-        }
-        let mut over = false;
+        let ack_every = self.common.host.ack_every;
+        let mut delivered = deliver(receiver, &mut cx, header, meta, ack_every);
         if header.flags.contains(Flags::LAST) {
             let row = &self.common.flows[header.address.flow as usize];
-            over = row.next_on_qp == NO_FLOW;
-            receiver.np.on_message_end(&mut cx, over);
+            receiver.over = row.next_on_qp == NO_FLOW;
+            delivered.over = receiver.over;
+            receiver.np.on_message_end(&mut cx, receiver.over);
             if row.answer != NO_FLOW {
                 self.timers.post(now + row.answer_delay, row.answer);
             }
-            receiver.over = over;
         }
         let timer = NpTimerOf::<S>::next_timer(&receiver.np);
         self.timers.wake_receiver(slot, timer);
+        // A notification point that still waits for a timer stays open until then.
+        delivered.over &= timer == Time::NEVER;
+        self.finish_data(window, now, port, slot, handle, delivered);
+    }
+
+    /// Data arrived before its turn, or a second time: answers with a NACK, an ACK or nothing.
+    fn on_out_of_order(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        slot: u32,
+        mut handle: Handle,
+    ) {
+        let Packet { header, body } = window.packets.get_mut(&mut handle);
+        let Body::Meta(meta) = body else { unreachable!("data carries meta") };
+        let receiver = self.receivers.get_mut(slot).expect("its slot is open");
+        let (expected, hash) = (receiver.expected, receiver.hash_back);
+        let ahead = header.sequence > expected;
+        self.out_of_order += u64::from(ahead);
+        let is_answered = if ahead {
+            now >= receiver.next_nack && self.common.host.nack
+        } else {
+            self.common.compat.answers_duplicates()
+        };
+        if is_answered {
+            let interval = self.common.host.nack_interval;
+            receiver.next_nack = if ahead { now.saturating_add(interval) } else { Time::ZERO };
+        }
+        // This may finish the receiver, if it was kept open for a timer alone.
+        self.with_np(window, now, slot, |np, cx| np.on_packet(cx, header, meta));
+        if !is_answered {
+            return window.packets.discard(handle);
+        }
+        let kind = if ahead { PacketKind::Nack } else { PacketKind::Ack };
+        self.answer(header, kind, expected, hash);
+        self.send_answer(window, now, handle);
+    }
+
+    /// Ends the handling of data that was delivered in order: probes, the scheme's control packets,
+    /// the ACK.
+    #[inline(always)]
+    fn finish_data(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: u16,
+        slot: u32,
+        mut handle: Handle,
+        delivered: Delivered,
+    ) {
+        let header = &window.packets.get(&handle).header;
         if !self.flow_probes.is_empty() {
             let delay = now.saturating_sub(header.sent_at);
             self.flow_probes.received(header.address.flow, delay, header.payload);
@@ -101,16 +161,15 @@ impl<S: Scheme> Host<S> {
         if !self.outbox.is_empty() {
             self.send_ctl(window, now, header.address, port, true);
         }
-        if acknowledge {
-            let packet = window.packets.get_mut(&mut handle);
-            packet.header.code_point = mark;
-            self.answer(&mut packet.header, PacketKind::Ack, expected, hash);
+        if let Some(mark) = delivered.echo {
+            let header = &mut window.packets.get_mut(&mut handle).header;
+            header.code_point = mark;
+            self.answer(header, PacketKind::Ack, delivered.expected, delivered.hash_back);
             self.send_answer(window, now, handle);
         } else {
             window.packets.discard(handle);
         }
-        // A notification point that still waits for a timer stays open until then.
-        if over && timer == Time::NEVER {
+        if delivered.over {
             self.finish_receiver(slot);
         }
     }

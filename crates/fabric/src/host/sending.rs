@@ -8,7 +8,7 @@ use crate::host::nic::Nic;
 use crate::host::qp::{Messages, Sender, StreamMessage};
 use crate::network::flow::NO_FLOW;
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Body, Flags, Scheme, Win};
+use crate::packet::{Scheme, Win};
 use schemes::contract::{HostCx, Rp, RpTimerSlot};
 use units::Time;
 
@@ -261,112 +261,6 @@ impl<S: Scheme> Host<S> {
             recorder.packet(now, number as u16, PacketEventKind::Dequeued, bytes, &header);
         }
         port.transmit(window, now, header.kind_priority_size(), handle);
-    }
-
-    /// Sends the next data packet of a QP.
-    #[inline]
-    pub(super) fn send_data(
-        &mut self,
-        window: &mut Win<'_, '_, S>,
-        now: Time,
-        number: usize,
-        slot: u32,
-    ) {
-        let is_coupled = self.is_coupled();
-        let common = &*self.common;
-        let nic = &mut self.nics[number];
-        let sender = self.senders.get_mut(slot).expect("it is about to send");
-        let mut part = self.cold.messages(sender, slot).sending;
-        if sender.next_to_send == part.end {
-            let flow = common.flows[part.flow as usize].next_on_qp;
-            part = StreamMessage::from(part.end, flow, common.flows[flow as usize].size);
-            self.cold.messages_mut(slot).sending = part;
-            sender.at_start = true;
-        }
-        let payload = u64::from(common.payload).min(part.end - sender.next_to_send);
-        let size = common.data_size(payload as u32, sender.at_start);
-        sender.at_start = false;
-        // A copy of what is in memory: to put the packet together and move it here would take longer.
-        let mut handle = window.packets.insert(common.blank);
-        let packet = window.packets.get_mut(&mut handle);
-        let header = &mut packet.header;
-        let Body::Meta(meta) = &mut packet.body else { unreachable!("it is for data") };
-        header.address = sender.address(self.index, slot);
-        header.priority = sender.priority;
-        header.size = size;
-        header.address.flow = part.flow;
-        header.sequence = sender.next_to_send;
-        header.sent_at = now;
-        header.payload = payload as u16;
-        let last = sender.next_to_send + payload == part.end;
-        header.flags.set(Flags::LAST, last);
-        let between = is_coupled && common.is_same_rack(&common.flows[part.flow as usize]);
-        if between {
-            header.flags.insert(Flags::NEIGHBOURLY);
-        }
-        if let Some(scan) = &nic.scan {
-            set_ns3_lead(header, scan.lead);
-        }
-
-        let was_idle = sender.in_flight() == 0;
-        let sent_up_to = self.cold.sent_up_to(sender, slot);
-        let again = sent_up_to.saturating_sub(sender.next_to_send).min(payload);
-        if again > 0 {
-            let row = &common.flows[part.flow as usize];
-            self.outcomes[row.index_at_sender as usize].retransmitted_bytes += again;
-        }
-        sender.next_to_send += payload;
-        let new = sender.next_to_send > sent_up_to;
-        sender.went_back &= !new;
-        sender.since_ack_request += 1;
-        sender.bytes_since += payload as u32;
-
-        let mut cx =
-            HostCx { now, params: &common.params, host: &mut self.state, outbox: &mut self.outbox };
-        sender.rp.on_send(&mut cx, header, meta);
-        let limits = sender.rp.limits();
-        wake(&mut self.timers, sender, now, slot);
-        // With an ACK for several packets, the last one before the sender falls silent must be
-        // acknowledged, or it would wait for ever.
-        let ack_requested = last
-            || u32::from(sender.since_ack_request) >= common.host.ack_every
-            || !sender.window_is_open(&limits)
-            || !sender.may_send(&limits);
-        header.flags.set(Flags::ACK_REQUESTED, ack_requested);
-        if ack_requested {
-            sender.since_ack_request = 0;
-            sender.bytes_since = 0;
-        }
-        sender.last_sent_at = now;
-        sender.last_size = size;
-        sender.pace(limits.rate, nic.port.rate(), common.clock);
-        if was_idle {
-            sender.last_progress = now;
-        }
-        self.timers.arm_retransmission(now.saturating_add(common.host.retransmit_timeout));
-        let emptied = new && sender.next_to_send == sender.posted;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.packet(now, number as u16, PacketEventKind::Dequeued, 0, header);
-        }
-        let wire = header.kind_priority_size();
-        nic.port.transmit(window, now, wire, handle);
-        // Its next packet: at once, when its time comes, or when something lets it.
-        if sender.may_send(&limits) && nic.scan.is_none() {
-            let at = sender.next_at.max(limits.not_before);
-            if at <= nic.port.free_at {
-                sender.is_ready = true;
-                nic.mark_ready(sender.priority, slot);
-            } else {
-                nic.pace(at, slot);
-            }
-        }
-        if between {
-            self.couple_packet(part.flow);
-        }
-        self.send_outbox(window, now, slot);
-        if emptied {
-            self.on_backlog(window, now, slot);
-        }
     }
 
     pub(super) fn on_sender_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
