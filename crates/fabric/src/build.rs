@@ -216,7 +216,7 @@ fn host_facts<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Ho
         node: NodeId::new(node),
         line_rate: common.graph.ports(node).iter().map(|end| end.rate).max().unwrap_or_default(),
         network_rtt: common.routes.network_rtt,
-        wire: common.wire_facts,
+        wire: common.wire.facts,
         seed: stream::seed(setup.seed, "host", u64::from(node)),
     }
 }
@@ -227,11 +227,11 @@ fn port<S: Scheme>(setup: &Setup, common: &RunContext<S>, end: &LinkEnd) -> Port
     let mut port = Port::new(PortConfig {
         end,
         latency,
-        scheduler: Scheduler::new(setup.classes.strict, Arc::clone(&common.quanta)),
-        common_sizes: [u64::from(common.full_packet), u64::from(common.ack_size)],
+        scheduler: Scheduler::new(setup.classes.strict, Arc::clone(&common.classes.quanta)),
+        common_sizes: [u64::from(common.wire.full_packet), u64::from(common.wire.ack_size)],
         compat: common.compat,
     });
-    for class in &common.own_classes {
+    for class in &common.classes.own {
         port.shape(class);
     }
     port
@@ -329,7 +329,7 @@ fn congestion_point<S: Scheme>(
             xon,
             resume_offset,
             kmin: red.get(number).map_or(Bytes::UNLIMITED, |red| Bytes::new(red.kmin)),
-            transit: common.link_time(end, common.full_packet),
+            transit: common.link_time(end, common.wire.full_packet),
         })
         .collect();
     let facts = SwitchFacts {
@@ -338,7 +338,7 @@ fn congestion_point<S: Scheme>(
         ports: &ports,
         hosts: &common.host_locations,
         network_rtt: common.routes.network_rtt,
-        packet_bytes: Bytes::new(u64::from(common.full_packet)),
+        packet_bytes: Bytes::new(u64::from(common.wire.full_packet)),
         rates: &common.rates,
         seed: stream::seed(setup.seed, "switch", u64::from(node)),
     };
@@ -360,7 +360,7 @@ fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mm
         .map(|end| match setup.pfc.headroom {
             _ if !end.pfc => 0,
             Headroom::Fixed(given) => given.get(),
-            Headroom::Auto => headroom(end, setup, common.max_data_or_ack),
+            Headroom::Auto => headroom(end, setup, common.wire.max_data_or_ack),
             Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
         })
         .collect();
@@ -376,7 +376,7 @@ fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mm
         buffer,
         lossy_alpha: setup.switch.lossy_alpha,
         pfc: &setup.pfc,
-        data_priorities: common.data_priorities,
+        data_priorities: common.classes.data,
         headroom,
         rates: ends.iter().map(|end| end.rate).collect(),
         compat: common.compat,

@@ -79,13 +79,14 @@ impl<S: Scheme> Simulation<S> {
             first_port[here.peer as usize] + here.peer_port as usize
         };
         let ideals = common.ideal_fcts();
-        let payload = u64::from(common.payload);
+        let payload = u64::from(common.wire.payload);
         let mut path = Vec::new();
         let paths = common.flows.iter().zip(ideals).map(|(flow, ideal)| {
             cancel::check();
             let packets = flow.size.div_ceil(payload);
             let last = flow.size - (packets - 1) * payload;
-            let size = |payload: u64, first| u64::from(common.data_size(payload as u32, first));
+            let size =
+                |payload: u64, first| u64::from(common.wire.data_size(payload as u32, first));
             let data = match packets {
                 1 => size(last, true),
                 more => size(payload, true) + (more - 2) * size(payload, false) + size(last, false),
@@ -94,7 +95,7 @@ impl<S: Scheme> Simulation<S> {
             let back = (flow.dst, flow.src);
             common.path(back, common.hash(flow, true), 0, &mut path);
             for end in &path {
-                ports[place(end)].ack_bytes += acks * u64::from(common.ack_size);
+                ports[place(end)].ack_bytes += acks * u64::from(common.wire.ack_size);
             }
             let there = (flow.src, flow.dst);
             common.path(there, common.hash(flow, false), 0, &mut path);

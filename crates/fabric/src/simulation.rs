@@ -36,10 +36,10 @@ impl<S: Scheme> Simulation<S> {
                 room: S::MAX_RATES,
             });
         }
-        if let Some(priority) = common.class_in_use(setup.pfc.lossless) {
+        if let Some(priority) = common.classes.class_in_use(setup.pfc.lossless, &common.flows) {
             return Err(SetupError::ClassInUse { priority });
         }
-        if let Some(priority) = common.class_not_first() {
+        if let Some(priority) = common.classes.class_not_first() {
             return Err(SetupError::ClassNotFirst { priority });
         }
         if S::SYMMETRIC_PATHS
@@ -77,7 +77,7 @@ impl<S: Scheme> Simulation<S> {
         watch: ProgressCallback<'_>,
     ) -> Result<RunOutput, SetupError> {
         let Simulation { common, devices, limits, store } = self;
-        let (clock, min_packet) = (common.clock, common.min_packet());
+        let (clock, min_packet) = (common.clock, common.wire.min_packet());
         let mut layout = common.groups.partition(&common.graph, clock, min_packet, threads);
         if common.compat.orders_by_emission() {
             layout.tie_break = TieBreak::DeviceOrder;
@@ -122,7 +122,7 @@ fn short_outage<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> Option<Setu
     let latency = setup.host.latency.max(setup.switch.latency);
     setup.outages.iter().find_map(|outage| {
         let link = &setup.links[outage.link as usize];
-        let longest = Bytes::new(common.max_packet());
+        let longest = Bytes::new(common.wire.max_packet());
         let arrives = link.rate.time_for(longest) + link.delay + latency;
         // As one would write it.
         let min = Time::from_ns(arrives.ns() + 1);

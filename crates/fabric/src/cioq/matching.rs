@@ -75,7 +75,7 @@ impl<S: Scheme> CioqSwitch<S> {
         } else if full {
             due.at(port).max(self.crossbar.output_free(port))
         } else if last {
-            due.at(port).max(ports[port].earliest_empty(self.chassis.common.max_packet()))
+            due.at(port).max(ports[port].earliest_empty(self.chassis.common.wire.max_packet()))
         } else {
             Time::NEVER
         }
@@ -446,7 +446,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if port.queue_bytes <= self.ample {
             return true;
         }
-        let largest = self.chassis.common.max_packet();
+        let largest = self.chassis.common.wire.max_packet();
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = priorities.trailing_zeros() as usize;

@@ -71,12 +71,12 @@ impl<S: Scheme> CioqSwitch<S> {
         let rate = units::Rate::from_bps((fastest.bps() as f64 * config.speedup) as u64);
         CioqSwitch {
             inputs: Inputs::new(count),
-            crossbar: Crossbar::new(count, rate, common.classes.strict),
+            crossbar: Crossbar::new(count, rate, common.classes.config.strict),
             cross_at: Time::NEVER,
             pending: Pending::new(count, !common.fast_paths),
             input_room: config.input_queue.get(),
             output_room: config.output_queue.get(),
-            ample: config.output_queue.get().saturating_sub(common.max_packet()),
+            ample: config.output_queue.get().saturating_sub(common.wire.max_packet()),
             crossed: 0,
             chassis,
         }

@@ -22,7 +22,7 @@ impl<S: Scheme> Host<S> {
         let header = &window.packets.get(&handle).header;
         self.couple_by(header);
         let wire = header.kind_priority_size();
-        let queue = self.common.ack_queue.unwrap_or(wire.1);
+        let queue = self.common.classes.ack_queue.unwrap_or(wire.1);
         if self.would_pass(window, now, number, queue) {
             let nic = &mut self.nics[number];
             nic.port.count_direct(wire.2);
@@ -84,13 +84,13 @@ impl<S: Scheme> Host<S> {
         for ctl in outbox.drain(..) {
             let common = &*self.common;
             let priority = ctl.priority(&common.params);
-            let priority = priority.map_or(common.classes.control, Priority::get);
+            let priority = priority.map_or(common.classes.config.control, Priority::get);
             let mut header =
                 blank(PacketKind::Control, address, priority, common.control_size(&ctl));
             header.flags.set(Flags::TO_SOURCE, to_source);
             header.flags.set(Flags::NEIGHBOURLY, between);
             header.sent_at = now;
-            let limit = match common.queue_limits[priority as usize] {
+            let limit = match common.classes.limits[priority as usize] {
                 QueueLimit::DropTail(limit) => limit,
                 QueueLimit::Lossless => MOST_OWN_CONTROL,
             };

@@ -208,8 +208,8 @@ impl<S: Scheme> Host<S> {
     fn answer(&self, header: &mut Header, kind: PacketKind, expected: u64, hash: u32) {
         let common = &self.common;
         header.kind = kind;
-        header.priority = common.classes.ack.unwrap_or(header.priority);
-        header.size = common.ack_size;
+        header.priority = common.classes.config.ack.unwrap_or(header.priority);
+        header.size = common.wire.ack_size;
         header.payload = 0;
         header.ingress = NO_INGRESS;
         header.address.hash = hash;

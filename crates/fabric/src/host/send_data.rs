@@ -109,9 +109,9 @@ fn build<S: Scheme>(
     now: Time,
     header: &mut Header,
 ) {
-    let payload = u64::from(common.payload).min(message.end - sender.next_to_send);
+    let payload = u64::from(common.wire.payload).min(message.end - sender.next_to_send);
     header.priority = sender.priority;
-    header.size = common.data_size(payload as u32, sender.at_start);
+    header.size = common.wire.data_size(payload as u32, sender.at_start);
     sender.at_start = false;
     header.address.flow = message.flow;
     header.sequence = sender.next_to_send;

@@ -214,7 +214,7 @@ impl<S: Scheme> Host<S> {
         if open == 0 {
             return nic.schedule();
         }
-        let full = self.common.full_packet;
+        let full = self.common.wire.full_packet;
         let queue = nic.port.pick(window.packets, open, Some(full));
         if nic.port.has(queue) {
             self.send_control(window, now, number, queue);

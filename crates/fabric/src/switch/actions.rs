@@ -74,6 +74,6 @@ impl<S: Scheme> SwitchAction<S> {
 /// Returns the header of a control packet that the switch makes.
 fn control_header<S: Scheme>(common: &RunContext<S>, kind: PacketKind, ctl: &S::Ctl) -> Header {
     let priority = ctl.priority(&common.params);
-    let priority = priority.map_or(common.classes.control, Priority::get);
+    let priority = priority.map_or(common.classes.config.control, Priority::get);
     blank(kind, Default::default(), priority, common.control_size(ctl))
 }

@@ -259,7 +259,7 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         priority: u8,
     ) -> bool {
-        match self.chassis.common.queue_limits[priority as usize & 7] {
+        match self.chassis.common.classes.limits[priority as usize & 7] {
             QueueLimit::Lossless => true,
             QueueLimit::DropTail(limit) => {
                 self.has_drop_tail_room(window, now, out, priority, limit)

@@ -281,7 +281,7 @@ impl<S: Scheme> Chassis<S> {
         priority: u8,
         pause: bool,
     ) {
-        let frame = window.packets.insert(pfc_frame(priority, pause, self.common.pfc_bytes));
+        let frame = window.packets.insert(pfc_frame(priority, pause, self.common.wire.pfc_size));
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&frame).header;
             recorder.packet(now, port as u16, PacketEventKind::Enqueued, 0, header);

@@ -211,7 +211,7 @@ impl<S: Scheme> Switch<S> {
             return None;
         }
         // Sub-queues have equal shares whatever the sizes of their heads.
-        let queue = this.pick(packets, open, Some(common.full_packet));
+        let queue = this.pick(packets, open, Some(common.wire.full_packet));
         let bit = 1 << queue;
         let turn = from_sub_queues & bit != 0
             && (ready.ahead & bit != 0 || sub_queues.is_turn_of_sub_queue(queue, this.has(queue)));

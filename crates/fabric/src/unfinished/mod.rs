@@ -202,7 +202,7 @@ impl<'a, S: Scheme> Look<'a, S> {
         let there = self.cause_between((src, dst), sender.hash, sender.priority, false);
         there.or_else(|| {
             let hash = common.hash(row, true);
-            let priority = common.classes.ack.unwrap_or(sender.priority);
+            let priority = common.classes.config.ack.unwrap_or(sender.priority);
             let unpaused = common.compat.acks_ignore_pause();
             self.cause_between((dst, src), hash, priority, unpaused)
         })

@@ -59,7 +59,7 @@ impl<S: Scheme> Switch<S> {
     pub(crate) fn advance_ports(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
         // Control packets of the scheme may be larger than data. That is checked below.
         let expected =
-            window.remaining_arrivals() as u64 * u64::from(self.chassis.common.full_packet);
+            window.remaining_arrivals() as u64 * u64::from(self.chassis.common.wire.full_packet);
         let next = self.quiet_until(window, expected)?;
         let Chassis { common, router, switch_row, ports, .. } = &self.chassis;
         let mut bytes = 0;

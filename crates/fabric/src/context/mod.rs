@@ -1,0 +1,140 @@
+//! What all nodes of a run share and none changes.
+
+mod classes;
+mod path_facts;
+mod wire_sizes;
+
+use self::classes::Classes;
+use self::wire_sizes::WireSizes;
+use crate::compat::Compat;
+use crate::compat::clock::Clock;
+use crate::compat::murmur3::udp_word;
+use crate::error::SetupError;
+use crate::forwarding::EcmpHashes;
+use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf};
+use crate::network::flow::{FlowInfo, flow_rows};
+use crate::network::graph::Graph;
+use crate::network::host_locations;
+use crate::network::partition::RackGroups;
+use crate::network::setup::{HostConfig, Paths, Setup};
+use crate::packet::{Address, Body, Packet, PacketKind, Scheme, blank};
+use crate::routing::hash::flow_hash;
+use crate::routing::{HopCosts, Routes};
+use schemes::contract::{ArrivalSlot, Ctl, HostLocation, LinkRates, RequeueSlot, SubQueueSlot};
+use units::Time;
+
+/// What all nodes of a run share. Built in four parts: sizes on the wire, traffic classes, routes,
+/// messages.
+pub(crate) struct RunContext<S: Scheme> {
+    /// The scheme's parameters.
+    pub(crate) params: S::Params,
+    pub(crate) wire: WireSizes,
+    pub(crate) classes: Classes,
+    pub(crate) graph: Graph,
+    pub(crate) groups: RackGroups,
+    pub(crate) routes: Routes,
+    pub(crate) ecmp: EcmpHashes,
+    hop_costs: HopCosts,
+    /// By index among the hosts.
+    pub(crate) host_locations: Vec<HostLocation>,
+    /// The rates of all links.
+    pub(crate) rates: LinkRates,
+    pub(crate) flows: Vec<FlowInfo>,
+    pub(crate) host: HostConfig,
+    pub(crate) switch_latency: Time,
+    /// Whether both directions of a QP have the same hash.
+    symmetric: bool,
+    pub(crate) compat: Compat,
+    pub(crate) clock: Clock,
+    /// Enables the fast paths. They change no result; the reference engine runs without them.
+    pub(crate) fast_paths: bool,
+    /// Whether RED marks data when it joins a queue. Only data is ECN-capable.
+    pub(crate) marks_at_enqueue: bool,
+    /// Whether RED marks data when it leaves a queue.
+    pub(crate) marks_at_dequeue: bool,
+    /// An empty data packet.
+    pub(crate) blank: Packet<S>,
+}
+
+impl<S: Scheme> RunContext<S> {
+    pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<RunContext<S>, SetupError> {
+        let compat = Compat::new(setup.quirks);
+        let wire = WireSizes::new(setup, S::meta_bytes(&params));
+        let own = if S::CLASSES { S::classes(&params, &wire.facts) } else { Vec::new() };
+        let classes = Classes::new(setup, &compat, own);
+
+        let graph = Graph::new(&setup.nodes, &setup.links, &setup.outages);
+        let hop_costs = HopCosts {
+            data: u64::from(wire.full_packet),
+            ack: u64::from(wire.ack_size),
+            payload_only: compat.has_one_way_rtt().then_some(u64::from(setup.payload)),
+            host_latency: setup.host.latency,
+            switch_latency: setup.switch.latency,
+        };
+        let routes = Routes::new(&graph, &hop_costs, &compat, setup.paths)?;
+        let ecmp = EcmpHashes::new(&graph, setup.seed, &compat, setup.paths);
+
+        let flows = flow_rows(&graph, setup);
+
+        Ok(RunContext {
+            params,
+            wire,
+            classes,
+            groups: RackGroups::new(&graph),
+            host_locations: host_locations::of_hosts(&graph),
+            rates: LinkRates::new(graph.rates()),
+            graph,
+            routes,
+            ecmp,
+            hop_costs,
+            flows,
+            host: setup.host,
+            switch_latency: setup.switch.latency,
+            symmetric: setup.paths != Paths::FiveTuple || S::SYMMETRIC_PATHS,
+            clock: compat.clock(),
+            compat,
+            fast_paths: !setup.reference_mode,
+            marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
+            marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
+            blank: Packet {
+                header: blank(PacketKind::Data, Address::default(), 0, 0),
+                body: Body::Meta(S::Meta::default()),
+            },
+        })
+    }
+
+    /// Whether a message is between hosts of one rack, whose switch is the hub of their group.
+    pub(crate) fn is_same_rack(&self, row: &FlowInfo) -> bool {
+        let [src, dst] = [row.src, row.dst].map(|host| self.graph.hosts[host as usize]);
+        self.groups.are_in_same_rack(src, dst)
+    }
+
+    /// The index of a host in its group.
+    pub(crate) fn index_in_group(&self, host: u32) -> usize {
+        self.groups.index(self.graph.hosts[host as usize])
+    }
+
+    /// Bytes of one of the scheme's control packets on the wire.
+    pub(crate) fn control_size(&self, ctl: &S::Ctl) -> u16 {
+        self.wire.control_size(ctl.frame_bytes())
+    }
+
+    /// Whether CIOQ switches have all queues, holds and shapers that the scheme needs.
+    pub(crate) fn fits_cioq(&self) -> bool {
+        !(SubQueuesOf::<S>::ENABLED || RequeueOf::<S>::ENABLED || ArrivalsOf::<S>::HOLDS)
+            && self.classes.own.is_empty()
+    }
+
+    /// The hash of a message's data packets, or of the packets back to its sender (`to_source`).
+    pub(crate) fn hash(&self, flow: &FlowInfo, to_source: bool) -> u32 {
+        if self.compat.hashes_with_murmur3() {
+            return udp_word(flow.udp_ports, to_source);
+        }
+        flow_hash(flow.src, flow.dst, flow.qp, self.symmetric, to_source)
+    }
+
+    /// The hash of the packets from a QP's receiver to its sender.
+    pub(crate) fn hash_back(&self, address: &Address) -> u32 {
+        self.hash(&self.flows[address.flow as usize], true)
+    }
+}

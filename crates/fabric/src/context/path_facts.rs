@@ -1,0 +1,152 @@
+//! Paths between hosts, and what they mean for a QP: base RTT, bottleneck, ideal completion time.
+
+use super::RunContext;
+use crate::compat::clock::transfer_time;
+use crate::network::graph::LinkEnd;
+use crate::network::ideal::{PacketBytes, completion_time};
+use crate::packet::Scheme;
+use schemes::contract::PathFacts;
+use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
+
+impl<S: Scheme> RunContext<S> {
+    /// The port through which `node` sends what goes from one host to another (`ends`) with this hash.
+    #[inline(always)]
+    pub(crate) fn select_port(
+        &self,
+        node: u32,
+        ends: (u32, u32),
+        hash: u32,
+        epoch: usize,
+    ) -> PortId {
+        self.ecmp.pick(node, self.routes.next_hops(node, ends.1, epoch), ends, hash)
+    }
+
+    /// Fills `path` with the links that packets of a hash take from one host to another in an epoch.
+    pub(crate) fn path(&self, ends: (u32, u32), hash: u32, epoch: usize, path: &mut Vec<LinkEnd>) {
+        self.routes.walk(&self.graph, ends, epoch, path, |node, next_hops| {
+            self.ecmp.pick(node, next_hops, ends, hash)
+        });
+    }
+
+    /// Whether packets between two hosts use the same links in both directions. `hashes`: of those
+    /// from `src` to `dst`, and of those back.
+    fn is_symmetric(&self, (src, dst): (u32, u32), hashes: (u32, u32), epoch: usize) -> bool {
+        let (mut forward, mut backward) = (Vec::new(), Vec::new());
+        self.path((src, dst), hashes.0, epoch, &mut forward);
+        self.path((dst, src), hashes.1, epoch, &mut backward);
+        // A link is identified by its end away from `src`.
+        let away = forward.iter().map(|end| (end.peer, end.peer_port));
+        away.eq(backward.iter().rev().map(|end| {
+            let end = self.graph.ports(end.peer)[end.peer_port as usize];
+            (end.peer, end.peer_port)
+        }))
+    }
+
+    /// Finds two hosts whose data and ACKs take different paths.
+    pub(crate) fn asymmetric_pair(&self) -> Option<(NodeId, NodeId)> {
+        let row = self.flows.iter().find(|row| {
+            cancel::check();
+            let hashes = (self.hash(row, false), self.hash(row, true));
+            let ends = (row.src, row.dst);
+            let mut epochs = 0..self.graph.epochs();
+            !epochs.all(|epoch| self.is_symmetric(ends, hashes, epoch))
+        })?;
+        let node = |host: u32| NodeId::new(self.graph.hosts[host as usize]);
+        Some((node(row.src), node(row.dst)))
+    }
+
+    /// The time from the start of a packet of `bytes` at a port to its handling at the other end.
+    pub(crate) fn link_time(&self, end: &LinkEnd, bytes: u32) -> Time {
+        let latency =
+            if self.graph.is_host(end.peer) { self.host.latency } else { self.switch_latency };
+        end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
+    }
+
+    /// The path of a QP from host `src` to host `dst` with this hash, if it is opened in this epoch.
+    pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32, epoch: usize) -> PathFacts {
+        let mut path = Vec::with_capacity(8);
+        if self.compat.has_one_way_rtt() {
+            // The HPCC simulator computes round trips once for each pair of hosts.
+            self.routes.ns3_path(&self.graph, (src, dst), &mut path);
+        } else {
+            self.path((src, dst), hash, epoch, &mut path);
+        }
+        let line_rate = path.first().map_or(Rate::ZERO, |end| end.rate);
+        PathFacts {
+            line_rate,
+            bottleneck_rate: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
+            base_rtt: self.round_trip(&path),
+            network_rtt: self.routes.network_rtt,
+            network_bdp: match self.routes.network_bdp {
+                Some(bdp) if self.compat.has_one_way_rtt() => bdp,
+                _ => line_rate.bytes_in(self.routes.network_rtt),
+            },
+            switches: (path.len() - 1) as u32,
+            payload: Bytes::new(u64::from(self.wire.payload)),
+            packet_bytes: Bytes::new(u64::from(self.wire.full_packet)),
+            rates: self.rates.clone(),
+        }
+    }
+
+    /// The base round trip over these links. ACKs may take another equal-cost path; unless rates
+    /// differ, that takes as long.
+    pub(crate) fn round_trip(&self, path: &[LinkEnd]) -> Time {
+        let back = |end: &LinkEnd| self.graph.ports(end.peer)[end.peer_port as usize];
+        path.iter().map(|end| self.hop_costs.both(&self.graph, end, &back(end))).sum()
+    }
+
+    /// The ideal completion time of each message: alone in the network, as plain RoCE without INT,
+    /// without a control law, all links up.
+    pub(crate) fn ideal_fcts(&self) -> Vec<Time> {
+        let (mut forward, mut backward) = (Vec::new(), Vec::new());
+        let ack = u64::from(self.wire.profile.ack_bytes(0));
+        let data = |payload: u64, first: bool| {
+            u64::from(self.wire.profile.data_bytes(payload as u32, first, 0))
+        };
+        self.flows
+            .iter()
+            .map(|row| {
+                cancel::check();
+                let (graph, routes) = (&self.graph, &self.routes);
+                let payload = u64::from(self.wire.payload);
+                let count = row.size.div_ceil(payload);
+                let bytes = PacketBytes {
+                    count,
+                    first: data(payload, true),
+                    middle: data(payload, false),
+                    last: data(row.size - (count - 1) * payload, count == 1),
+                    ack,
+                };
+                if self.compat.has_one_way_rtt() {
+                    routes.ns3_path(graph, (row.src, row.dst), &mut forward);
+                    return self.one_way_ideal(&forward, &bytes);
+                }
+                self.path((row.src, row.dst), self.hash(row, false), 0, &mut forward);
+                self.path((row.dst, row.src), self.hash(row, true), 0, &mut backward);
+                completion_time(graph, &forward, &backward, &bytes, &self.host, self.switch_latency)
+            })
+            .collect()
+    }
+
+    /// Finds a message whose ideal completion time is beyond the range of `Time`.
+    pub(crate) fn endless_message(&self) -> Option<u32> {
+        let largest = self.flows.iter().map(|row| row.size).max()?;
+        let slowest = self.graph.rates().min()?;
+        // All its packets on the slowest link. The other links and the ACKs add less than that again.
+        let packets = largest.div_ceil(u64::from(self.wire.payload));
+        let all = slowest.time_for(Bytes::new(packets.saturating_mul(self.wire.max_packet())));
+        if all < Time::from_ps(Time::NEVER.ps() / 4) {
+            return None;
+        }
+        let endless = self.ideal_fcts().iter().position(|&ideal| ideal == Time::NEVER)?;
+        Some(endless as u32)
+    }
+
+    /// The ideal completion time of the HPCC simulator: base round trip, and all bytes at the rate of
+    /// the slowest link.
+    fn one_way_ideal(&self, path: &[LinkEnd], bytes: &PacketBytes) -> Time {
+        let total = u128::from((bytes.count - 1) * bytes.middle + bytes.last);
+        let slowest = path.iter().map(|end| end.rate.bps()).min().unwrap_or(1).max(1);
+        self.round_trip(path).saturating_add(transfer_time(total, slowest))
+    }
+}
