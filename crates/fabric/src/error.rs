@@ -3,84 +3,84 @@
 use schemes::params::ParamError;
 use units::{NodeId, Rate, Time};
 
-/// Why a network can't be built for a scheme.
+/// Why a run cannot be built or started.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetupError {
-    /// Paths have more switches than the scheme's packets have room for.
+    /// Paths have more switches than packets of the scheme can record.
     PathTooLong {
-        /// Most switches on a path.
+        /// The most switches on a path.
         switches: usize,
-        /// What the scheme has room for.
+        /// The most that the scheme can record.
         room: usize,
     },
-    /// Links have more rates than the scheme's packets can tell apart.
+    /// Links have more different rates than packets of the scheme can encode.
     TooManyLinkRates {
-        /// How many.
+        /// The number of different rates.
         rates: usize,
-        /// How many it can.
+        /// The most that the scheme can encode.
         room: usize,
     },
-    /// The scheme keeps a drop-tail class for its own packets, and something else uses it.
+    /// Something else uses a drop-tail class that the scheme keeps for its own packets.
     ClassInUse {
         /// Its priority.
         priority: u8,
     },
-    /// The scheme keeps a class that must go before all else, and does not.
+    /// A class of the scheme must be served before all others, and is not.
     ClassNotFirst {
         /// Its priority.
         priority: u8,
     },
-    /// Data and ACKs of two hosts take different paths, and the scheme needs them on one.
+    /// Data and ACKs of two hosts take different paths, but the scheme needs one path for both.
     AsymmetricPath {
         /// The sender.
         src: NodeId,
         /// The receiver.
         dst: NodeId,
     },
-    /// No tree of switches has all hosts on it.
+    /// No tree of switches reaches all hosts.
     NoSpanningTree,
-    /// The system does not start so many threads.
+    /// The system does not start the threads.
     ThreadStart {
-        /// How many.
+        /// The number of threads.
         threads: usize,
-        /// What it says.
+        /// The error of the system.
         reason: String,
     },
-    /// A cable is repaired so soon that what was on it could still arrive.
+    /// A link is repaired so soon that packets that were on it could still arrive.
     OutageTooShort {
         /// The link's index.
         link: u32,
         /// When it fails.
         from: Time,
-        /// It must last longer than this.
+        /// The outage must be longer than this.
         min: Time,
     },
-    /// A message takes longer than times reach, even alone in the network.
+    /// The ideal completion time of a message is beyond the range of `Time`.
     EndlessMessage {
         /// Its index.
         flow: u32,
         /// The lowest rate on its path.
         rate: Rate,
     },
-    /// The tables have no room for so many different routes.
+    /// There are more different sets of next hops than the tables can encode.
     RoutingTableFull,
-    /// A switch's buffer does not even hold the headroom that PFC needs.
+    /// The buffer of a switch is smaller than the headroom that PFC needs.
     BufferTooSmall {
         /// The switch.
         node: NodeId,
-        /// Bytes that its headroom and reserve take.
+        /// Bytes of headroom and reserve.
         needed: u64,
     },
-    /// An input queue does not hold Xoff and the headroom.
+    /// An input queue is smaller than Xoff and the headroom.
     InputQueueTooSmall {
         /// The switch.
         node: NodeId,
-        /// Bytes that both take.
+        /// Bytes of both.
         needed: u64,
     },
-    /// The scheme has queues or holds of its own that CIOQ switches do not have.
+    /// The scheme needs queues or holds that CIOQ switches do not have.
     NotForCioq,
-    /// The scheme's parameters do not go with a switch.
+    /// Parameters of the scheme do not fit a switch.
     SwitchParams {
         /// The switch.
         node: NodeId,

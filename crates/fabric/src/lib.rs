@@ -5,9 +5,9 @@
 //! the results of the run.
 //!
 //! A packet's life: a `host` paces it out of a QP. A `port` serialises it onto a link. A `switch`
-//! selects a next hop (`routing`, `forwarding`), asks its `mmu` for buffer space, queues the packet, and marks or
-//! stamps it when it leaves. The receiving host turns it into its own ACK. Nothing on this path
-//! allocates, hashes strings, or calls through a `dyn`.
+//! selects a next hop (`routing`, `forwarding`), asks its `mmu` for buffer space, queues the
+//! packet, and marks or stamps it when it leaves. The receiving host turns it into its own ACK.
+//! Nothing on this path allocates, hashes strings, or calls through a `dyn`.
 //!
 //! # Rooms
 //! A room is a module with all below it. A room may use the rooms that are listed before it and no

@@ -1,4 +1,4 @@
-//! What comes out of a run.
+//! The results of a run.
 
 use crate::build::NodeDevice;
 use crate::context::RunContext;
@@ -14,64 +14,65 @@ use engine::Outcome;
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
-/// A port at the end of a run.
+/// A port, with its counters at the end of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct PortReport {
-    /// Whose it is.
+    /// The node of the port.
     pub node: NodeId,
-    /// Its number.
+    /// The number of the port at its node.
     pub port: PortId,
     /// The node at the other end.
     pub peer: NodeId,
-    /// Its rate.
+    /// The rate of the port.
     pub rate: Rate,
-    /// What it counted.
+    /// Its counters.
     pub counters: crate::port::PortCounters,
 }
 
-/// What came out of a run.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct RunOutput {
-    /// By message.
+    /// The outcome of each message.
     pub flows: Vec<FlowOutcome>,
-    /// The messages that were not finished, by number, and why.
+    /// The messages that were not finished, and why.
     pub unfinished: Vec<(u32, Unfinished)>,
-    /// The nodes of a circle of links that PFC pauses for ever, in its order, and since when all are paused.
+    /// A deadlock: the nodes of a circle of paused links, in the order of the circle, and the time
+    /// since which all of them are paused.
     pub deadlock: Option<(Vec<NodeId>, Time)>,
-    /// What each message would have taken alone.
+    /// The ideal completion time of each message.
     pub ideal: Vec<Time>,
-    /// By node, then port.
+    /// All ports, by node and then port.
     pub ports: Vec<PortReport>,
-    /// What the probes saw.
+    /// The samples of the probes.
     pub samples: Samples,
     /// PFC frames that arrived, by time and node.
     pub pfc_events: Sequence<PfcEvent>,
-    /// What happened to packets, by time and node.
+    /// Events of packets, by time and node.
     pub packet_events: Sequence<PacketEvent>,
-    /// Lengths of queues, by time and node.
+    /// Histograms of queue lengths, by time and node.
     pub queue_blocks: Sequence<QueueBlock>,
-    /// Why samples and events end before the run does, where they found no room on disk.
+    /// Why samples and events end before the run does, if they could not be written.
     pub spill_error: Option<SpillError>,
     /// Drops in lossless classes: the first of each switch, by time.
     pub drops: Vec<LosslessDrop>,
-    /// All of them.
+    /// The number of all drops in lossless classes.
     pub lossless_drops: u64,
     /// Data packets that reached their receiver ahead of others of their QP.
     pub out_of_order: u64,
-    /// Bytes in and out of each switch.
+    /// Bytes into and out of each switch.
     pub audits: Vec<SwitchAudit>,
-    /// What the scheme counted, summed over hosts and switches, by name.
+    /// Counters of the scheme by name, summed over hosts and switches.
     pub counters: BTreeMap<&'static str, u64>,
-    /// How it ended.
+    /// How the run ended.
     pub outcome: Outcome,
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
-    /// The largest base round trip times lowest rate of any pair, where paths are shortest.
+    /// The largest product of base round trip and lowest rate of any pair, if paths are shortest.
     pub network_bdp: Option<Bytes>,
 }
 
 impl RunOutput {
-    /// Takes what a switch leaves.
+    /// Adds the results of a switch.
     fn add_switch<S: Scheme>(
         &mut self,
         chassis: Chassis<S>,
@@ -89,7 +90,7 @@ impl RunOutput {
     }
 }
 
-/// Takes what the nodes of a run have counted and recorded.
+/// Collects what the nodes of a run have counted and recorded.
 pub(crate) fn collect<S: Scheme>(
     common: &RunContext<S>,
     devices: Vec<NodeDevice<S>>,

@@ -1,4 +1,4 @@
-//! The packet that the fabric moves is the scheme contract's; this adds how it is made.
+//! How packets are made. Their types are those of the scheme contract.
 
 use engine::{Class, Window};
 pub(crate) use schemes::contract::{
@@ -9,13 +9,13 @@ use units::Time;
 /// The engine's window, with the fabric's packets.
 pub(crate) type Win<'a, 'run, S> = Window<'a, 'run, Packet<S>>;
 
-/// Control packets that hooks of a device had it send, and that wait at a port in one class: at most so many.
-/// More are dropped, as no device has memory without end.
+/// The maximum number of control packets in a queue of a port that a hook of this device sent. More
+/// are dropped: no device has infinite memory.
 pub(crate) const MOST_OWN_CONTROL: u32 = 65_536;
-/// Not from a port of this switch: made here.
+/// The ingress of a packet that this switch made itself.
 pub(crate) const NO_INGRESS: u16 = u16::MAX;
 
-/// The class that decides what goes first among arrivals at the same instant.
+/// The class of a packet. It decides the order of arrivals at the same instant.
 #[inline]
 pub(crate) fn class_of(kind: PacketKind) -> Class {
     match kind {
@@ -27,7 +27,7 @@ pub(crate) fn class_of(kind: PacketKind) -> Class {
     }
 }
 
-/// A header with everything but its purpose left blank.
+/// A header in which only kind, address, priority and size are set.
 pub(crate) fn blank(kind: PacketKind, address: Address, priority: u8, size: u16) -> Header {
     Header {
         address,
@@ -44,7 +44,7 @@ pub(crate) fn blank(kind: PacketKind, address: Address, priority: u8, size: u16)
     }
 }
 
-/// A frame that pauses a priority of the peer, or lets it go on.
+/// A PFC frame that pauses a priority of the peer, or resumes it.
 pub(crate) fn pfc_frame<S: Scheme>(priority: u8, pause: bool, size: u16) -> Packet<S> {
     let mut header = blank(PacketKind::Pfc, Address::default(), priority, size);
     if pause {

@@ -1,62 +1,62 @@
-//! What is asked of a network before it is run.
+//! What the messages of a run ask of the network, computed without running it.
 
 use crate::network::graph::LinkEnd;
 use crate::packet::Scheme;
 use crate::simulation::Simulation;
 use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
-/// What a message has before it, with all links up.
+/// The path of a message, with all links up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedPath {
-    /// Switches that its data passes.
+    /// The number of switches on it.
     pub switches: u32,
-    /// The lowest rate on its way.
+    /// The lowest rate of its links.
     pub bottleneck: Rate,
-    /// A full packet there and an ACK back.
+    /// The time of a full packet to the receiver and of its ACK back.
     pub base_rtt: Time,
-    /// What it would take alone, as plain RoCE.
+    /// The ideal completion time of the message: alone, as plain RoCE.
     pub ideal: Time,
 }
 
-/// What messages ask of a port.
+/// What the messages of a run ask of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortLoad {
-    /// Whose it is.
+    /// The node of the port.
     pub node: NodeId,
-    /// Its number.
+    /// The number of the port at its node.
     pub port: PortId,
     /// The node at the other end.
     pub peer: NodeId,
-    /// Its rate.
+    /// The rate of the port.
     pub rate: Rate,
-    /// Messages whose data leaves through it.
+    /// The number of messages whose data leaves through it.
     pub messages: u32,
-    /// Their data, as it is on the wire.
+    /// The bytes of their data on the wire.
     pub data_bytes: u64,
-    /// ACKs that leave through it, as they are on the wire.
+    /// The bytes on the wire of ACKs that leave through it.
     pub ack_bytes: u64,
 }
 
 impl PortLoad {
-    /// How long the port takes to send all that.
+    /// The time that the port takes to send all of them.
     pub fn busy_time(&self) -> Time {
         self.rate.time_for(Bytes::new(self.data_bytes + self.ack_bytes))
     }
 }
 
-/// What the messages of a setup ask of its network, where each arrives whole and nothing is sent twice,
-/// by the paths that ECMP (or the trees) gives them as long as no link fails. A scheme that chooses paths
-/// itself may take others.
+/// What the messages of a setup ask of its network, if all of them arrive and nothing is sent
+/// twice. Paths are those of ECMP or of the spanning trees while all links work. A scheme that
+/// reroutes may use others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// By message.
+    /// The path of each message.
     pub paths: Vec<PlannedPath>,
-    /// By node, then port.
+    /// All ports, by node and then port.
     pub ports: Vec<PortLoad>,
 }
 
 impl<S: Scheme> Simulation<S> {
-    /// What its messages ask of it.
+    /// Computes what the messages ask of the network.
     pub fn plan(&self) -> Plan {
         let (common, graph) = (&*self.common, &self.common.graph);
         let mut first_port = Vec::with_capacity(graph.nodes());
@@ -73,7 +73,7 @@ impl<S: Scheme> Simulation<S> {
                 ack_bytes: 0,
             }));
         }
-        // The place of the port before a link, as told by the link's far end.
+        // The index in `ports` of the port at the near end of a link, found by its far end.
         let place = |end: &LinkEnd| {
             let here = graph.ports(end.peer)[end.peer_port as usize];
             first_port[here.peer as usize] + here.peer_port as usize

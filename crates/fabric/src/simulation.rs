@@ -1,4 +1,4 @@
-//! A run: built from a setup for a scheme, then worked by the engine.
+//! A run: built from a setup for a scheme, then executed by the engine.
 
 use crate::build::{self, NodeDevice};
 use crate::context::RunContext;
@@ -12,7 +12,7 @@ use engine::{Collector, ProgressCallback, RunLimits, TieBreak};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::{Bytes, Time, cancel};
 
-/// A run that can start.
+/// A network built for a scheme, ready to run.
 pub struct Simulation<S: Scheme> {
     pub(crate) common: Arc<RunContext<S>>,
     devices: Vec<NodeDevice<S>>,
@@ -21,7 +21,10 @@ pub struct Simulation<S: Scheme> {
 }
 
 impl<S: Scheme> Simulation<S> {
-    /// Builds the network. Refuses what the scheme has no room for.
+    /// Builds the network of a setup.
+    ///
+    /// # Errors
+    /// If the scheme does not fit the network, or the setup cannot be built.
     pub fn new(setup: &Setup, params: S::Params) -> Result<Simulation<S>, SetupError> {
         let common = Arc::new(RunContext::<S>::new(setup, params)?);
         if common.routes.max_switches > S::MAX_HOPS {
@@ -64,9 +67,13 @@ impl<S: Scheme> Simulation<S> {
         Ok(Simulation { common, devices, limits, store: Store::new(setup) })
     }
 
-    /// Runs it on at most `threads` threads. Refuses where the system does not give as many.
+    /// Runs the simulation on up to `threads` threads.
     ///
-    /// From here on `watch` stops it, and what it has done is kept: no cancelled scope unwinds it.
+    /// `watch` is called with the progress and may stop the run; the results so far are returned.
+    /// No cancelled scope unwinds a run.
+    ///
+    /// # Errors
+    /// If the system does not start the threads.
     pub fn run(self, threads: usize, watch: ProgressCallback<'_>) -> Result<RunOutput, SetupError> {
         cancel::shielded(|| self.run_shielded(threads, watch))
     }
@@ -96,7 +103,7 @@ impl<S: Scheme> Simulation<S> {
             engine::run_reference(devices, &layout, limits)
         };
         let unfinished = unfinished::causes(&common, &devices, &left, outcome.end);
-        // Packets take memory that tables need.
+        // The tables need the memory of these packets.
         drop(left);
         let pauses = unfinished::pauses(&common, &devices);
         let deadlock = unfinished::pauses::deadlock(&pauses, devices.len(), outcome.end);
@@ -107,7 +114,7 @@ impl<S: Scheme> Simulation<S> {
     }
 }
 
-/// Takes from devices what they recorded before `end`.
+/// Takes from all devices what they recorded before `end`.
 fn take_records<S: Scheme>(
     devices: &mut dyn Iterator<Item = &mut NodeDevice<S>>,
     probes: usize,
@@ -116,15 +123,15 @@ fn take_records<S: Scheme>(
     Batch::new(probes, |batch| devices.for_each(|device| device.hand_over(batch, end)))
 }
 
-/// Finds an outage that ends before all that was on the link would have arrived. Such packets could
-/// not be told from those sent after the repair.
+/// Finds an outage that ends before all packets on the link would have arrived. They would look
+/// like packets that were sent after the repair.
 fn short_outage<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> Option<SetupError> {
     let latency = setup.host.latency.max(setup.switch.latency);
     setup.outages.iter().find_map(|outage| {
         let link = &setup.links[outage.link as usize];
         let longest = Bytes::new(common.wire.max_packet());
         let arrives = link.rate.time_for(longest) + link.delay + latency;
-        // As one would write it.
+        // Rounded up to a nanosecond, for the message.
         let min = Time::from_ns(arrives.ns() + 1);
         let short = outage.until != Time::NEVER && outage.until - outage.from <= min;
         short.then_some(SetupError::OutageTooShort { link: outage.link, from: outage.from, min })

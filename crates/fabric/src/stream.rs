@@ -1,4 +1,4 @@
-//! Random streams, one for each purpose and entity.
+//! Random streams: one for each purpose and entity, so that no draw depends on another.
 
 use rand_pcg::Pcg64Mcg;
 use units::splitmix;
@@ -17,7 +17,7 @@ pub(crate) fn seed(seed: u64, purpose: &str, entity: u64) -> u64 {
     mix(state ^ entity)
 }
 
-/// The stream itself (PCG XSL 128/64 MCG).
+/// The stream for `purpose` at `entity` (PCG XSL 128/64 MCG).
 pub(crate) fn stream(run_seed: u64, purpose: &str, entity: u64) -> Pcg64Mcg {
     let low = seed(run_seed, purpose, entity);
     Pcg64Mcg::new(u128::from(mix(low)) << 64 | u128::from(low))

@@ -9,7 +9,8 @@ use schemes::contract::PathFacts;
 use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 impl<S: Scheme> RunContext<S> {
-    /// The port through which `node` sends what goes from one host to another (`ends`) with this hash.
+    /// The port through which `node` sends what goes from one host to another (`ends`) with this
+    /// hash.
     #[inline(always)]
     pub(crate) fn select_port(
         &self,
@@ -21,7 +22,8 @@ impl<S: Scheme> RunContext<S> {
         self.ecmp.pick(node, self.routes.next_hops(node, ends.1, epoch), ends, hash)
     }
 
-    /// Fills `path` with the links that packets of a hash take from one host to another in an epoch.
+    /// Fills `path` with the links that packets of a hash take from one host to another in an
+    /// epoch.
     pub(crate) fn path(&self, ends: (u32, u32), hash: u32, epoch: usize, path: &mut Vec<LinkEnd>) {
         self.routes.walk(&self.graph, ends, epoch, path, |node, next_hops| {
             self.ecmp.pick(node, next_hops, ends, hash)
@@ -62,7 +64,8 @@ impl<S: Scheme> RunContext<S> {
         end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
     }
 
-    /// The path of a QP from host `src` to host `dst` with this hash, if it is opened in this epoch.
+    /// The path of a QP from host `src` to host `dst` with this hash, if it is opened in this
+    /// epoch.
     pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32, epoch: usize) -> PathFacts {
         let mut path = Vec::with_capacity(8);
         if self.compat.has_one_way_rtt() {
@@ -132,7 +135,8 @@ impl<S: Scheme> RunContext<S> {
     pub(crate) fn endless_message(&self) -> Option<u32> {
         let largest = self.flows.iter().map(|row| row.size).max()?;
         let slowest = self.graph.rates().min()?;
-        // All its packets on the slowest link. The other links and the ACKs add less than that again.
+        // All its packets on the slowest link. The other links and the ACKs add less than that
+        // again.
         let packets = largest.div_ceil(u64::from(self.wire.payload));
         let all = slowest.time_for(Bytes::new(packets.saturating_mul(self.wire.max_packet())));
         if all < Time::from_ps(Time::NEVER.ps() / 4) {
@@ -142,8 +146,8 @@ impl<S: Scheme> RunContext<S> {
         Some(endless as u32)
     }
 
-    /// The ideal completion time of the HPCC simulator: base round trip, and all bytes at the rate of
-    /// the slowest link.
+    /// The ideal completion time of the HPCC simulator: base round trip, and all bytes at the rate
+    /// of the slowest link.
     fn one_way_ideal(&self, path: &[LinkEnd], bytes: &PacketBytes) -> Time {
         let total = u128::from((bytes.count - 1) * bytes.middle + bytes.last);
         let slowest = path.iter().map(|end| end.rate.bps()).min().unwrap_or(1).max(1);

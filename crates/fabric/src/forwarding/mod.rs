@@ -4,8 +4,8 @@
 //! fabric and knows no congestion-control scheme.
 //!
 //! # How to add a policy
-//! Write a file beside `ecmp.rs` with a type that implements [`Forwarding`], and add a variant for it
-//! to `Router`. Each switch has a policy of its own, so its state needs no locks, and no result
+//! Write a file beside `ecmp.rs` with a type that implements [`Forwarding`], and add a variant for
+//! it to `Router`. Each switch has a policy of its own, so its state needs no locks, and no result
 //! depends on the number of threads: a switch handles its packets in the order that
 //! `docs/determinism.md` defines. Random draws come from a stream of the run's seed and the node.
 //!

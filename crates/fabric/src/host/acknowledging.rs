@@ -1,5 +1,5 @@
-//! What ACKs do at a sender, and what is done where none comes: progress, go-back-N, the ends of
-//! messages and QPs.
+//! ACKs at a sender, and what happens without them: progress, go-back-N, the ends of messages and
+//! QPs.
 
 use super::Host;
 use super::sending::wake;
@@ -11,8 +11,8 @@ use schemes::contract::{Ack, HostCx, Rp};
 use units::{Bytes, Time};
 
 impl<S: Scheme> Host<S> {
-    /// Has those QPs go back that have waited too long for an acknowledgement. Nobody keeps a timer for each:
-    /// who looks through all knows when it must look again, about once per timeout.
+    /// Has QPs go back that have waited too long for an ACK. QPs have no timers of their own: the
+    /// host looks through all of them about once per timeout, and then knows when to look again.
     #[cold]
     pub(super) fn on_timeout(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         let timeout = self.common.host.retransmit_timeout;
@@ -32,7 +32,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Sends again from the first byte that is not acknowledged.
+    /// Has a QP send again from the first byte that is not acknowledged.
     pub(super) fn go_back(&mut self, slot: u32) {
         let sender = self.senders.get_mut(slot).expect("it is open");
         self.cold.go_back(sender, slot);
@@ -47,12 +47,13 @@ impl<S: Scheme> Host<S> {
         sender.at_start = row.is_some_and(|row| sender.acknowledged + row.size == end);
     }
 
+    /// Handles an ACK or a NACK.
     #[inline]
     pub(super) fn on_ack(&mut self, window: &mut Win<'_, '_, S>, now: Time, handle: Handle) {
         let packet = window.packets.get(&handle);
         let header = &packet.header;
         let slot = header.address.sender_slot;
-        // The slot may be free, or serve another QP by now.
+        // The slot may be free by now, or belong to another QP.
         let Some(sender) =
             self.senders.get_mut(slot).filter(|sender| sender.matches(&header.address))
         else {
@@ -61,7 +62,7 @@ impl<S: Scheme> Host<S> {
         let Body::Meta(meta) = &packet.body else { unreachable!("ACKs carry meta") };
         let nack = header.kind == PacketKind::Nack;
         let next_expected = header.sequence;
-        // The HPCC simulator goes back for any NACK, and before its control law hears of it.
+        // The HPCC simulator goes back for any NACK, before its control law sees the NACK.
         let plainly = self.common.compat.goes_back_before_law();
         let newly_acked = next_expected.saturating_sub(sender.acknowledged);
         if newly_acked > 0 {
@@ -107,8 +108,8 @@ impl<S: Scheme> Host<S> {
         self.reschedule_qp(now, slot);
     }
 
-    /// All bytes of a QP's oldest message, or of several, are acknowledged. Returns whether they
-    /// were its last.
+    /// Completes the messages of a QP whose bytes are all acknowledged. Returns whether its last
+    /// one was among them.
     fn complete(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) -> bool {
         let sender = self.senders.get_mut(slot).expect("it is open");
         loop {
@@ -124,7 +125,7 @@ impl<S: Scheme> Host<S> {
                 self.close(slot);
                 return true;
             }
-            // The next message begins here, if it is posted.
+            // The next message follows, if it is posted.
             let next = if oldest.end == sender.posted {
                 StreamMessage::none(oldest.end)
             } else {
@@ -143,19 +144,19 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// The last message of a QP is acknowledged.
+    /// Closes a QP whose last message is acknowledged.
     pub(super) fn close(&mut self, slot: u32) {
         let sender = self.senders.get_mut(slot).expect("it is open");
         let qp = self.common.flows[sender.first as usize].qp;
         self.shared_qps.remove(&qp);
-        // A QP that went back is listed until its turn comes, also if an ACK overtook it.
+        // A QP that went back may be in the list of ready ones. It leaves when its turn comes.
         sender.open = false;
         if !sender.is_ready {
             self.forget(slot);
         }
     }
 
-    /// Nothing is left of a QP's sending end.
+    /// Frees the slot of a QP's sending end.
     pub(super) fn forget(&mut self, slot: u32) {
         let sender = self.senders.get(slot).expect("it is forgotten once");
         self.nics[usize::from(sender.nic)].forget(slot);

@@ -1,4 +1,4 @@
-//! Control packets at a host: answers to data, and what hooks send to a QP's other end.
+//! Control packets at a host: answers to data, and what hooks send to the other end of a QP.
 
 use super::{Host, ReceiverSlot};
 use crate::observe::recorder::PacketEventKind;
@@ -10,6 +10,7 @@ use schemes::contract::{Address, Ctl, Np, QueueLimit, Rp};
 use units::{Priority, Time};
 
 impl<S: Scheme> Host<S> {
+    /// Sends an ACK or a NACK.
     #[inline]
     pub(super) fn send_answer(&mut self, window: &mut Win<'_, '_, S>, now: Time, handle: Handle) {
         let number = if self.nics.len() == 1 {
@@ -32,8 +33,8 @@ impl<S: Scheme> Host<S> {
         self.send_from(window, now, number, queue, handle);
     }
 
-    /// Whether a control packet that joins a port's queue now would leave now, whatever else happens
-    /// at this instant: then it need not be queued.
+    /// Whether a control packet that joined a port's queue now would leave at this instant. Then it
+    /// need not be queued.
     #[inline]
     fn would_pass(&self, window: &Win<'_, '_, S>, now: Time, number: usize, queue: u8) -> bool {
         self.nics.len() == 1
@@ -65,7 +66,8 @@ impl<S: Scheme> Host<S> {
         nic.wake(now);
     }
 
-    /// Sends what a hook put into the outbox to the QP's other end.
+    /// Sends the control packets in the outbox to the other end of the QP. `to_source`: the hook
+    /// was that of a notification point.
     #[cold]
     pub(super) fn send_ctl(
         &mut self,
@@ -109,6 +111,7 @@ impl<S: Scheme> Host<S> {
         self.outbox = outbox;
     }
 
+    /// Handles a control packet of the scheme.
     pub(super) fn on_ctl(
         &mut self,
         window: &mut Win<'_, '_, S>,

@@ -1,4 +1,4 @@
-//! What a host does when a link fails or is repaired, its own or another.
+//! What a host does when a link fails or is repaired, its own or another one.
 
 use super::Host;
 use super::sending::schedule_at_port;
@@ -8,8 +8,8 @@ use engine::Handle;
 use units::Time;
 
 impl<S: Scheme> Host<S> {
-    /// The epoch ends: control packets that wait for a link that fails are dropped, and QPs are
-    /// shared out anew among the links that there are. Every host has one.
+    /// Begins the next epoch: drops control packets that wait for a failing link, and distributes
+    /// the QPs among the links that work. Every host has at least one.
     #[cold]
     pub(super) fn begin_epoch(&mut self, window: &mut Win<'_, '_, S>) {
         let now = self.epoch_end;
@@ -28,6 +28,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Drops what waits for a link that fails.
     fn cut(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         let this = &mut self.nics[port].port;
         this.set_link_down(now);
@@ -42,7 +43,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Puts every QP where it belongs now.
+    /// Assigns every QP to a port and schedules it there.
     fn redistribute(&mut self, now: Time) {
         self.nics.iter_mut().for_each(|nic| nic.clear());
         let mut finished = Vec::new();
@@ -60,7 +61,7 @@ impl<S: Scheme> Host<S> {
         for slot in finished {
             self.forget(slot);
         }
-        // In the order of their opening, which is that of their first messages.
+        // In the order in which they were opened, which is that of their first messages.
         opened.sort_unstable();
         for (flow, slot) in opened {
             let sender = self.senders.get_mut(slot).expect("it is open");
@@ -73,7 +74,7 @@ impl<S: Scheme> Host<S> {
         self.nics.iter_mut().for_each(|nic| nic.schedule());
     }
 
-    /// A packet was lost on the link to `port`.
+    /// Discards a packet that was lost on the link to `port`.
     #[cold]
     pub(super) fn lose(
         &mut self,

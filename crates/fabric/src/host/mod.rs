@@ -36,24 +36,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::Time;
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowOutcome {
-    /// When it was posted; [`Time::NEVER`] where it was not.
+    /// When it was posted; [`Time::NEVER`] if it was not.
     pub posted: Time,
-    /// From posting to the last ACK; [`Time::NEVER`] where it did not finish.
+    /// Time from posting to the last ACK; [`Time::NEVER`] if it did not finish.
     pub fct: Time,
     /// Payload bytes sent more than once.
     pub retransmitted_bytes: u64,
 }
 
 impl FlowOutcome {
-    /// Of a message that was never posted.
+    /// The outcome of a message that was never posted.
     pub(crate) const NONE: FlowOutcome =
         FlowOutcome { posted: Time::NEVER, fct: Time::NEVER, retransmitted_bytes: 0 };
 }
 
-/// So many arrivals before its packet the end of a QP is fetched.
+/// How many arrivals ahead the state of a QP is prefetched.
 const PREFETCH_DISTANCE: usize = 2;
 
 /// Where the receiving end of a QP is.
@@ -78,26 +78,30 @@ pub(crate) struct Host<S: Scheme> {
     senders: Slots<Sender<S>>,
     cold: ColdSenderState,
     receivers: Slots<Receiver<S>>,
-    /// Receivers by the number that packets carry.
+    /// Where each receiving end is, by the number that packets carry.
     receiver_slots: Vec<ReceiverSlot>,
-    /// QPs that later messages will use, by number.
+    /// The sender's slot of each open QP that later messages will use, by QP number.
     shared_qps: BTreeMap<u32, u32>,
     timers: Timers,
-    /// Its messages, and up to where those that wait for nothing are posted.
+    /// The messages that it sends.
     outgoing: Vec<u32>,
+    /// Index of the next message to post, among those that depend on no other.
     posted: usize,
-    /// When the next one is posted.
+    /// When that message is posted.
     next_post: Time,
+    /// `None` until the first coupling with another host of the rack.
     couplings: Option<Box<RackCouplings>>,
-    /// Messages that are due while the one ahead of them on their QP is not posted.
+    /// Messages that are due, but whose predecessor on their QP is not posted.
     blocked_posts: BTreeSet<u32>,
+    /// By index in `outgoing`.
     pub(crate) outcomes: Vec<FlowOutcome>,
-    /// Data packets that came ahead of others of their QP.
+    /// Data packets that arrived ahead of others of their QP.
     pub(crate) out_of_order: u64,
+    /// What a hook wants to send; empty between hooks.
     outbox: Vec<S::Ctl>,
     epoch: usize,
     epoch_end: Time,
-    /// The links to it, where they may lose packets.
+    /// The links to it, if they may lose packets.
     losses: Option<Box<Losses>>,
     pub(crate) port_probes: PortProbes,
     pub(crate) flow_probes: FlowProbes,
@@ -172,23 +176,24 @@ impl<S: Scheme> Host<S> {
         host
     }
 
-    /// What the scheme counted here.
+    /// What the scheme counted at this host.
     pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
         S::counters(&self.state)
     }
 
+    /// The messages that it sends.
     pub(crate) fn outgoing(&self) -> &[u32] {
         &self.outgoing
     }
 
-    /// Has the processor fetch what most packets touch.
+    /// Prefetches what most packets touch.
     pub(crate) fn prefetch(&self) {
         for nic in &self.nics {
             prefetch(nic, 12);
         }
     }
 
-    /// Has the processor fetch the end of the QP that a packet is for.
+    /// Prefetches the end of the QP that a packet is for.
     #[inline]
     fn prefetch_qp(&self, header: &Header) {
         if header.kind == PacketKind::Data {
@@ -202,6 +207,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Handles a window. Returns when something is due next.
     pub(crate) fn advance(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let until = window.until();
         Recorder::begin(&mut self.recorder, window);
@@ -214,9 +220,9 @@ impl<S: Scheme> Host<S> {
         next
     }
 
-    /// Handles all that is due before `until`; returns when something is due then.
+    /// Handles everything that is due before `until`. Returns when something is due next.
     fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
-        // Those that come too soon to be looked at ahead of others.
+        // The first arrivals have none before them from which they could be prefetched.
         for place in 0..PREFETCH_DISTANCE {
             if let Some(packet) = window.peek_ahead(place) {
                 self.prefetch_qp(&packet.header);
@@ -254,7 +260,7 @@ impl<S: Scheme> Host<S> {
         due.min(self.next_timer()).min(probe)
     }
 
-    /// Passes over the messages that wait for others and notes when the next one is posted.
+    /// Skips the messages that depend on others, and notes when the next one is posted.
     fn find_next_post(&mut self) {
         let flows = &self.common.flows;
         while self
@@ -268,14 +274,17 @@ impl<S: Scheme> Host<S> {
         self.next_post = next.map_or(Time::NEVER, |&flow| flows[flow as usize].start);
     }
 
+    /// When the next timer expires or the next message is posted.
     #[inline]
     fn next_timer(&self) -> Time {
         self.timers.due().min(self.next_post)
     }
 
+    /// Posts messages and handles timers that are due at `now`.
     fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if self.common.compat.scans_queue_pairs() && self.next_post <= now {
-            // Messages come last there, and each begins at once if it can.
+            // There, messages are posted after all timers, and each begins to send at once if it
+            // can.
             self.fire(window, now);
             self.scan_now(window, now);
         }
@@ -290,7 +299,7 @@ impl<S: Scheme> Host<S> {
         self.fire(window, now);
     }
 
-    /// Does what timers are set for that are due.
+    /// Handles the timers that are due.
     fn fire(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         while let Some(timer) = self.timers.next(now) {
             self.set_cause(Time::ZERO);
@@ -303,6 +312,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Handles a packet that arrives at `port`.
     #[inline]
     fn on_arrival(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: u16, handle: Handle) {
         self.uncouple_by(&window.packets.get(&handle).header);
@@ -338,7 +348,7 @@ impl<S: Scheme> Host<S> {
                 let Body::Ctl(ctl) = packet.body else { unreachable!("control carries control") };
                 self.on_ctl(window, now, &packet.header, &ctl);
             }
-            // For a switch that is not there.
+            // It was meant for a switch.
             PacketKind::LinkControl => window.packets.discard(handle),
         }
     }
@@ -348,11 +358,12 @@ impl<S: Scheme> Host<S> {
         self.port_probes.hand_over(&mut batch.readings);
         self.flow_probes.hand_over(&mut batch.readings);
         if let Some(recorder) = &mut self.recorder {
-            // Lengths of queues are recorded at switches alone.
+            // Only switches record lengths of queues.
             recorder.hand_over(batch, end, |_| 0);
         }
     }
 
+    /// Takes the samples that are due at `now`.
     fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if !window.may_record() {
             self.port_probes.stop();
@@ -365,7 +376,7 @@ impl<S: Scheme> Host<S> {
             window.count_recorded(taken, taken * Reading::BYTES);
         }
         if self.flow_probes.next() == now {
-            // By the message that each is at. What has arrived is known without them.
+            // Senders by the message that they are at, found only if a probe asks a sender.
             let senders = LazyCell::new(|| {
                 let open = self.senders.iter().filter(|(_, sender)| sender.open);
                 let flow = |slot, sender| self.cold.messages(sender, slot).oldest.flow;

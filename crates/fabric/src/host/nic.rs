@@ -9,14 +9,14 @@ use units::Time;
 /// A port of a host.
 pub(crate) struct Nic {
     pub(crate) port: Port,
-    /// QPs that may send, by priority, next one first.
+    /// QPs that may send, by priority, the next one first.
     ready: [VecDeque<u32>; 8],
     pub(crate) ready_mask: u16,
-    /// When QPs want to be looked at, as their pacing time may have come.
+    /// Pacing times of QPs that wait for them.
     paced: Tournament,
-    /// Where QPs are not listed but looked through.
+    /// State of the scan, if QPs are scanned as in the HPCC simulator and not listed.
     pub(crate) scan: Option<Box<QpScan>>,
-    /// When the next packet begins at the earliest.
+    /// The earliest time at which the next packet may begin.
     pub(crate) due: Time,
 }
 
@@ -32,12 +32,14 @@ impl Nic {
         }
     }
 
+    /// Adds a QP to the ready ones of its priority.
     #[inline]
     pub(crate) fn mark_ready(&mut self, priority: u8, qp: u32) {
         self.ready[priority as usize].push_back(qp);
         self.ready_mask |= 1 << priority;
     }
 
+    /// Takes the next ready QP of a priority.
     #[inline]
     pub(crate) fn take(&mut self, priority: usize) -> u32 {
         let qp = self.ready[priority].pop_front().expect("the mask says there is one");
@@ -47,7 +49,7 @@ impl Nic {
         qp
     }
 
-    /// The QPs that will probably be looked at soon, with those that are listed at a priority.
+    /// The QPs that are likely to send soon, if one of this priority sends now.
     #[inline]
     pub(crate) fn likely_next(&self, priority: usize) -> impl Iterator<Item = u32> {
         self.ready[priority].get(1).copied().into_iter().chain(self.next_in_pace())
@@ -63,7 +65,7 @@ impl Nic {
         }
     }
 
-    /// Has a QP looked at by `time`.
+    /// Has a QP wait for its pacing time, `time` at the latest.
     #[inline]
     pub(crate) fn pace(&mut self, time: Time, qp: u32) {
         if time < self.paced.at(qp) {
@@ -71,7 +73,7 @@ impl Nic {
         }
     }
 
-    /// A QP whose pacing time may have come by `now`.
+    /// Takes a QP whose pacing time is `now` or earlier.
     #[inline]
     pub(crate) fn next_paced(&mut self, now: Time) -> Option<u32> {
         if self.paced.earliest() > now {
@@ -82,18 +84,18 @@ impl Nic {
         Some(qp)
     }
 
-    /// The QP whose pacing time comes next.
+    /// The QP with the earliest pacing time.
     #[inline]
     pub(crate) fn next_in_pace(&self) -> Option<u32> {
         self.paced.first()
     }
 
-    /// Forgets a QP that is over.
+    /// Forgets a QP that is closed.
     pub(crate) fn forget(&mut self, qp: u32) {
         self.paced.set(qp, Time::NEVER);
     }
 
-    /// Whether nothing but a packet of `priority` would be sent at `now`.
+    /// Whether the port would send nothing else at `now` than a packet of `priority`.
     #[inline]
     pub(crate) fn is_idle(&self, priority: u8, now: Time) -> bool {
         self.due > now
@@ -102,13 +104,13 @@ impl Nic {
             && self.scan.is_none()
     }
 
-    /// Whether no QP is listed, and none has its pacing time by `now`.
+    /// Whether no other QP is ready, and none reaches its pacing time by `now`.
     #[inline]
     pub(crate) fn is_only_ready(&self, now: Time) -> bool {
         self.ready_mask == 0 && self.paced.earliest() > now
     }
 
-    /// Something happened at `now` that may let a packet go.
+    /// Has the port look for a packet after an event at `now` that may let one go.
     #[inline]
     pub(crate) fn wake(&mut self, now: Time) {
         self.port.free_at = self.port.free_at.max(now);
@@ -120,7 +122,8 @@ impl Nic {
         self.schedule();
     }
 
-    /// Whether its next look at `now` was scheduled before `sent`, when an arrival at `now` was.
+    /// Whether the scan at `now` was scheduled before `sent`, the time at which a packet that
+    /// arrives at `now` was scheduled.
     pub(crate) fn ns3_scheduled_before(&self, now: Time, sent: Time) -> bool {
         let Some(scan) = self.scan.as_ref().filter(|_| self.due == now) else { return false };
         if scan.busy {
@@ -130,7 +133,7 @@ impl Nic {
         }
     }
 
-    /// Sets when the next packet begins, after something changed.
+    /// Sets `due` after something changed.
     #[inline]
     pub(crate) fn schedule(&mut self) {
         if let Some(scan) = &self.scan {

@@ -1,4 +1,5 @@
-//! How the HPCC simulator's NIC chooses what to send: see [`QpScan`](crate::compat::qp_scan::QpScan).
+//! How the HPCC simulator's NIC chooses what to send. Its state is
+//! [`QpScan`](crate::compat::qp_scan::QpScan).
 
 use super::Host;
 use crate::packet::{PacketKind, Scheme, Win};
@@ -48,7 +49,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Sends the next packet of a port whose wire is free at `now`, or decides when to look again.
+    /// Sends the next packet of a port whose wire is free at `now`, or decides when to scan again.
     #[cold]
     pub(super) fn scan(&mut self, window: &mut Win<'_, '_, S>, now: Time, number: usize) {
         let nic = &mut self.nics[number];
@@ -87,7 +88,7 @@ impl<S: Scheme> Host<S> {
         nic.schedule();
     }
 
-    /// The QP that sends next, if any may; finished ones that were come across leave the table.
+    /// Finds the QP that sends next. Finished QPs that the scan comes across leave the table.
     fn next_in_table(&mut self, now: Time, number: usize) -> Option<u32> {
         let nic = &mut self.nics[number];
         let scan = nic.scan.as_mut().expect("this port scans");
@@ -135,7 +136,7 @@ impl<S: Scheme> Host<S> {
         Some(scan.table[place].0)
     }
 
-    /// When to look again, where nothing may be sent now.
+    /// When to scan again, if nothing may be sent now.
     fn next_look(&self, now: Time, number: usize) -> Time {
         let nic = &self.nics[number];
         let scan = nic.scan.as_ref().expect("this port scans");

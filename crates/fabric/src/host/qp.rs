@@ -7,7 +7,8 @@ use engine::prefetch_object;
 use schemes::contract::{EcnCodePoint, Rp, SendLimits};
 use units::{Bytes, Rate, Time};
 
-/// A message of a QP's stream, and the byte after its last. Without gaps, as QPs are many and have two.
+/// A message in a QP's stream, and the position after its last byte. Packed, as there may be many
+/// QPs and each has two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub(crate) struct StreamMessage {
@@ -16,57 +17,58 @@ pub(crate) struct StreamMessage {
 }
 
 impl StreamMessage {
-    /// The message that begins where the stream has come to.
+    /// The message that begins at position `start` of the stream.
     pub(crate) fn from(start: u64, flow: u32, size: u64) -> StreamMessage {
         StreamMessage { flow, end: start + size }
     }
 
-    /// No message, where the stream has come to `end`.
+    /// No message, at position `end` of the stream.
     pub(crate) const fn none(end: u64) -> StreamMessage {
         StreamMessage { flow: NO_FLOW, end }
     }
 }
 
-/// The sending end of a QP. There may be very many: what its host, its slot and the rows of its messages say
-/// is not kept, nor what few need.
+/// The sending end of a QP. There may be very many, so it keeps nothing that its host, its slot or
+/// its messages say. What only few QPs need is in [`ColdSenderState`].
 pub(crate) struct Sender<S: Scheme> {
     pub(crate) rp: S::Rp,
-    /// The receiving host, and where that finds the QP.
+    /// The receiving host, and the number of the QP there.
     pub(crate) dst: u32,
     pub(crate) receiver_slot: u32,
-    /// The first message.
+    /// The first message of the QP.
     pub(crate) first: u32,
     /// Hash of the five-tuple.
     pub(crate) hash: u32,
     pub(crate) priority: u8,
     /// Which of the host's ports it uses.
     pub(crate) nic: u16,
-    /// In the port's list of QPs that may send.
+    /// It is in the port's list of ready QPs.
     pub(crate) is_ready: bool,
     pub(crate) open: bool,
-    /// The first packet of the message being sent comes next.
+    /// The next packet is the first of its message.
     pub(crate) at_start: bool,
-    /// It is for several messages: [`ColdSenderState::messages`].
+    /// It carries several messages: [`ColdSenderState::messages`].
     pub(crate) is_shared: bool,
-    /// It went back, and the stream has been sent beyond where it now is: [`ColdSenderState::sent_up_to`].
+    /// It went back and has not caught up: [`ColdSenderState::sent_up_to`] says how far it was
+    /// sent.
     pub(crate) went_back: bool,
     pub(crate) next_to_send: u64,
     pub(crate) acknowledged: u64,
-    /// End of the last message posted.
+    /// Position after the last message that was posted.
     pub(crate) posted: u64,
-    /// Pacing: when the next packet may leave, and what the last one was.
+    /// When pacing allows the next packet, and when and how large the last one was.
     pub(crate) next_at: Time,
     pub(crate) last_sent_at: Time,
     pub(crate) last_size: u16,
-    /// Packets, and their bytes, sent since an ACK was asked for.
+    /// Packets and bytes sent since the last packet that asked for an ACK.
     pub(crate) since_ack_request: u16,
     pub(crate) bytes_since: u32,
-    /// Since then nothing that is in flight has been acknowledged.
+    /// When something was last acknowledged, or sent with nothing in flight.
     pub(crate) last_progress: Time,
 }
 
 impl<S: Scheme> Sender<S> {
-    /// Of the QP whose first message is `first`, of this row.
+    /// Opens the sending end of the QP whose first message is `first`, described by `row`.
     pub(crate) fn new(rp: S::Rp, first: u32, row: &FlowInfo, hash: u32, nic: u16) -> Sender<S> {
         Sender {
             rp,
@@ -93,14 +95,14 @@ impl<S: Scheme> Sender<S> {
         }
     }
 
-    /// Where it is found, with the host `src` and the slot there that it is in.
+    /// The address of its packets, if it is in a slot of host `src`.
     #[inline]
     pub(crate) fn address(&self, src: u32, sender_slot: u32) -> Address {
         let Sender { dst, receiver_slot, first, hash, .. } = *self;
         Address { src, dst, flow: first, sender_slot, receiver_slot, hash }
     }
 
-    /// Whether a packet of this address is for it, and not for who had its slot before.
+    /// Whether a packet with this address is for it, and not for an earlier QP in its slot.
     #[inline]
     pub(crate) fn matches(&self, address: &Address) -> bool {
         self.receiver_slot == address.receiver_slot && self.dst == address.dst
@@ -112,8 +114,9 @@ impl<S: Scheme> Sender<S> {
         self.next_to_send - self.acknowledged
     }
 
-    /// Whether it has something to send and may, pacing aside. A window may close on packets in flight of which
-    /// none asks for an ACK: then one more packet goes and asks, or nothing would ever open it.
+    /// Whether it has something to send and may, pacing aside. A window may close while no packet
+    /// in flight asks for an ACK. Then one more packet is sent, which asks; nothing else would open
+    /// it.
     #[inline]
     pub(crate) fn may_send(&self, limits: &SendLimits) -> bool {
         self.next_to_send < self.posted
@@ -128,14 +131,14 @@ impl<S: Scheme> Sender<S> {
         Bytes::new(self.in_flight()) < limits.window
     }
 
-    /// When it may send next, if nothing but time is in the way.
+    /// When it may send next; `None` if it must wait for an ACK or a message.
     #[inline]
     pub(crate) fn ready_at(&self) -> Option<Time> {
         let limits = self.rp.limits();
         self.may_send(&limits).then(|| self.next_at.max(limits.not_before))
     }
 
-    /// Sets when the next packet may leave after the last one, at `rate` on a wire of `line_rate`.
+    /// Sets when the next packet may leave after the last one. `line_rate` is that of the port.
     #[inline]
     pub(crate) fn pace(&mut self, rate: Rate, line_rate: Rate, clock: Clock) {
         self.next_at = self.last_sent_at;
@@ -146,14 +149,14 @@ impl<S: Scheme> Sender<S> {
     }
 }
 
-/// What few sending ends need, by slot, as far as any has.
+/// State that few sending ends need, by slot. Both lists end at the last slot that needed them.
 #[derive(Default)]
 pub(crate) struct ColdSenderState {
     messages: Vec<Messages>,
     sent_up_to: Vec<u64>,
 }
 
-/// Of a QP of several messages: the first not yet acknowledged, and the one being sent.
+/// The position of a QP in its messages: the first one not acknowledged, and the one being sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Messages {
     pub(crate) oldest: StreamMessage,
@@ -166,7 +169,7 @@ impl Messages {
 }
 
 impl ColdSenderState {
-    /// The messages that a sending end is at.
+    /// The messages that a sending end is at: one that is not acknowledged, and one being sent.
     #[inline]
     pub(crate) fn messages<S: Scheme>(&self, sender: &Sender<S>, slot: u32) -> Messages {
         if sender.is_shared {
@@ -176,23 +179,23 @@ impl ColdSenderState {
         Messages { oldest: only, sending: only }
     }
 
-    /// Those of a QP of several messages.
+    /// The messages of a sending end that carries several.
     pub(crate) fn messages_mut(&mut self, slot: u32) -> &mut Messages {
         &mut self.messages[slot as usize]
     }
 
-    /// A QP of several messages takes this slot.
+    /// Prepares this slot for a QP that carries several messages.
     pub(crate) fn open(&mut self, slot: u32) {
         put(&mut self.messages, slot, Messages::NONE);
     }
 
-    /// Up to where a sending end's stream has been sent.
+    /// How far the stream of a sending end was ever sent.
     #[inline]
     pub(crate) fn sent_up_to<S: Scheme>(&self, sender: &Sender<S>, slot: u32) -> u64 {
         if sender.went_back { self.sent_up_to[slot as usize] } else { sender.next_to_send }
     }
 
-    /// The sending end goes back to the first byte that is not acknowledged.
+    /// Has a sending end go back to the first byte that is not acknowledged.
     pub(crate) fn go_back<S: Scheme>(&mut self, sender: &mut Sender<S>, slot: u32) {
         let up_to = self.sent_up_to(sender, slot);
         put(&mut self.sent_up_to, slot, up_to);
@@ -200,13 +203,13 @@ impl ColdSenderState {
         sender.next_to_send = sender.acknowledged;
     }
 
-    /// Bytes that wait to be sent for the first time.
+    /// The bytes that wait to be sent for the first time.
     pub(crate) fn backlog<S: Scheme>(&self, sender: &Sender<S>, slot: u32) -> Bytes {
         Bytes::new(sender.posted - self.sent_up_to(sender, slot))
     }
 }
 
-/// Puts a value in its place, after as many as that takes.
+/// Stores a value by index. The list grows if needed.
 fn put<T: Copy>(values: &mut Vec<T>, place: u32, value: T) {
     let place = place as usize;
     if values.len() <= place {
@@ -219,21 +222,21 @@ fn put<T: Copy>(values: &mut Vec<T>, place: u32, value: T) {
 pub(crate) struct Receiver<S: Scheme> {
     pub(crate) np: S::Np,
     pub(crate) expected: u64,
-    /// A NACK for `expected` has been sent; no other before this time.
+    /// No NACK for `expected` is sent before this time.
     pub(crate) next_nack: Time,
     pub(crate) since_ack: u16,
-    /// The gravest mark since the last ACK.
+    /// The most severe mark since the last ACK.
     pub(crate) mark: EcnCodePoint,
     /// The last message of the QP has arrived.
     pub(crate) over: bool,
-    /// The message that came first, whose row tells the QP's address; and where the sender finds it.
+    /// The message that arrived first; it gives the address of the QP. And the slot of the sender.
     pub(crate) flow: u32,
     pub(crate) sender_slot: u32,
-    /// Hash of the way back.
+    /// Hash of the packets to the sender.
     pub(crate) hash_back: u32,
 }
 
-/// Values by number, numbers reused last in first out.
+/// Values by number. A free number is used again, the last one freed first.
 pub(crate) struct Slots<T> {
     slots: Vec<Option<T>>,
     free: Vec<u32>,
@@ -260,12 +263,12 @@ impl<T> Slots<T> {
         self.slots[number as usize] = None;
         self.free.push(number);
     }
-    /// One more than the highest number that there has been.
+    /// One more than the highest number that was ever used.
     #[inline]
     pub(crate) fn places(&self) -> u32 {
         self.slots.len() as u32
     }
-    /// Has the processor fetch a value, if there is one of this number.
+    /// Prefetches the value of a number, if there is one.
     #[inline]
     pub(crate) fn prefetch(&self, number: u32) {
         if let Some(slot) = self.slots.get(number as usize) {
@@ -299,7 +302,7 @@ mod tests {
     use super::*;
     use schemes::{dcqcn::Dcqcn, hpcc::Hpcc};
 
-    /// Where a host has many QPs, their memory is what they cost.
+    /// Protects memory: a host with many QPs needs it for their ends.
     #[test]
     fn the_ends_of_a_qp_are_small() {
         let of_hpcc =

@@ -9,10 +9,10 @@ use units::Time;
 
 /// The couplings of a host. Created when its first one appears.
 pub(super) struct RackCouplings {
-    /// By index in the group. Each coupling counts at both hosts that it is between: this host's ends
-    /// of QPs, its messages that wait for others, and the packets that it made, minus those that
-    /// reached it. A lost packet is never subtracted, so a host may stay coupled for longer than
-    /// needed.
+    /// By index in the group. Each coupling counts at both hosts that it is between: this host's
+    /// ends of QPs, its messages that wait for others, and the packets that it made, minus those
+    /// that reached it. A lost packet is never subtracted, so a host may stay coupled for longer
+    /// than needed.
     by_host: Vec<i64>,
     /// Ends of QPs and waiting messages alone.
     ends: u32,
@@ -39,7 +39,8 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Adds a coupling: an end of the QP of message `flow` opened, or the message waits for another.
+    /// Adds a coupling: an end of the QP of message `flow` opened, or the message waits for
+    /// another.
     pub(super) fn couple(&mut self, flow: u32) {
         let row = &self.common.flows[flow as usize];
         if self.common.is_same_rack(row) {

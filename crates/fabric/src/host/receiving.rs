@@ -1,4 +1,4 @@
-//! The receiving half of a host: data in order, its ACKs, and the notification point.
+//! The receiving half of a host: delivers data, acknowledges it, and calls the notification point.
 
 use super::{Host, ReceiverSlot};
 use crate::hooks::NpTimerOf;
@@ -54,7 +54,7 @@ fn deliver<S: Scheme>(
 }
 
 impl<S: Scheme> Host<S> {
-    /// Data arrived: it becomes its own ACK.
+    /// Handles a data packet. If it is acknowledged, the packet becomes its own ACK.
     #[inline]
     pub(super) fn on_data(
         &mut self,
@@ -73,7 +73,7 @@ impl<S: Scheme> Host<S> {
                 return window.packets.discard(handle);
             }
             ReceiverSlot::Finished(all) => {
-                // A duplicate of a message that has arrived: the ACK was lost.
+                // A duplicate of a message that has arrived: its ACK was lost.
                 let hash = self.common.hash_back(&header.address);
                 self.answer(&mut packet.header, PacketKind::Ack, all, hash);
                 return self.send_answer(window, now, handle);
@@ -174,7 +174,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// All that a QP has to receive has arrived.
+    /// Ends the receiving end of a QP that has received everything.
     pub(super) fn finish_receiver(&mut self, slot: u32) {
         let receiver = self.receivers.get(slot).expect("it has a number");
         let number = self.common.flows[receiver.flow as usize].receiver_slot;
@@ -183,7 +183,7 @@ impl<S: Scheme> Host<S> {
         self.receivers.remove(slot);
     }
 
-    /// The first packet of a QP.
+    /// Opens the receiving end of a QP for its first packet. Returns its slot.
     pub(super) fn open_receiver(&mut self, now: Time, header: &Header) -> u32 {
         let np = S::Np::open(&self.common.params, &mut self.state, now);
         let hash_back = self.common.hash_back(&header.address);
@@ -203,7 +203,7 @@ impl<S: Scheme> Host<S> {
         slot
     }
 
-    /// Makes a data packet's header the one of the ACK or NACK that answers it.
+    /// Turns a data packet's header into that of the ACK or NACK that answers it.
     #[inline]
     fn answer(&self, header: &mut Header, kind: PacketKind, expected: u64, hash: u32) {
         let common = &self.common;
@@ -219,7 +219,7 @@ impl<S: Scheme> Host<S> {
         header.flags = header.flags & (Flags::MARK | Flags::NEIGHBOURLY) | Flags::TO_SOURCE;
     }
 
-    /// Answers a control packet of a QP of which all has arrived: the last ACK was lost.
+    /// Answers a control packet of a QP that has received everything: its last ACK was lost.
     #[cold]
     pub(super) fn acknowledge_all(
         &mut self,
@@ -228,7 +228,7 @@ impl<S: Scheme> Host<S> {
         mut header: Header,
         all: u64,
     ) {
-        // As for data of the QP.
+        // The priority of an ACK depends on that of the QP's data.
         header.priority = self.common.flows[header.address.flow as usize].priority;
         let hash = self.common.hash_back(&header.address);
         self.answer(&mut header, PacketKind::Ack, all, hash);
@@ -237,7 +237,8 @@ impl<S: Scheme> Host<S> {
         self.send_answer(window, now, handle);
     }
 
-    /// Calls a hook of a receiver's notification point and does what it asked for.
+    /// Calls a hook of a receiver's notification point. Then updates its timer, sends its packets,
+    /// and ends the receiver if it waits for nothing else.
     pub(super) fn with_np(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -276,6 +277,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Handles the timer of a notification point.
     pub(super) fn on_receiver_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         self.with_np(window, now, slot, |np, cx| {
             NpTimerOf::<S>::on_timer(np, cx);

@@ -80,8 +80,8 @@ impl<S: Scheme> Host<S> {
     }
 }
 
-/// The message that a QP sends from next. Moves on to the following one if all bytes of the last one
-/// are sent.
+/// The message that a QP sends from next. Moves on to the following one if all bytes of the last
+/// one are sent.
 #[inline(always)]
 fn current_message<S: Scheme>(
     common: &RunContext<S>,
@@ -140,8 +140,9 @@ fn account<S: Scheme>(sender: &mut Sender<S>, payload: u64, sent_up_to: u64) -> 
     Sent { resent, is_new }
 }
 
-/// Whether a packet asks for an ACK; `is_last`: it ends a message. If receivers acknowledge several packets at once, the last
-/// packet before the sender falls silent must ask, or the sender would wait for ever.
+/// Whether a packet asks for an ACK; `is_last`: it ends a message. If receivers acknowledge several
+/// packets at once, the last packet before the sender falls silent must ask, or the sender would
+/// wait for ever.
 #[inline(always)]
 fn asks_for_ack<S: Scheme>(
     common: &RunContext<S>,
@@ -160,8 +161,8 @@ fn asks_for_ack<S: Scheme>(
     asks
 }
 
-/// Schedules the next packet of a QP. If its pacing time comes while the wire is still busy, the QP is
-/// ready now; else when that time comes. If the QP may not send, an ACK or a timer schedules it.
+/// Schedules the next packet of a QP. If its pacing time comes while the wire is still busy, the QP
+/// is ready now; else when that time comes. If the QP may not send, an ACK or a timer schedules it.
 #[inline(always)]
 fn schedule_next<S: Scheme>(sender: &mut Sender<S>, nic: &mut Nic, limits: &SendLimits, slot: u32) {
     if !sender.may_send(limits) || nic.scan.is_some() {

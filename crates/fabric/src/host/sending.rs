@@ -1,4 +1,4 @@
-//! The sending half of a host: QPs, their messages, pacing.
+//! The sending half of a host: posts messages, opens QPs, and decides what a port sends next.
 
 use super::Host;
 use super::timers::Timers;
@@ -13,7 +13,7 @@ use schemes::contract::{HostCx, Rp, RpTimerSlot};
 use units::Time;
 
 impl<S: Scheme> Host<S> {
-    /// A message is handed to the NIC.
+    /// Posts a message: adds it to the stream of its QP.
     fn post(&mut self, window: &mut Win<'_, '_, S>, now: Time, flow: u32) {
         let row = self.common.flows[flow as usize];
         self.outcomes[row.index_at_sender as usize].posted = now;
@@ -42,7 +42,8 @@ impl<S: Scheme> Host<S> {
         self.schedule_qp(now, slot);
     }
 
-    /// A message is due: it is posted, but not before the one ahead of it on its QP.
+    /// Posts a message that is due, and those that waited for it. A message waits until its
+    /// predecessor on the QP is posted.
     pub(super) fn post_in_qp_order(&mut self, window: &mut Win<'_, '_, S>, now: Time, flow: u32) {
         let row = |flow: u32| self.common.flows.get(flow as usize);
         let ahead = row(flow).and_then(|this| row(this.before_on_qp));
@@ -62,7 +63,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Opens a QP for its first message.
+    /// Opens the QP of its first message. Returns the slot of the sending end.
     pub(super) fn open(&mut self, now: Time, flow: u32) -> u32 {
         let common = &self.common;
         let row = &common.flows[flow as usize];
@@ -83,7 +84,7 @@ impl<S: Scheme> Host<S> {
         slot
     }
 
-    /// Calls a hook of a sender's reaction point and does what it asked for.
+    /// Calls a hook of a sender's reaction point. Then updates its timer and sends its packets.
     pub(super) fn with_rp(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -103,7 +104,7 @@ impl<S: Scheme> Host<S> {
         self.send_outbox(window, now, slot);
     }
 
-    /// Sends what a hook of a sender's reaction point put into the outbox.
+    /// Sends the control packets that a hook of a reaction point put into the outbox.
     #[inline]
     pub(super) fn send_outbox(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         if !self.outbox.is_empty() {
@@ -113,14 +114,15 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Tells the reaction point how many bytes wait to be sent for the first time.
     pub(super) fn on_backlog(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         let Some(sender) = self.senders.get(slot) else { return };
         let left = self.cold.backlog(sender, slot);
         self.with_rp(window, now, slot, |sender, cx| sender.rp.on_backlog(cx, left));
     }
 
-    /// A QP's reaction point may have changed its mind: moves the time of the next packet with the
-    /// rate, if the scheme wants that, and puts the QP where it belongs.
+    /// Schedules a QP again after its reaction point may have changed rate or window. If the scheme
+    /// paces continuously, the time of its next packet follows the new rate.
     #[inline]
     pub(super) fn reschedule_qp(&mut self, now: Time, slot: u32) {
         let Some(sender) = self.senders.get_mut(slot) else { return };
@@ -134,7 +136,7 @@ impl<S: Scheme> Host<S> {
         schedule_at_port(sender, nic, now, slot);
     }
 
-    /// Puts a QP where it belongs: among those that may send, or among those that wait for a time.
+    /// Schedules a QP: it is ready, waits for its pacing time, or may not send.
     #[inline]
     pub(super) fn schedule_qp(&mut self, now: Time, slot: u32) {
         if let Some(sender) = self.senders.get_mut(slot) {
@@ -143,8 +145,8 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Has all ports send what they send before `time`. A departure may ask for a timer that comes
-    /// before then; at the same instant the timer goes first.
+    /// Has all ports send what they send before `time`. A departure may set a timer before then. At
+    /// the same instant, timers come before departures.
     #[inline(always)]
     pub(super) fn drain(&mut self, window: &mut Win<'_, '_, S>, time: Time) {
         if self.timers.due() < time || self.nics.iter().any(|nic| nic.due < time) {
@@ -174,7 +176,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Has a port begin to send its next packet.
+    /// Has a port begin to send its next packet, at the time when it is due.
     #[inline]
     pub(super) fn depart(&mut self, window: &mut Win<'_, '_, S>, number: usize) {
         let now = self.nics[number].due;
@@ -193,7 +195,7 @@ impl<S: Scheme> Host<S> {
             }
             match sender.ready_at() {
                 Some(at) if at <= now => {
-                    // Alone, it need not be listed.
+                    // If nothing else can be sent, the QP sends at once and skips the list.
                     if self.common.fast_paths
                         && nic.port.can_send_priority_now(sender.priority, now)
                         && !nic.port.is_shaped()
@@ -220,7 +222,7 @@ impl<S: Scheme> Host<S> {
             self.send_control(window, now, number, queue);
         } else {
             let slot = nic.take(queue);
-            // Where there are many, they are far apart in memory, and come while this one is worked.
+            // Many QPs are far apart in memory. The next ones are loaded while this one is handled.
             for coming in nic.likely_next(queue) {
                 self.senders.prefetch(coming);
             }
@@ -230,7 +232,7 @@ impl<S: Scheme> Host<S> {
                 self.forget(slot);
                 return self.nics[number].schedule();
             }
-            // A notification may have closed the window since it was listed.
+            // A notification may have closed the window since the QP became ready.
             match sender.ready_at() {
                 Some(at) if at <= now => self.send_data(window, now, number, slot),
                 Some(_) | None => self.schedule_qp(now, slot),
@@ -239,7 +241,7 @@ impl<S: Scheme> Host<S> {
         self.nics[number].schedule();
     }
 
-    /// Sends the next packet of one of a port's own queues.
+    /// Sends the next packet of a port's queue of control packets.
     #[inline]
     pub(super) fn send_control(
         &mut self,
@@ -263,19 +265,20 @@ impl<S: Scheme> Host<S> {
         port.transmit(window, now, header.kind_priority_size(), handle);
     }
 
+    /// Handles the timer of a reaction point.
     pub(super) fn on_sender_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         self.with_rp(window, now, slot, |sender, cx| {
             RpTimerOf::<S>::on_timer(&mut sender.rp, cx);
             debug_assert!(RpTimerOf::<S>::next_timer(&sender.rp) > now, "a timer must move on");
         });
-        // A new rate has no NIC look before it would have.
+        // There, a new rate does not wake the NIC.
         if !self.common.compat.misses_wake_ups() {
             self.reschedule_qp(now, slot);
         }
     }
 }
 
-/// Notes when a sender's reaction point wants to be woken.
+/// Sets the timer of a sender's reaction point.
 #[inline]
 pub(super) fn wake<S: Scheme>(timers: &mut Timers, sender: &Sender<S>, now: Time, slot: u32) {
     let timer = RpTimerOf::<S>::next_timer(&sender.rp);
@@ -283,7 +286,7 @@ pub(super) fn wake<S: Scheme>(timers: &mut Timers, sender: &Sender<S>, now: Time
     timers.wake_sender(slot, timer);
 }
 
-/// Lists a QP at its port, or has it wait for its time.
+/// Schedules a QP at its port: marks it ready, or has it wait for its pacing time.
 #[inline]
 pub(super) fn schedule_at_port<S: Scheme>(
     sender: &mut Sender<S>,

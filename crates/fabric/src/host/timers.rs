@@ -5,16 +5,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
 
-/// What a timer is for, and whose. Of timers at the same instant the kind decides, then the number.
+/// What a timer is for. Timers of one instant are handled by kind in this order, then by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
-    /// This message is posted.
+    /// Post this message.
     Post(u32),
-    /// The reaction point in this slot asked for it.
+    /// Wake the reaction point in this slot.
     Sender(u32),
-    /// The notification point in this slot asked for it.
+    /// Wake the notification point in this slot.
     Receiver(u32),
-    /// Some sending end may have waited too long for an acknowledgement.
+    /// Look for sending ends that have waited too long for an ACK.
     Timeout,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Timers {
     posts: BinaryHeap<Reverse<(Time, u32)>>,
     senders: Tournament,
     receivers: Tournament,
-    /// No retransmission timeout expires before.
+    /// No retransmission timeout expires before this.
     timeout: Time,
 }
 
@@ -46,12 +46,12 @@ impl Timers {
         self.due
     }
 
-    /// The messages that are to be posted at a time that is known.
+    /// The messages that have a time to be posted.
     pub(super) fn posts(&self) -> impl Iterator<Item = u32> {
         self.posts.iter().map(|&Reverse((_, flow))| flow)
     }
 
-    /// Takes the first of those that are due by `now`.
+    /// Takes the first timer that is due by `now`.
     pub(super) fn next(&mut self, now: Time) -> Option<Timer> {
         if self.due > now {
             return None;
@@ -75,13 +75,13 @@ impl Timers {
         Some(timer)
     }
 
-    /// A message is posted at `time`.
+    /// Has a message posted at `time`.
     pub(super) fn post(&mut self, time: Time, flow: u32) {
         self.posts.push(Reverse((time, flow)));
         self.find_due();
     }
 
-    /// The reaction point in this slot wants to be woken at `time`.
+    /// Has the reaction point in this slot woken at `time`. Replaces its earlier timer.
     #[inline]
     pub(super) fn wake_sender(&mut self, slot: u32, time: Time) {
         if time != self.senders.at(slot) {
@@ -90,7 +90,7 @@ impl Timers {
         }
     }
 
-    /// The notification point in this slot wants to be woken at `time`.
+    /// Has the notification point in this slot woken at `time`. Replaces its earlier timer.
     #[inline]
     pub(super) fn wake_receiver(&mut self, slot: u32, time: Time) {
         if time != self.receivers.at(slot) {
@@ -99,7 +99,7 @@ impl Timers {
         }
     }
 
-    /// A retransmission timeout may expire at `time`, others not before.
+    /// Has retransmission timeouts checked at `time`, unless they are checked earlier.
     #[inline]
     pub(super) fn arm_retransmission(&mut self, time: Time) {
         if self.timeout > time {
@@ -121,8 +121,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// As if all of them were in one list, where a new time of a reaction or notification point, or an earlier
-        /// timeout, replaces the one before.
+        /// Compares with a single list. In it a new time of a reaction or notification point, or an
+        /// earlier timeout, replaces the one before.
         #[test]
         fn timers_come_by_time_then_kind_then_number(
             changes in prop::collection::vec((0u8..5, 0u32..6, 0u64..30), 1..100),
@@ -150,7 +150,9 @@ mod tests {
                     }
                     3 => {
                         timers.arm_retransmission(time);
-                        let earlier = list.iter().any(|&(at, timer)| timer == Timer::Timeout && at <= time);
+                        let earlier = list
+                            .iter()
+                            .any(|&(at, timer)| timer == Timer::Timeout && at <= time);
                         if !earlier {
                             list.retain(|&(_, timer)| timer != Timer::Timeout);
                             list.push((time, Timer::Timeout));

@@ -1,21 +1,23 @@
-//! Times of many, the earliest of them at hand.
+//! Many times, by number, of which the earliest is known at once.
 
 use std::hint::select_unpredictable;
 use units::Time;
 
-/// Times by number, [`Time::NEVER`] where there is none. Each node of a tree knows whose is the earlier of
-/// the two times below it. Setting one takes a step for each level, none of which need be guessed.
+/// Times by number, [`Time::NEVER`] if there is none. Each node of a binary tree names the earlier
+/// of the two times below it. Setting a time takes one step for each level, without a branch that
+/// could be mispredicted.
 #[derive(Debug, Default)]
 pub(crate) struct Tournament {
     /// The leaves: a power of two of them, two at least.
     times: Vec<Time>,
-    /// As many: the root at 1, below `node` come `2 node` and `2 node + 1`, and last the leaves.
+    /// One for each leaf: the root is 1, below `node` are `2 node` and `2 node + 1`, then the
+    /// leaves.
     nodes: Vec<u32>,
     /// Of the root.
     first: Entry,
 }
 
-/// A time, and whose it is.
+/// A time and its number.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: Time,
@@ -29,7 +31,8 @@ impl Default for Entry {
 }
 
 impl Entry {
-    /// The earlier of this one, of `place`, and its neighbour; of equals the left one.
+    /// The earlier of this entry, of node `place`, and its neighbour; the left one if they are
+    /// equal.
     #[inline(always)]
     fn or(self, other: Entry, place: usize) -> Entry {
         let is_right = place % 2 == 1;
@@ -75,7 +78,7 @@ impl Tournament {
         self.first.time
     }
 
-    /// Whose it is; of several, the one with the lowest number.
+    /// The number of the earliest time; the lowest one if there are several.
     #[inline]
     pub(crate) fn first(&self) -> Option<u32> {
         (self.first.time != Time::NEVER).then_some(self.first.number)
@@ -92,7 +95,7 @@ impl Tournament {
         let leaves = count.next_power_of_two().max(2);
         self.times.resize(leaves, Time::NEVER);
         self.nodes = vec![0; leaves];
-        // From left to right: each node is right once the last leaf below it is.
+        // From left to right: each node is correct once the last leaf below it is set.
         for number in 0..leaves {
             self.set(number as u32, self.times[number]);
         }

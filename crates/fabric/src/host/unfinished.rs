@@ -1,4 +1,4 @@
-//! What a host tells of its messages that were not finished when the run ended.
+//! The messages of a host that were not finished when the run ended.
 
 use super::{FlowOutcome, Host, ReceiverSlot};
 use crate::hooks::NpTimerOf;
@@ -14,17 +14,18 @@ use units::Time;
 pub enum Unfinished {
     /// A packet of it, or the ACK, was lost, and nothing will send it again.
     Lost,
-    /// A circle of PFC pauses holds its path.
+    /// Its path is held by a circle of PFC pauses.
     Deadlock,
-    /// Its path has a port that stays paused, as the frame that ends the pause was lost.
+    /// Its path has a port that stays paused, because the frame that ends the pause was lost.
     Paused,
-    /// No packet can get to the receiver, or none from there.
+    /// No packet can reach the receiver, or none can come back.
     Disconnected,
-    /// Another message must come first: the one that it answers, or one ahead of it on its QP or port.
+    /// Another message must come first: the one that it answers, or one before it on its QP or
+    /// port.
     Waiting,
-    /// It was under way.
+    /// It was being sent.
     Sending,
-    /// Its time to begin had not come.
+    /// Its start was still to come.
     NotStarted,
 }
 
@@ -35,17 +36,17 @@ impl FlowOutcome {
 }
 
 impl<S: Scheme> Host<S> {
-    /// Whether all messages that it sends are finished.
+    /// Whether all messages that this host sends are finished.
     pub(crate) fn is_done(&self) -> bool {
         !self.outcomes.iter().any(FlowOutcome::is_open)
     }
 
-    /// The sending end that packets of this address belong to.
+    /// The sending end that packets with this address belong to.
     pub(crate) fn sender(&self, address: &Address) -> Option<&Sender<S>> {
         self.senders.get(address.sender_slot).filter(|sender| sender.matches(address))
     }
 
-    /// The byte of a QP's stream that its receiving end waits for.
+    /// The position in its stream that a receiving end waits for.
     pub(crate) fn expected(&self, number: u32) -> u64 {
         match self.receiver_slots[number as usize] {
             ReceiverSlot::Unopened => 0,
@@ -56,7 +57,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// When the notification point of a receiving end does something by itself.
+    /// When the timer of a notification point expires.
     pub(crate) fn receiver_timer(&self, number: u32) -> Time {
         match self.receiver_slots[number as usize] {
             ReceiverSlot::Open(slot) => self
@@ -67,7 +68,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Whether the port of a sending end that may send looks at it only after something else happens
+    /// Whether a sending end may send, but its port will not see that before something else happens
     /// ([`Quirks::missed_wake_up`](crate::Quirks::missed_wake_up)).
     pub(crate) fn sleeps(&self, sender: &Sender<S>) -> bool {
         let nic = &self.nics[usize::from(sender.nic)];
@@ -75,8 +76,8 @@ impl<S: Scheme> Host<S> {
         nic.scan.is_some() && nic.due == Time::NEVER && !is_paused && sender.ready_at().is_some()
     }
 
-    /// Adds its messages that are not finished when the run ends at `end`, and why. `cause` says why
-    /// those of an open sending end, in a slot, are not.
+    /// Adds its messages that are not finished when the run ends at `end`, and why. `cause` says
+    /// why those of an open sending end, in a slot, are not.
     pub(crate) fn add_unfinished(
         &self,
         end: Time,
@@ -101,8 +102,8 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// The posted messages of a QP from `oldest` on, of which the QP is at `sending`, and which is not
-    /// finished for this reason.
+    /// Adds the posted messages of a QP from `oldest` on. The QP is at `sending`, which is
+    /// unfinished for this reason.
     fn add_of_qp(
         &self,
         oldest: u32,
@@ -122,7 +123,7 @@ impl<S: Scheme> Host<S> {
             }
             is_behind |= match cause {
                 Unfinished::Sending => flow == sending,
-                // What follows on the path waits for the same.
+                // All messages on the path wait for the same reason.
                 Unfinished::Deadlock | Unfinished::Paused | Unfinished::Disconnected => false,
                 Unfinished::Lost | Unfinished::Waiting | Unfinished::NotStarted => true,
             };

@@ -1,4 +1,4 @@
-//! The messages of a run, as hosts know them.
+//! The messages of a run in the form that hosts need.
 
 use crate::network::graph::Graph;
 use crate::network::setup::Setup;
@@ -9,32 +9,32 @@ use units::{Time, cancel};
 /// No message.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
 
-/// A message as the hosts know it.
+/// A message in the form that hosts need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowInfo {
     pub(crate) size: u64,
     pub(crate) start: Time,
-    /// Indices among the hosts.
+    /// The sender and the receiver, as indices among the hosts.
     pub(crate) src: u32,
     pub(crate) dst: u32,
     pub(crate) qp: u32,
-    /// The messages before and after it on its QP.
+    /// The messages before and after it on its QP, or [`NO_FLOW`].
     pub(crate) before_on_qp: u32,
     pub(crate) next_on_qp: u32,
-    /// Number of its QP at the receiver.
+    /// The number of its QP at the receiver.
     pub(crate) receiver_slot: u32,
-    /// Place among the sender's messages.
+    /// Its index among the sender's messages.
     pub(crate) index_at_sender: u32,
-    /// It is posted when another has arrived.
+    /// It is posted when another message has arrived.
     pub(crate) has_dependency: bool,
-    /// The message that is posted so long after this one has arrived.
+    /// The message that is posted when this one has arrived, and how much later; or [`NO_FLOW`].
     pub(crate) answer: u32,
     pub(crate) answer_delay: Time,
     pub(crate) priority: u8,
     pub(crate) udp_ports: (u16, u16),
 }
 
-/// Messages by index among the hosts, linked by QP.
+/// The messages of a setup, in its order, linked by QP.
 pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowInfo> {
     let mut rows: Vec<FlowInfo> = Vec::new();
     reserve(&mut rows, setup.messages.len(), "messages");

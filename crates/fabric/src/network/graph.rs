@@ -1,11 +1,11 @@
-//! The network as nodes, their ports, and the links between them.
+//! The network as a graph of nodes, their numbered ports, and links that may fail for a time.
 
 use crate::network::setup::{Link, Node, NodeKind, Outage};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use units::{NodeId, Rate, Time};
 
-/// A port's link as seen from its node.
+/// The link of a port, seen from the port's node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkEnd {
     pub(crate) peer: u32,
@@ -14,29 +14,29 @@ pub(crate) struct LinkEnd {
     pub(crate) delay: Time,
     pub(crate) pfc: bool,
     pub(crate) error_rate: f64,
-    /// Whether it ever does.
+    /// Whether it ever fails.
     pub(crate) fails: bool,
 }
 
-/// The network as a graph, ports numbered.
+/// The network as a graph.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) kinds: Vec<NodeKind>,
     pub(crate) tiers: Vec<u8>,
     first_port: Vec<u32>,
     ends: Vec<LinkEnd>,
-    /// Node of each host.
+    /// The node of each host.
     pub(crate) hosts: Vec<u32>,
-    /// Index among the hosts of each node that is one.
+    /// By node, its index among the hosts if it is one.
     pub(crate) host_of: Vec<u32>,
-    /// Outages of the links at those of `ends` that have some.
+    /// The outages of links that fail, by index in `ends`.
     outages: BTreeMap<u32, Vec<Outage>>,
-    /// When links fail or are repaired, ascending: each begins an epoch after the first.
+    /// When links fail or are repaired, ascending. Each of these times begins an epoch.
     changes: Vec<Time>,
 }
 
 impl Graph {
-    /// Of each link's two ends.
+    /// The rates of all links, each twice.
     pub(crate) fn rates(&self) -> impl Iterator<Item = Rate> + '_ {
         self.ends.iter().map(|end| end.rate)
     }
@@ -124,34 +124,34 @@ impl Graph {
         &self.ends[self.first_port[node] as usize..self.first_port[node + 1] as usize]
     }
 
-    /// How many epochs there are.
+    /// The number of epochs.
     pub(crate) fn epochs(&self) -> usize {
         self.changes.len() + 1
     }
 
-    /// When an epoch ends.
+    /// The end of an epoch.
     pub(crate) fn end_of(&self, epoch: usize) -> Time {
         self.changes.get(epoch).copied().unwrap_or(Time::NEVER)
     }
 
-    /// The epoch that a run is in when it ends at `end`.
+    /// The epoch of a run when it ends at `end`.
     pub(crate) fn epoch_at(&self, end: Time) -> usize {
         self.changes.partition_point(|&change| change < end)
     }
 
-    /// The graph with the links of an epoch alone.
+    /// The graph with only the links that work in an epoch.
     pub(crate) fn in_epoch(&self, epoch: usize) -> Epoch<'_> {
         let begin = epoch.checked_sub(1).map_or(Time::ZERO, |before| self.changes[before]);
         Epoch { graph: self, begin }
     }
 
-    /// When the link of a port fails.
+    /// The outages of a port's link.
     fn outages(&self, node: u32, port: usize) -> &[Outage] {
         let end = self.first_port[node as usize] + port as u32;
         self.outages.get(&end).map_or(&[], Vec::as_slice)
     }
 
-    /// The ports of a node whose links fail, and those whose links are repaired, at `time`.
+    /// The ports of a node whose links fail at `time`, and those whose links are repaired then.
     pub(crate) fn changes_at(&self, node: u32, time: Time) -> (Vec<usize>, Vec<usize>) {
         let ports = |changes: fn(&Outage) -> Time| {
             let ends = self.ports(node).iter().enumerate();
@@ -168,7 +168,7 @@ impl Graph {
     }
 }
 
-/// A graph with the links alone that carry packets from a time on; ports keep their numbers.
+/// The graph of an epoch. Ports keep their numbers; links that are down are left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Epoch<'a> {
     graph: &'a Graph,
@@ -176,7 +176,7 @@ pub(crate) struct Epoch<'a> {
 }
 
 impl Epoch<'_> {
-    /// The ports of a node whose links carry packets, with their numbers.
+    /// The ports of a node whose links work, with their numbers.
     pub(crate) fn live_ports(&self, node: u32) -> impl Iterator<Item = (usize, &LinkEnd)> + Clone {
         let begin = self.begin;
         let is_down = move |port: usize| {

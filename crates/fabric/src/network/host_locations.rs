@@ -1,13 +1,13 @@
-//! Racks and pods.
+//! Racks and pods of hosts.
 
 use crate::network::graph::Graph;
 use schemes::contract::HostLocation;
 use units::{NodeId, Rate};
 
-/// From this tier on switches join pods.
+/// Switches of this tier and above connect pods.
 const CORE_TIER: u8 = 3;
 
-/// Where each host is.
+/// The location of each host, by index among the hosts.
 pub(crate) fn of_hosts(graph: &Graph) -> Vec<HostLocation> {
     let tor = |host: u32| graph.ports(host).first().map_or(host, |end| end.peer);
     let mut racks: Vec<u32> = graph.hosts.iter().map(|&host| tor(host)).collect();
@@ -24,8 +24,8 @@ pub(crate) fn of_hosts(graph: &Graph) -> Vec<HostLocation> {
     graph.hosts.iter().map(place).collect()
 }
 
-/// The pod of each switch: pods are what is left in one piece without the core, and without hosts,
-/// which forward nothing.
+/// The pod of each switch. Pods are the connected parts of the network without the core and without
+/// hosts, which forward nothing.
 fn pods(graph: &Graph) -> Vec<u32> {
     let forwards = |node: u32| !graph.is_host(node) && graph.tiers[node as usize] < CORE_TIER;
     let mut pods = vec![u32::MAX; graph.nodes()];

@@ -1,10 +1,10 @@
-//! What a message would take alone in the network.
+//! The ideal completion time of a message: alone in the network, at line rate.
 
 use crate::network::graph::{Graph, LinkEnd};
 use crate::network::setup::HostConfig;
 use units::{Bytes, Time};
 
-/// Wire bytes of a message's packets: first, middle ones, last, and of an ACK.
+/// Bytes on the wire of a message's packets (first, middle, last) and of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketBytes {
     pub(crate) count: u64,
@@ -14,10 +14,11 @@ pub(crate) struct PacketBytes {
     pub(crate) ack: u64,
 }
 
-/// Time that a stage adds after serialisation: propagation, and what the next node takes.
+/// A link as a stage of the path.
 pub(crate) struct Stage {
     /// Serialisation of a first, middle and last packet.
     times: [Time; 3],
+    /// Propagation, and the latency of the next node.
     after: Time,
 }
 
@@ -30,14 +31,14 @@ fn stages(graph: &Graph, path: &[LinkEnd], latency: (Time, Time), bytes: [u64; 3
         .collect()
 }
 
-/// From posting to the last ACK, for a message alone in the network at line rate.
+/// Time from posting to the last ACK, for a message alone in the network at line rate.
 ///
 /// The links are queues in tandem with fixed service times, so the last packet leaves the last
 /// link after the longest chain of services from (first packet, first link) to (last packet, last
 /// link) in which each step goes to the next packet on the same link or to the same packet on the
-/// next link. All packets between the first and the last are alike, so a longest chain serves them
-/// on one link, the slowest between where it leaves the first packet and where it joins the last:
-/// only those two places are to be tried. ACKs are more links.
+/// next link. All packets between the first and the last have one size. So a longest chain serves
+/// them on one link: the slowest one between the link where the chain leaves the first packet and
+/// the link where it joins the last. Only those two links must be tried. ACKs add more links.
 pub(crate) fn completion_time(
     graph: &Graph,
     forward: &[LinkEnd],
@@ -55,7 +56,7 @@ pub(crate) fn completion_time(
         let all: Vec<Stage> = data.into_iter().chain(acks).collect();
         return tandem(&all, bytes.count);
     }
-    // The last packet's ACK may wait for the one before it.
+    // The ACK of the last packet may wait behind the ACK before it.
     let last = tandem(&data, bytes.count).saturating_add(ack_path);
     let before = (bytes.count - 1) / u64::from(host.ack_every) * u64::from(host.ack_every);
     if before == 0 {
@@ -70,7 +71,7 @@ pub(crate) fn completion_time(
     last.max(earlier.saturating_add(ack_path + slowest))
 }
 
-/// When the last of `count` packets that are all there at time 0 has passed all stages.
+/// When the last of `count` packets has passed all stages, if all are ready at time 0.
 fn tandem(stages: &[Stage], count: u64) -> Time {
     let after: Time = stages.iter().map(|stage| stage.after).sum();
     let sum = |kind: usize, stages: &[Stage]| stages.iter().map(|s| s.times[kind]).sum::<Time>();
@@ -92,7 +93,7 @@ fn tandem(stages: &[Stage], count: u64) -> Time {
                 for stage in &stages[leave..] {
                     middle += stage.times[1];
                     slowest = slowest.max(stage.times[1]);
-                    // Of terabytes over a slow link, more than a time can be.
+                    // Terabytes over a slow link take longer than the range of a time.
                     let rest = slowest.saturating_mul(count - 3);
                     longest = longest.max((first + middle + last).saturating_add(rest));
                     last -= stage.times[2];

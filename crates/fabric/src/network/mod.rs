@@ -1,5 +1,5 @@
-//! The network that a run simulates: its description, its graph, where hosts are, and how the engine's
-//! threads share it.
+//! The network of a run: its description, its graph, its messages, the locations of hosts, and
+//! groups of nodes for the engine's threads.
 
 pub(crate) mod flow;
 pub(crate) mod graph;

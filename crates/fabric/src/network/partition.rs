@@ -1,21 +1,22 @@
-//! How nodes are grouped, and shared out among threads.
+//! Groups of nodes, and their distribution among threads.
 
 use crate::compat::clock::Clock;
 use crate::network::graph::{Graph, LinkEnd};
 use engine::{Layout, TieBreak};
 use units::Time;
 
-/// Nodes that short cables join.
+/// Groups of nodes that short links connect.
 ///
-/// Host cables shorter than the links between switches would shorten every window: then a rack,
-/// its switch and hosts, is one group.
+/// A window is no longer than the shortest link between groups. If links to hosts are shorter than
+/// those between switches, a rack (a switch and its hosts) becomes one group, and windows stay
+/// long.
 #[derive(Debug)]
 pub(crate) struct RackGroups {
     members: Vec<Vec<u32>>,
-    /// By node, its group, and its index there.
+    /// By node, its group and its index in the group.
     of_node: Vec<u32>,
     indices: Vec<u32>,
-    /// By group, the switch that has all the links of its other nodes, which are hosts, if there are any.
+    /// By group, its hub: the only switch, at which all links of the group's hosts end.
     hubs: Vec<Option<u32>>,
 }
 
@@ -58,7 +59,7 @@ impl RackGroups {
         self.indices[node as usize] as usize
     }
 
-    /// How many nodes are in the group of this one.
+    /// The number of nodes in the group of a node.
     pub(crate) fn size(&self, node: u32) -> usize {
         self.members[self.of_node[node as usize] as usize].len()
     }
@@ -68,7 +69,7 @@ impl RackGroups {
         self.hubs[self.of_node[node as usize] as usize] == Some(node)
     }
 
-    /// Whether two nodes are of one group, and it has a hub.
+    /// Whether two nodes are in one group that has a hub.
     pub(crate) fn are_in_same_rack(&self, a: u32, b: u32) -> bool {
         let group = self.of_node[a as usize];
         group == self.of_node[b as usize] && self.hubs[group as usize].is_some()
@@ -81,7 +82,7 @@ fn links(graph: &Graph) -> impl Iterator<Item = (u32, LinkEnd)> + '_ {
     nodes.flat_map(|node| graph.ports(node).iter().map(move |end| (node, *end)))
 }
 
-/// The one switch of a group of several, where all links of its hosts lead there.
+/// The only switch of a group, if the group has hosts and all their links lead to it.
 fn hub(graph: &Graph, group: &[u32]) -> Option<u32> {
     let mut switches = group.iter().copied().filter(|&node| !graph.is_host(node));
     let hub = switches.next().filter(|_| group.len() > 1)?;
@@ -99,8 +100,8 @@ fn find(leader: &mut [u32], mut node: u32) -> u32 {
 }
 
 impl RackGroups {
-    /// Shares the groups out among threads. `clock` and `min_packet`, in bytes on the wire, say how
-    /// soon a packet reaches the other end of a cable.
+    /// Distributes the groups among threads. `clock` and `min_packet` (bytes on the wire) give the
+    /// shortest time that a packet needs for a link.
     pub(crate) fn partition(
         &self,
         graph: &Graph,
@@ -114,7 +115,7 @@ impl RackGroups {
         for (node, end) in links(graph) {
             let group = of_node[node as usize];
             if group == of_node[end.peer as usize] {
-                // What travels was put on the wire before.
+                // A packet arrives once it is serialised and has travelled.
                 let soonest = end.delay + clock.time_for(end.rate, min_packet);
                 let known = &mut internal_lookahead[group as usize];
                 *known = soonest.min(*known);
@@ -140,8 +141,8 @@ impl RackGroups {
     }
 }
 
-/// Hosts in blocks; a switch goes with most of the nodes below it, or in turn where they are spread
-/// evenly (the top layer).
+/// The thread of each node. Hosts are distributed in blocks. A switch belongs to the thread of most
+/// nodes below it; if several threads have equally many (the top tier), switches take them in turn.
 fn owners(graph: &Graph, threads: usize) -> Vec<u16> {
     let mut owners = vec![u16::MAX; graph.nodes()];
     for (index, &host) in graph.hosts.iter().enumerate() {

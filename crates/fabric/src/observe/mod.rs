@@ -1,4 +1,4 @@
-//! What a run records for its user: samples of probes, and traces of packets, pauses and queues.
+//! What a run records for its user: samples of probes; traces of packets, pauses and queues.
 
 pub(crate) mod probe;
 pub(crate) mod recorder;

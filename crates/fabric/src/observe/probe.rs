@@ -1,5 +1,5 @@
-//! Time series: samples taken at fixed times, after everything else of that instant. Taking them
-//! changes nothing.
+//! Probes: samples taken at fixed times, after all other events of that instant. Taking them
+//! changes no result.
 
 use crate::network::setup::ProbeKind;
 use crate::observe::samples::{Log, Reading};
@@ -7,22 +7,22 @@ use crate::port::Port;
 use std::mem;
 use units::Time;
 
-/// When a probe samples.
+/// What a probe samples, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProbeClock {
     pub(crate) probe: u32,
     pub(crate) kind: ProbeKind,
-    /// Which, of kinds that a port has by priority; `None` for all.
+    /// For kinds that a port has by priority: the priority, or `None` for all together.
     pub(crate) priority: Option<u8>,
     pub(crate) interval: Time,
     pub(crate) end: Time,
     pub(crate) next: Time,
-    /// How often it has been looked at.
+    /// The number of samples before the next one.
     pub(crate) instant: u32,
 }
 
 impl ProbeClock {
-    /// Nothing has been looked at yet.
+    /// Whether no sample has been taken.
     fn is_fresh(&self) -> bool {
         self.instant == 0
     }
@@ -31,16 +31,16 @@ impl ProbeClock {
         self.next += self.interval;
         match self.instant.checked_add(1) {
             Some(instant) if self.next <= self.end => self.instant = instant,
-            // Samples have 32 bits for their instant.
+            // The end of the probe, or of the 32 bits that a sample has for its instant.
             _ => self.next = Time::NEVER,
         }
     }
 }
 
-/// The probes on a node's ports or flows; of each they keep a `T` from one sample to the next.
+/// The probes of a node's ports or flows. For each target they keep a `T` between samples.
 #[derive(Debug)]
 pub(crate) struct Probes<T> {
-    /// When the first of them samples again.
+    /// When the next sample is due.
     next: Time,
     probes: Vec<Probe<T>>,
 }
@@ -48,22 +48,22 @@ pub(crate) struct Probes<T> {
 #[derive(Debug)]
 struct Probe<T> {
     clock: ProbeClock,
-    /// In order of their ids.
+    /// Sorted by id.
     targets: Vec<Target<T>>,
     log: Log,
 }
 
 #[derive(Debug)]
 struct Target<T> {
-    /// Its index in the probe.
+    /// Its index in the probe's list.
     index: u32,
-    /// Which port, or which flow.
+    /// The number of the port, or the flow.
     id: u32,
     kept: T,
 }
 
 impl<T: Default> Probes<T> {
-    /// `probes`: of each target its index in the probe, and which port or flow it is.
+    /// `probes`: of each target its index in the probe's list, and the port or flow.
     pub(crate) fn new(probes: Vec<(ProbeClock, Vec<(u32, u32)>)>) -> Probes<T> {
         let of = |(clock, targets): (ProbeClock, Vec<(u32, u32)>)| {
             let of = |(index, id)| Target { index, id, kept: T::default() };
@@ -87,7 +87,8 @@ impl<T> Probes<T> {
         self.next
     }
 
-    /// Takes the samples due at `now`, where `read` finds a value; says how many.
+    /// Takes the samples that are due at `now` and for which `read` returns a value. Returns how
+    /// many.
     #[inline(always)]
     fn take(
         &mut self,
@@ -111,12 +112,12 @@ impl<T> Probes<T> {
         taken
     }
 
-    /// They look no more.
+    /// Ends all probes.
     pub(crate) fn stop(&mut self) {
         self.next = Time::NEVER;
     }
 
-    /// Moves what they saw to the readings of their probes.
+    /// Moves all samples to the readings of their probes.
     pub(crate) fn hand_over(&mut self, readings: &mut [Vec<Reading>]) {
         for Probe { clock, log, .. } in &mut self.probes {
             log.hand_over(&mut readings[clock.probe as usize]);
@@ -124,7 +125,7 @@ impl<T> Probes<T> {
     }
 }
 
-/// The probes on a node's ports.
+/// The probes of a node's ports.
 pub(crate) type PortProbes = Probes<PortSnapshot>;
 
 /// Bytes that a port had sent at the last sample.
@@ -132,8 +133,9 @@ pub(crate) type PortProbes = Probes<PortSnapshot>;
 pub(crate) struct PortSnapshot(u64);
 
 impl PortProbes {
-    /// Takes the samples due at `now`; says how many. `state` is asked for what only the scheme's switch
-    /// knows, of a port or of a flow.
+    /// Takes the samples that are due at `now`. Returns how many. `came_in`: bytes in the switch
+    /// that came through a port. `state`: a value of a port or flow that only the scheme's switch
+    /// knows.
     pub(crate) fn sample<'p>(
         &mut self,
         now: Time,
@@ -155,10 +157,10 @@ impl PortProbes {
                 },
                 ProbeKind::Pause => f64::from(u8::from(port.is_paused(clock.priority))),
                 ProbeKind::Throughput | ProbeKind::Utilisation => {
-                    // What begins at time zero is no interval's before it.
+                    // A packet that begins at time zero belongs to the interval after it.
                     let now_sent = if now == Time::ZERO { 0 } else { port.counters.tx_bytes };
                     let sent = now_sent - mem::replace(before, now_sent);
-                    // What an interval saw is known at its end.
+                    // The rate of an interval is known at its end.
                     if clock.is_fresh() {
                         return None;
                     }
@@ -175,10 +177,10 @@ impl PortProbes {
     }
 }
 
-/// The probes on a host's flows.
+/// The probes of a host's flows.
 pub(crate) type FlowProbes = Probes<ReceivedSinceSample>;
 
-/// What came of a flow since the last sample: packets, their delays, their bytes.
+/// What arrived of a flow since the last sample: packets, the sum of their delays, payload bytes.
 #[derive(Debug, Default)]
 pub(crate) struct ReceivedSinceSample {
     packets: u64,
@@ -187,13 +189,13 @@ pub(crate) struct ReceivedSinceSample {
 }
 
 impl FlowProbes {
-    /// Whether there are none.
+    /// Whether there are no probes.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.probes.is_empty()
     }
 
-    /// A data packet of `flow` arrived in order.
+    /// Counts a data packet of `flow` that arrived in order.
     pub(crate) fn received(&mut self, flow: u32, delay: Time, payload: u16) {
         for probe in &mut self.probes {
             let first = probe.targets.partition_point(|target| target.id < flow);
@@ -207,7 +209,8 @@ impl FlowProbes {
         }
     }
 
-    /// Takes the samples due at `now`, and says how many; `observe` gives a sender's quantity.
+    /// Takes the samples that are due at `now`. Returns how many. `observe`: a value of a flow's
+    /// sender.
     pub(crate) fn sample(
         &mut self,
         now: Time,

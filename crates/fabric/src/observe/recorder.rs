@@ -1,5 +1,5 @@
-//! Records of single events: PFC frames, packets, and how long queues were. Taking them changes
-//! nothing; a node that takes none pays a test of a pointer.
+//! Traces: PFC frames, packets, and lengths of queues. Taking them changes no result. A node that
+//! records nothing pays for one test of a pointer.
 
 use crate::network::setup::{QueueSampling, Records};
 use crate::observe::spill::{Batch, Stored, array};
@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind, Read};
 use std::mem;
 use units::{NodeId, Time};
 
-/// A PFC frame arrived.
+/// The arrival of a PFC frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PfcEvent {
     /// When.
@@ -22,26 +22,26 @@ pub struct PfcEvent {
     pub port: u16,
     /// Of which priority.
     pub priority: u8,
-    /// It pauses, or else resumes.
+    /// Whether it pauses; otherwise it resumes.
     pub pause: bool,
 }
 
-/// What happened to a packet; of one instant at one port, in this order.
+/// What happened to a packet. Events of one instant at one port are sorted in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PacketEventKind {
-    /// It came in.
+    /// It arrived.
     Received,
     /// It is about to join a queue.
     Enqueued,
-    /// It left a queue and begins to go out.
+    /// It left a queue, and its serialisation begins.
     Dequeued,
-    /// It found no room, or no way that a failure has left.
+    /// It was dropped: no buffer space, or no route after a failure.
     Dropped,
-    /// It was damaged on the link to this port, or that failed.
+    /// It was lost on the link to this port: damaged, or the link failed.
     Lost,
 }
 
-/// Something happened to a packet.
+/// An event of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketEvent {
     /// When.
@@ -52,15 +52,15 @@ pub struct PacketEvent {
     pub port: u16,
     /// What.
     pub happening: PacketEventKind,
-    /// Bytes in its queue without it.
+    /// Bytes in its queue, the packet not counted.
     pub queue_bytes: u64,
-    /// The packet. Of its address, what only nodes need is left out: slots and hash; so is its ingress.
+    /// The packet. What only nodes need is left out: slots and hash of its address, its ingress.
     pub header: Header,
-    /// Of a PFC frame: it pauses.
+    /// For a PFC frame: whether it pauses.
     pub pause: bool,
 }
 
-/// How often the queues of a switch's port had which length, as of a time.
+/// A histogram of the length of a switch port's queues, from the start to a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueBlock {
     /// When.
@@ -69,7 +69,7 @@ pub struct QueueBlock {
     pub node: NodeId,
     /// At which port.
     pub port: u16,
-    /// Looks, by length in bins.
+    /// Number of samples by length in bins.
     pub counts: Vec<u64>,
 }
 
@@ -82,19 +82,20 @@ pub(crate) struct Recorder {
     start: Time,
     end: Time,
     samples_per_event: u64,
-    /// There is no room for more.
+    /// The limit of records is reached.
     is_full: bool,
-    /// Events that have not been counted, and the memory that they and blocks of lengths take.
+    /// Events of this window that are not counted yet, and the memory of new records.
     fresh: u64,
     fresh_bytes: u64,
     pfc: Vec<PfcEvent>,
     packets: Vec<PacketEvent>,
-    /// By port; none where lengths are not looked at.
+    /// By port; empty if lengths of queues are not recorded.
     queues: Vec<Lengths>,
 }
 
 impl Recorder {
-    /// The recorder of a node with so many ports whose queues count, if it records anything.
+    /// The recorder of a node, if the node records anything. `ports`: how many ports have queues
+    /// that are recorded.
     pub(crate) fn new(records: &Records, node: NodeId, ports: usize) -> Option<Box<Recorder>> {
         let records_packets = records.packets.contains(&node);
         let queues: Vec<Lengths> = match records.queues {
@@ -119,18 +120,18 @@ impl Recorder {
         })
     }
 
-    /// Whether it wants to see every packet. Lengths of queues do not change where a packet passes
-    /// through a port without waiting.
+    /// Whether it records packets. Lengths of queues do not need every packet: they do not change
+    /// if a packet leaves without waiting.
     pub(crate) fn records_packets(&self) -> bool {
         self.records_packets
     }
 
-    /// Whether it looks at packets or queues.
+    /// Whether it records packets or lengths of queues.
     pub(crate) fn records_queues_or_packets(&self) -> bool {
         self.records_packets || !self.queues.is_empty()
     }
 
-    /// A window begins, in which there is room for what is recorded or not.
+    /// Begins a window. Notes whether the limit of records is reached.
     #[inline]
     pub(crate) fn begin<P: Copy + Send>(
         this: &mut Option<Box<Recorder>>,
@@ -141,7 +142,7 @@ impl Recorder {
         }
     }
 
-    /// The window ends: what was recorded in it is counted.
+    /// Ends a window: counts what was recorded in it.
     #[inline]
     pub(crate) fn end<P: Copy + Send>(
         this: &mut Option<Box<Recorder>>,
@@ -153,10 +154,12 @@ impl Recorder {
         }
     }
 
+    /// Whether events of this time are recorded.
     fn is_asked(&self, time: Time) -> bool {
         !self.is_full && self.start <= time && time <= self.end
     }
 
+    /// Records a PFC frame that arrives.
     pub(crate) fn pfc(&mut self, time: Time, port: u16, priority: u8, pause: bool) {
         if self.takes_pfc && self.is_asked(time) {
             self.fresh += 1;
@@ -165,6 +168,7 @@ impl Recorder {
         }
     }
 
+    /// Records an event of a packet.
     pub(crate) fn packet(
         &mut self,
         time: Time,
@@ -186,21 +190,21 @@ impl Recorder {
         }
     }
 
-    /// A queue of `port` that holds `bytes` is about to grow: looks before `now` saw that.
+    /// A queue of `port` that holds `bytes` grows at `now`: takes the samples before `now`.
     pub(crate) fn queue_grew(&mut self, now: Time, port: usize, bytes: u64) {
         if let Some(lengths) = self.queues.get_mut(port) {
             self.fresh_bytes += lengths.count(now, bytes);
         }
     }
 
-    /// A queue of `port` that holds `bytes` is about to shrink: looks up to `now` saw that.
+    /// A queue of `port` that holds `bytes` shrinks at `now`: takes the samples up to `now`.
     pub(crate) fn queue_shrank(&mut self, now: Time, port: usize, bytes: u64) {
         if let Some(lengths) = self.queues.get_mut(port) {
             self.fresh_bytes += lengths.count(now + Time::from_ps(1), bytes);
         }
     }
 
-    /// Moves to `batch` what was recorded before `end`, when queues have these bytes.
+    /// Moves to `batch` what was recorded before `end`. `bytes`: the queue length of a port then.
     pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time, bytes: impl Fn(usize) -> u64) {
         assert!(self.packets.iter().all(|event| event.time < end), "a record of the future");
         batch.pfc.append(&mut mem::take(&mut self.pfc));
@@ -218,7 +222,7 @@ impl Recorder {
 #[derive(Debug)]
 struct Lengths {
     clock: QueueSampling,
-    /// The next look.
+    /// When the next sample is due.
     next: Time,
     counts: Vec<u64>,
     blocks: Vec<(Time, Vec<u64>)>,
@@ -229,14 +233,15 @@ impl Lengths {
         Lengths { clock, next: clock.start, counts: Vec::new(), blocks: Vec::new() }
     }
 
-    /// Counts the looks before `until`, which see `bytes`. Returns the memory that new blocks take.
+    /// Takes the samples before `until`, when the queue has `bytes`. Returns the memory of new
+    /// blocks.
     fn count(&mut self, until: Time, bytes: u64) -> u64 {
         let mut taken = 0;
         let QueueSampling { end, interval, block, bin, .. } = self.clock;
         while self.next < until {
-            // As many as there are up to the end of a block, at once.
+            // All samples up to the end of a block at once.
             let block_end = self.next.round_up(block);
-            // The last look is the first that is not before the end.
+            // The last sample is the first one that is not before the end.
             let last = (until - Time::from_ps(1)).min(block_end).min(end.max(self.next));
             let looks = (last - self.next).ps() / interval.ps() + 1;
             let place = (bytes / bin) as usize;
@@ -334,7 +339,7 @@ impl Stored for PacketEvent {
     }
 }
 
-/// When and where: what each record begins with.
+/// Reads time, node and port, with which each record begins.
 fn place(from: &mut impl Read) -> io::Result<(Time, NodeId, u16)> {
     let time = Time::from_ps(u64::from_le_bytes(array(from)?));
     let node = NodeId::new(u32::from_le_bytes(array(from)?));

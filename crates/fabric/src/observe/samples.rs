@@ -1,11 +1,11 @@
-//! What probes saw. A run may take millions of samples, so a node keeps of each only what the probe does
-//! not know: which of its instants and targets, and the value.
+//! Samples of probes. A run may take many millions, so a node keeps of each only what the probe
+//! does not imply: the number of the instant, the target, and the value.
 
 use crate::observe::spill::{Sequence, Stored, array};
 use std::io::{self, Read};
 use units::Time;
 
-/// A value that a probe saw.
+/// A sample of a probe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Index of the target in the probe's list.
@@ -19,17 +19,17 @@ pub struct Sample {
 /// A sample as a node keeps it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
-    /// Instants of the probe before it.
+    /// The number of instants of the probe before it.
     instant: u32,
     target: u32,
     value: f64,
 }
 
 impl Reading {
-    /// Memory that one takes.
+    /// Memory of one reading.
     pub(crate) const BYTES: u64 = size_of::<Reading>() as u64;
 
-    /// What readings of a probe are sorted by.
+    /// The key by which readings of a probe are sorted.
     pub(crate) fn place(&self) -> (u32, u32) {
         (self.instant, self.target)
     }
@@ -51,11 +51,11 @@ impl Stored for Reading {
     }
 }
 
-/// Readings of the first block of a log, and of the largest.
+/// Readings in the first block of a log, and in the largest.
 const FIRST: usize = 64;
 const LARGEST: usize = 4096;
 
-/// What a probe saw on a node, in the order of instants. Blocks stay where they are as it grows.
+/// The readings of a probe at a node, by instant. A log grows by blocks and moves none of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     blocks: Vec<Vec<Reading>>,
@@ -80,7 +80,7 @@ impl Log {
     }
 }
 
-/// What the probes of a run saw.
+/// The samples of all probes of a run.
 #[derive(Clone, Debug)]
 pub struct Samples {
     probes: Vec<OfProbe>,
@@ -94,13 +94,13 @@ struct OfProbe {
 }
 
 impl Samples {
-    /// Of each probe when it looks first, how often, and what it saw.
+    /// `probes`: of each probe its start, its interval, and its readings.
     pub(crate) fn new(probes: impl Iterator<Item = (Time, Time, Sequence<Reading>)>) -> Samples {
         let of = |(start, interval, readings)| OfProbe { start, interval, readings };
         Samples { probes: probes.map(of).collect() }
     }
 
-    /// How many samples a probe took. `probe` is its index in the setup.
+    /// The number of samples that a probe took. `probe` is its index in the setup.
     ///
     /// # Panics
     /// If there is no such probe.
@@ -108,10 +108,10 @@ impl Samples {
         self.probes[probe].readings.len() as usize
     }
 
-    /// What a probe saw, by time and then target. `probe` is its index in the setup.
+    /// The samples of a probe, by time and then target. `probe` is its index in the setup.
     ///
     /// # Errors
-    /// Where a file that holds them cannot be read.
+    /// If a file that holds them cannot be read.
     ///
     /// # Panics
     /// If there is no such probe.

@@ -1,5 +1,6 @@
-//! Records that outgrow their share of memory go to a file as the run goes on. They are sorted a span of
-//! time after the other, and so read back in order with little memory.
+//! Where records are stored. When they exceed their share of memory, they are moved to a file
+//! during the run. Each such span of time is sorted by itself, so the file is in order, and reading
+//! it takes little memory.
 
 use crate::network::setup::{Setup, Spill};
 use crate::observe::recorder::{PacketEvent, PfcEvent, QueueBlock};
@@ -13,27 +14,27 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fmt, process};
 use units::Time;
 
-/// What a file of records holds one after the other.
+/// A record that can be stored in a file.
 pub(crate) trait Stored: Clone + Send + Sync {
     /// Appends the record.
     fn store(&self, out: &mut Vec<u8>);
-    /// Reads one back.
+    /// Reads a record.
     fn load(from: &mut impl Read) -> io::Result<Self>;
 }
 
-/// The next bytes.
+/// Reads the next `N` bytes.
 pub(crate) fn array<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     from.read_exact(&mut bytes).map(|()| bytes)
 }
 
-/// Consecutive bytes of a file: where they begin, and how many there are.
+/// Consecutive bytes of a file: their position and their number.
 type Extent = (u64, u64);
 
-/// Bytes that are written or read at once.
+/// Bytes that are written or read at a time.
 const BLOCK: usize = 256 << 10;
 
-/// Records in the order of time, the older ones in a file. Copies share them.
+/// Records in the order of time. Older ones may be in a file. Clones share all of them.
 #[derive(Debug)]
 pub struct Sequence<T> {
     file: Option<Arc<File>>,
@@ -57,17 +58,17 @@ impl<T> Default for Sequence<T> {
 }
 
 impl<T> Sequence<T> {
-    /// How many records there are.
+    /// The number of records.
     pub fn len(&self) -> u64 {
         self.stored + self.rest.len() as u64
     }
 
-    /// How many of them are in memory.
+    /// The number of records that are in memory.
     pub fn in_memory(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -78,7 +79,7 @@ impl<T: Stored> Sequence<T> {
     /// The records, in order.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<T>> + Send + use<T> {
         let Sequence { file, extents, stored, rest } = self.clone();
         let mut source = file.map(|file| {
@@ -86,7 +87,7 @@ impl<T: Stored> Sequence<T> {
         });
         let from_file = (0..stored).filter_map(move |_| Some(T::load(source.as_mut()?)));
         let from_memory = (0..rest.len()).map(move |index| Ok(rest[index].clone()));
-        // Nothing follows an error.
+        // The first error ends the sequence.
         let mut failed = false;
         from_file.chain(from_memory).map_while(move |record| {
             let goes_on = !failed;
@@ -100,7 +101,7 @@ impl<T: Stored> Sequence<T> {
 struct Extents {
     file: Arc<File>,
     extents: Arc<Vec<Extent>>,
-    /// The extent at hand, and what has been read of it.
+    /// The extent that is read next, and how many bytes of it have been read.
     next: usize,
     within: u64,
 }
@@ -125,7 +126,7 @@ impl Read for Extents {
     }
 }
 
-/// What all nodes recorded in a span of time, in order.
+/// The records of all nodes in a span of time, sorted.
 pub(crate) struct Batch {
     pub(crate) pfc: Vec<PfcEvent>,
     pub(crate) packets: Vec<PacketEvent>,
@@ -135,7 +136,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// What nodes recorded; `fill` adds the records of one node after the other.
+    /// Collects and sorts records. `fill` adds those of one node after another.
     pub(crate) fn new(probes: usize, fill: impl FnOnce(&mut Batch)) -> Batch {
         let mut batch = Batch {
             pfc: Vec::new(),
@@ -144,7 +145,7 @@ impl Batch {
             readings: (0..probes).map(|_| Vec::new()).collect(),
         };
         fill(&mut batch);
-        // Records of an instant stay in the order of nodes, and those of a node in its own.
+        // Stable: records of one instant stay in the order of nodes, those of a node in its order.
         batch.pfc.sort_by_key(|event| event.time);
         batch.packets.sort_by_key(|event| event.time);
         batch.queues.sort_by_key(|block| block.time);
@@ -155,27 +156,27 @@ impl Batch {
     }
 }
 
-/// Where records of a run are gathered.
+/// Collects the records of a run.
 pub(crate) struct Store {
     spill: Spill,
     file: Option<(Arc<File>, u64)>,
-    /// A span that could not be written: nothing is recorded after it.
+    /// A span that could not be written. Nothing is recorded after it.
     unwritten: Option<(Batch, io::Error)>,
     pfc: Kept,
     packets: Kept,
     queues: Kept,
-    /// By probe: when it looks first, and how often.
+    /// By probe, with its start and its interval.
     readings: Vec<(Kept, Time, Time)>,
 }
 
-/// What the file holds of a kind of records.
+/// The records of one kind in the file.
 #[derive(Default)]
 struct Kept {
     extents: Vec<Extent>,
     records: u64,
 }
 
-/// The records of a run.
+/// All records of a run.
 pub(crate) struct Gathered {
     pub(crate) pfc: Sequence<PfcEvent>,
     pub(crate) packets: Sequence<PacketEvent>,
@@ -184,12 +185,12 @@ pub(crate) struct Gathered {
     pub(crate) failure: Option<SpillError>,
 }
 
-/// Why records ended before the run did.
+/// Why records end before the run does.
 #[derive(Clone, Debug)]
 pub struct SpillError {
-    /// Where they were to go.
+    /// The directory of the file.
     pub directory: PathBuf,
-    /// What the system says.
+    /// The error of the operating system.
     pub reason: String,
 }
 
@@ -216,7 +217,7 @@ impl Store {
         }
     }
 
-    /// How many probes there are.
+    /// The number of probes.
     pub(crate) fn probes(&self) -> usize {
         self.readings.len()
     }
@@ -226,7 +227,7 @@ impl Store {
         self.spill.max_held_bytes
     }
 
-    /// Writes a span of records to the file. Whether it could.
+    /// Writes a span of records to the file. Returns whether that succeeded.
     pub(crate) fn put(&mut self, batch: Batch) -> bool {
         if self.unwritten.is_none() {
             match self.write(&batch) {
@@ -245,7 +246,8 @@ impl Store {
             None => (Arc::new(nameless(&self.spill.directory)?), 0),
         };
         let mut out = Out { file: &file, end };
-        // What a failed write leaves in the file is not read: extents are listed when all is there.
+        // Extents are listed once all is written: what a failed write leaves in the file is not
+        // read.
         let pfc = out.write(&batch.pfc)?;
         let packets = out.write(&batch.packets)?;
         let queues = out.write(&batch.queues)?;
@@ -264,7 +266,7 @@ impl Store {
         Ok(())
     }
 
-    /// All records, `last` being those that the file does not have.
+    /// Returns all records. `last`: those that are not in the file.
     pub(crate) fn finish(self, last: Batch) -> Gathered {
         let Store { spill, file, unwritten, pfc, packets, queues, readings } = self;
         let (rest, failure) = match unwritten {
@@ -290,7 +292,7 @@ impl Store {
 }
 
 impl Batch {
-    /// Adds what was recorded after it.
+    /// Appends the records of a later span.
     fn append(&mut self, mut later: Batch) {
         self.pfc.append(&mut later.pfc);
         self.packets.append(&mut later.packets);
@@ -309,7 +311,7 @@ impl Kept {
         }
     }
 
-    /// These and then those that stayed in memory.
+    /// The sequence of these records and of `rest`, which stayed in memory.
     fn and<T>(self, file: &Option<Arc<File>>, rest: Vec<T>) -> Sequence<T> {
         Sequence {
             file: file.clone(),
@@ -320,7 +322,7 @@ impl Kept {
     }
 }
 
-/// The end of the file.
+/// Appends to the file.
 struct Out<'a> {
     file: &'a File,
     end: u64,
@@ -348,7 +350,7 @@ impl Out<'_> {
     }
 }
 
-/// A new file that only this process can find.
+/// Creates a file and removes its name, so that only this process can find it.
 fn nameless(directory: &Path) -> io::Result<File> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -359,7 +361,7 @@ fn nameless(directory: &Path) -> io::Result<File> {
                 fs::remove_file(&path)?;
                 return Ok(file);
             }
-            // Another process of this number, on another machine or long gone.
+            // Left by another process with this number, on another machine or ended long ago.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

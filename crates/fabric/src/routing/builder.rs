@@ -1,25 +1,24 @@
-//! What routes are made of, and kept in while they are worked out: attachments, sets of ports, next
-//! hops.
+//! The parts of routes, and how they are built: attachments, sets of ports, tables of next hops.
 
 use crate::error::SetupError;
 use crate::network::graph::{Epoch, Graph, LinkEnd};
 use std::collections::BTreeMap;
 use units::{Bytes, PortId, Rate, Time, cancel};
 
-/// Where a host hangs: its attachment and its place in it.
+/// The attachment of a host, and the host's index in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostSlot {
     pub(super) attachment: u32,
     pub(super) index: u32,
 }
 
-/// An entry for an attachment that hangs on the node itself has this bit, see `Routes::table`.
+/// Bit of an entry for an attachment that hangs on the node itself, see `Routes::table`.
 pub(super) const LOCAL: u32 = 1 << 31;
-/// In place of the row of a node that has none.
+/// The row of a node that has none.
 pub(super) const NO_ROW: u32 = u32::MAX;
 
-/// How sets of ports are named: the number of a set's ports in the low bits, as many as the largest set
-/// needs, and its place in those that are left.
+/// How names of sets of ports are encoded: the number of ports in the low bits, the place of the
+/// first port in the others. The largest set decides how many bits the number takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortSetCodec {
     count_bits: u32,
@@ -27,13 +26,14 @@ pub(super) struct PortSetCodec {
 }
 
 impl PortSetCodec {
-    /// For sets of up to `most` ports.
+    /// A code for sets of up to `most` ports.
     pub(super) fn new(most: usize) -> PortSetCodec {
         let count_bits = usize::BITS - most.leading_zeros();
         PortSetCodec { count_bits, count_mask: (1 << count_bits) - 1 }
     }
 
-    /// The name of a set, where so many numbers from its place on can be told.
+    /// The name of a set of `count` ports at `place`. Fails if one of the `numbers` places from
+    /// there on cannot be encoded.
     fn name(self, place: usize, numbers: usize, count: usize) -> Result<u32, SetupError> {
         if place + numbers > (LOCAL >> self.count_bits) as usize {
             return Err(SetupError::RoutingTableFull);
@@ -41,31 +41,31 @@ impl PortSetCodec {
         Ok((place as u32) << self.count_bits | count as u32)
     }
 
-    /// The number of its ports.
+    /// The number of ports of a set.
     #[inline(always)]
     pub(super) fn count(self, name: u32) -> u32 {
         name & self.count_mask
     }
 
-    /// Its place.
+    /// The place of the first port of a set.
     #[inline(always)]
     pub(super) fn place(self, name: u32) -> usize {
         (name >> self.count_bits) as usize
     }
 
-    /// The name of the set that begins `places` places after that of `name`.
+    /// The name of the set with as many ports that begins `places` places after `name`.
     #[inline(always)]
     pub(super) fn offset_by(self, name: u32, places: u32) -> u32 {
         name + (places << self.count_bits)
     }
 }
 
-/// Interns sets of ports.
+/// All sets of ports, each kept once.
 pub(super) struct PortSets {
     pub(super) codec: PortSetCodec,
     known: BTreeMap<Vec<PortId>, u32>,
     pub(super) members: Vec<PortId>,
-    /// Names of sets, those of the hosts of an attachment one after another.
+    /// Names of sets; those for the hosts of an attachment follow each other.
     pub(super) local: Vec<u32>,
 }
 
@@ -74,7 +74,7 @@ impl PortSets {
         PortSets { codec, known: BTreeMap::new(), members: Vec::new(), local: Vec::new() }
     }
 
-    /// The name of a set.
+    /// The name of a set, which is added if it is new.
     pub(super) fn name(&mut self, set: &[PortId]) -> Result<u32, SetupError> {
         if let Some(&name) = self.known.get(set) {
             return Ok(name);
@@ -85,13 +85,13 @@ impl PortSets {
         Ok(name)
     }
 
-    /// The entry for an attachment whose hosts hang on the node by one port each.
+    /// The entry for an attachment whose hosts hang on the node, each with one of `ports`.
     pub(super) fn single_ports(&mut self, ports: &[PortId]) -> Result<u32, SetupError> {
         let all = self.name(ports)?;
         Ok(LOCAL | (all - self.codec.count(all) + 1))
     }
 
-    /// The entry for an attachment whose hosts hang on the node, each by one of `sets`.
+    /// The entry for an attachment whose hosts hang on the node, each with one of `sets`.
     pub(super) fn of_hosts(
         &mut self,
         sets: impl ExactSizeIterator<Item = Vec<PortId>>,
@@ -105,14 +105,14 @@ impl PortSets {
     }
 }
 
-/// What a packet of a size costs on a link, for round trips.
+/// What is needed to compute the time of a data packet and its ACK on a link.
 pub(crate) struct HopCosts {
-    /// Wire bytes of a full data packet, and of an ACK.
+    /// Bytes on the wire of a full data packet and of an ACK.
     pub(crate) data: u64,
     pub(crate) ack: u64,
-    /// Where only this payload counts, and one way only, in whole nanoseconds.
+    /// If set, only this payload counts, one way only and in whole nanoseconds.
     pub(crate) payload_only: Option<u64>,
-    /// Time that a node takes between the wire and its queues, by kind.
+    /// Time from the wire to the queues of a node, for hosts and for switches.
     pub(crate) host_latency: Time,
     pub(crate) switch_latency: Time,
 }
@@ -124,7 +124,7 @@ impl HopCosts {
         from.rate.time_for(Bytes::new(bytes)) + from.delay + latency
     }
 
-    /// A data packet one way and its ACK the other, over one link.
+    /// The time of a data packet over a link and of its ACK back.
     pub(crate) fn both(&self, graph: &Graph, from: &LinkEnd, back: &LinkEnd) -> Time {
         if let Some(payload) = self.payload_only {
             let ns = payload * 8_000_000_000 / from.rate.bps().max(1);
@@ -136,16 +136,16 @@ impl HopCosts {
 
 /// The attachments of a network.
 pub(super) struct Attachments {
-    /// By host.
+    /// By index among the hosts.
     pub(super) places: Vec<HostSlot>,
-    /// The hosts of each, by node.
+    /// The hosts of each attachment, as nodes.
     pub(super) members: Vec<Vec<u32>>,
 }
 
 impl Attachments {
     pub(super) fn new(epochs: &[Epoch<'_>]) -> Attachments {
         let graph = &epochs[0];
-        // Hosts with the same set of neighbours, in all epochs.
+        // Hosts that have the same neighbours in every epoch belong together.
         let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
         let mut members: Vec<Vec<u32>> = Vec::new();
         let mut places = Vec::with_capacity(graph.hosts.len());
@@ -161,7 +161,7 @@ impl Attachments {
                 }
                 neighbours.append(&mut now);
             }
-            // Hosts that are wired to hosts are a matter of their own.
+            // A host with a link to another host has an attachment of its own.
             if graph.ports(host).iter().any(|end| graph.is_host(end.peer)) {
                 neighbours.push(u32::MAX);
                 neighbours.push(host);
@@ -178,12 +178,12 @@ impl Attachments {
     }
 }
 
-/// Next hops while they are worked out.
+/// Tables of next hops, while they are filled.
 pub(super) struct Table {
-    /// Row of each node in `entries`; hosts with one port need none.
+    /// The row of each node in `entries`; hosts with one port need none.
     pub(super) rows: Vec<u32>,
     pub(super) rows_of_epoch: u32,
-    /// The one being filled; its rows follow those of the epochs before.
+    /// The epoch being filled. Its rows follow those of the epochs before.
     pub(super) epoch: usize,
     pub(super) attachments: usize,
     pub(super) entries: Vec<u32>,
@@ -216,13 +216,13 @@ impl Table {
         }
     }
 
-    /// Where the next hops of a node to an attachment are kept.
+    /// The index in `entries` of the next hops from a node to an attachment.
     pub(super) fn slot(&self, node: u32, attachment: usize) -> usize {
         let row = self.rows[node as usize] as usize + self.epoch * self.rows_of_epoch as usize;
         row * self.attachments + attachment
     }
 
-    /// Makes room for the rows of an epoch. What nothing leads to has no ports.
+    /// Adds the rows of an epoch. Attachments that cannot be reached have no ports.
     pub(super) fn begin(&mut self, epoch: usize) -> Result<(), SetupError> {
         self.epoch = epoch;
         let none = self.sets.name(&[])?;
@@ -231,8 +231,8 @@ impl Table {
         Ok(())
     }
 
-    /// A round trip between two hosts, and how many switches it passes. Hosts go by the network as
-    /// it was at the start.
+    /// Counts a round trip between two hosts, over `switches` switches. The largest round trip is
+    /// that of the first epoch, the largest number of switches that of all epochs.
     pub(super) fn note_round_trip(&mut self, rtt: Time, switches: usize) {
         if self.epoch == 0 {
             self.network_rtt = self.network_rtt.max(rtt);
@@ -240,7 +240,7 @@ impl Table {
         self.max_switches = self.max_switches.max(switches);
     }
 
-    /// The same for a round trip whose lowest rate is known.
+    /// Counts a round trip whose lowest rate is known, also towards the largest BDP.
     pub(super) fn note_round_trip_at_rate(&mut self, rtt: Time, rate: Rate, switches: usize) {
         if self.epoch == 0 {
             self.network_bdp = self.network_bdp.max(Some(rate.bytes_in(rtt)));
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// What has no name of its own is refused, never named as another.
+    /// Protects against names that stand for two sets: a set without a name of its own is refused.
     #[test]
     fn sets_end_where_names_do() {
         // 21 bits for the count leave 1024 places.

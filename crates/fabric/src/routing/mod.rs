@@ -1,11 +1,11 @@
 //! Next hops: for each switch and host, the ports that are equally good.
 //!
-//! They are the ports on shortest paths, or one for each spanning tree. Which of them a packet takes
-//! is decided by the forwarding policy ([`crate::forwarding`]).
+//! They are the ports on shortest paths, or one for each spanning tree. Which of them a packet
+//! takes is decided by the forwarding policy ([`crate::forwarding`]).
 //!
-//! Hosts with the same switches as neighbours form an *attachment*. The tables have an entry for each
-//! node and attachment: one number that names a set of ports. What a pair of hosts needs (its path,
-//! its base RTT) is found by walking the tables. There are tables for every epoch.
+//! Hosts with the same switches as neighbours form an *attachment*. The tables have an entry for
+//! each node and attachment: one number that names a set of ports. What a pair of hosts needs (its
+//! path, its base RTT) is found by walking the tables. There are tables for every epoch.
 
 mod builder;
 pub(crate) mod hash;
@@ -46,9 +46,9 @@ pub(crate) struct Routes {
     rows_of_epoch: u32,
     /// By row, then attachment: the name of a set of ports.
     ///
-    /// With [`LOCAL`] the attachment hangs on the node itself, and the sets of its hosts follow each
-    /// other: the name is that of the first host. If some host has several ports there, the count in
-    /// the name is 0, and the names of the hosts' sets are in `local`.
+    /// With [`LOCAL`] the attachment hangs on the node itself, and the sets of its hosts follow
+    /// each other: the name is that of the first host. If some host has several ports there, the
+    /// count in the name is 0, and the names of the hosts' sets are in `local`.
     table: Vec<u32>,
     attachments: usize,
     /// Names of sets of ports by a host's index in its attachment.
@@ -130,7 +130,8 @@ impl Routes {
         prefetch(row, size_of_val(row).div_ceil(64).min(32));
     }
 
-    /// The ports of `node` that lead to `host` in an epoch: on shortest paths, or one for each tree.
+    /// The ports of `node` that lead to `host` in an epoch: on shortest paths, or one for each
+    /// tree.
     pub(crate) fn next_hops(&self, node: u32, host: u32, epoch: usize) -> &[PortId] {
         match self.row(node, epoch) {
             NO_ROW => const { &[PortId::new(0)] },
@@ -180,7 +181,8 @@ impl Routes {
     }
 
     /// The name of the set of ports that lead to `host` from the node whose row begins there, and
-    /// whether the host hangs on that node. A local set with a count of 0 names its index in `local`.
+    /// whether the host hangs on that node. A local set with a count of 0 names its index in
+    /// `local`.
     #[inline(always)]
     fn named_set(&self, row_begin: usize, host: u32) -> (u32, bool) {
         let slot = self.host_slots[host as usize];
@@ -194,8 +196,8 @@ impl Routes {
         self.walk(graph, ends, 0, path, |_, next_hops| next_hops[0]);
     }
 
-    /// Fills `path` with the links from host `src` to host `dst` in an epoch. `select` chooses among
-    /// the next hops of a node.
+    /// Fills `path` with the links from host `src` to host `dst` in an epoch. `select` chooses
+    /// among the next hops of a node.
     pub(crate) fn walk(
         &self,
         graph: &Graph,
@@ -237,8 +239,8 @@ impl TableRow<'_> {
     }
 }
 
-/// The port of a set that a mixed hash selects. A set of one port has no branch of its own: it would
-/// be mispredicted more often than it saves time.
+/// The port of a set that a mixed hash selects. A set of one port has no branch of its own: it
+/// would be mispredicted more often than it saves time.
 #[inline(always)]
 fn pick(members: &[PortId], codec: PortSetCodec, PortSet(set): PortSet, mixed: u32) -> u16 {
     members[codec.place(set) + scale_to(mixed, codec.count(set))].get()

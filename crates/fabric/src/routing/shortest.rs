@@ -1,4 +1,4 @@
-//! Shortest paths by hop count: all that there are of that length.
+//! Next hops on all shortest paths, by number of hops.
 
 use super::builder::{Attachments, HopCosts, HostSlot, NO_ROW, Table};
 use crate::compat::Compat;
@@ -6,7 +6,7 @@ use crate::error::SetupError;
 use crate::network::graph::Epoch;
 use units::{PortId, Rate, Time, cancel};
 
-/// Fills the table of an epoch. Every host reaches every other: the scenario has checked it.
+/// Fills the table of an epoch. Every host can reach every other; the scenario has checked that.
 pub(super) fn fill(
     table: &mut Table,
     graph: &Epoch<'_>,
@@ -16,7 +16,7 @@ pub(super) fn fill(
 ) -> Result<(), SetupError> {
     let mut search = Search::new(graph, hop_costs, &table.rows, compat);
     let on_switch = hosts_on_switches(graph, hop_costs, &attached.places);
-    // Filled anew for each node: a list of its own for each would take half as long again.
+    // Used for all nodes: a new list for each makes this take half as long again.
     let mut toward = Vec::new();
     // The attachment that the last search began from, and its switch.
     let mut last: Option<(usize, Foot)> = None;
@@ -38,12 +38,12 @@ pub(super) fn fill(
                 && search.distance[node as usize] > 2
                 && node != twin.switch
             {
-                // It is neither of the two switches, nor a neighbour of theirs.
+                // It is neither one of the two switches nor a neighbour of theirs.
                 table.entries[slot] = table.entries[table.slot(node, known)];
                 continue;
             }
             let entry = match search.distance[node as usize] {
-                // To a host on the same switches.
+                // From a host of the attachment to another one.
                 0 => {
                     let to_switch = |peer| !graph.is_host(peer);
                     table.sets.name(&search.ports_to(graph, node, to_switch))?
@@ -70,7 +70,8 @@ pub(super) fn fill(
             let (cost, rate) = (search.cost[node as usize], search.rate[node as usize]);
             let distance = search.distance[node as usize] as usize;
             if graph.is_host(node) {
-                // Wired to a host of the attachment; or with several cables, which count at their switches.
+                // A host linked to one of the attachment; or a host with several links, whose round
+                // trips count at its switches.
                 table.note_round_trip_at_rate(cost, rate, 0);
                 continue;
             }
@@ -91,11 +92,11 @@ pub(super) fn fill(
 #[derive(Clone, Copy, Debug)]
 struct OnSwitch {
     attachment: u32,
-    /// The largest round trip over a host's cable, and the second largest (zero where there is one
-    /// host).
+    /// The largest round trip over the link of a host, and the second largest (zero if there is
+    /// only one host).
     farthest: Time,
     second: Time,
-    /// The highest rate of the cables.
+    /// The highest rate of these links.
     fastest: Rate,
 }
 
@@ -129,18 +130,18 @@ fn hosts_on_switches(
     found
 }
 
-/// A link as the search steps over it, against the packets' direction.
+/// A step of the search over a link, against the direction of packets.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     peer: u32,
-    /// The port of the node that is stepped from.
+    /// The port of the node from which the step leads.
     port: PortId,
     rate: Rate,
-    /// Of a data packet from the peer, and its ACK back.
+    /// The time of a data packet from the peer and of its ACK back.
     cost: Time,
 }
 
-/// The only switch that the hosts of an attachment hang on, and what a search from them finds there.
+/// The only switch that the hosts of an attachment hang on, and what a search finds there.
 #[derive(Clone, Copy, Debug)]
 struct Foot {
     switch: u32,
@@ -151,26 +152,26 @@ struct Foot {
 /// Breadth-first search from the hosts of an attachment.
 struct Search {
     distance: Vec<u32>,
-    /// Round trip from the node to the farthest host of the attachment over any shortest path, or
-    /// over the one that the search found first.
+    /// The largest round trip from each node to a host of the attachment, over any shortest path.
+    /// If `first_path`, over the path that the search found first.
     cost: Vec<Time>,
-    /// The lowest rate on the path that the search found first.
+    /// By node, the lowest rate on the path that the search found first.
     rate: Vec<Rate>,
     order: Vec<u32>,
     /// Index of each node in `order`.
     rank: Vec<u32>,
-    /// Steps from each node, one after another, in the order in which the search looks at them; and where
-    /// those of each node begin.
+    /// The steps from all nodes, in the order in which the search takes them, and where those of
+    /// each node begin.
     steps: Vec<Step>,
     first_step: Vec<usize>,
-    /// Whether links are looked at, and next hops listed, as the HPCC simulator does.
+    /// Whether links are searched, and next hops listed, in the order of the HPCC simulator.
     by_rank: bool,
     first_path: bool,
 }
 
 impl Search {
-    /// Hosts without a row need not be found: what is said of the hosts on a switch holds for them.
-    /// The HPCC simulator looks at neighbours by their place in memory: the last one made first.
+    /// Hosts without a row need not be found: [`OnSwitch`] covers them. The HPCC simulator visits
+    /// neighbours by their address in memory, the last one created first.
     fn new(graph: &Epoch<'_>, hop_costs: &HopCosts, rows: &[u32], compat: &Compat) -> Search {
         let nodes = graph.nodes();
         let (mut steps, mut first_step) = (Vec::new(), vec![0]);
@@ -207,7 +208,8 @@ impl Search {
         self.first_step[node as usize]..self.first_step[node as usize + 1]
     }
 
-    /// `order` becomes the nodes reached, nearest first, without the hosts searched from.
+    /// Searches from these hosts. `order` becomes the nodes reached, the nearest first, without the
+    /// hosts themselves.
     fn run(&mut self, graph: &Epoch<'_>, hosts: &[u32]) {
         self.distance.fill(u32::MAX);
         self.cost.fill(Time::ZERO);
@@ -216,7 +218,7 @@ impl Search {
         for &host in hosts {
             self.distance[host as usize] = 0;
         }
-        // The first round goes from the hosts, later ones from switches: hosts do not forward.
+        // The first steps lead from the hosts, later ones from switches only: hosts do not forward.
         for &host in hosts {
             self.reach_from(host, 1);
         }
@@ -240,9 +242,10 @@ impl Search {
         Some(Foot { switch: first.peer, cost, rate: first.rate })
     }
 
-    /// Whether searches from two feet differ in nothing but which of the two switches comes first:
-    /// both have the same links to the same neighbours, a switch among them. The last search was from
-    /// `a`. The HPCC simulator's networks have no twins, as there the order of the search counts.
+    /// Whether searches from two feet differ only in which of the two switches comes first. Then
+    /// both switches have the same links to the same neighbours, among them a switch. The last
+    /// search began at `a`. In the HPCC simulator the order of the search counts, so there are no
+    /// twins.
     fn are_twins(&self, a: &Foot, b: &Foot) -> bool {
         let links = |foot: &Foot| {
             let steps = &self.steps[self.steps(foot.switch)];
@@ -256,7 +259,7 @@ impl Search {
             && links(a).eq(links(b))
     }
 
-    /// Makes the search from a foot on switch `from` the search from its twin on switch `to`.
+    /// Turns the search from a foot on switch `from` into that from its twin on switch `to`.
     fn swap(&mut self, from: u32, to: u32) {
         let (a, b) = (from as usize, to as usize);
         self.distance.swap(a, b);
@@ -266,7 +269,7 @@ impl Search {
         self.rank.swap(a, b);
     }
 
-    /// Steps from `node` to its neighbours, against the packets' direction.
+    /// Steps from `node` to its neighbours, against the direction of packets.
     fn reach_from(&mut self, node: u32, distance: u32) {
         let (cost, rate) = (self.cost[node as usize], self.rate[node as usize]);
         for step in &self.steps[self.steps(node)] {
@@ -279,7 +282,7 @@ impl Search {
                 let before = if distance == 1 { step.rate } else { rate };
                 self.rate[peer] = before.min(step.rate);
             }
-            // Hosts of an attachment may have cables of different length.
+            // Hosts of an attachment may have links of different length.
             let counts = is_first || !self.first_path || distance == 1;
             if self.distance[peer] == distance && counts {
                 self.cost[peer] = self.cost[peer].max(cost + step.cost);
@@ -287,7 +290,7 @@ impl Search {
         }
     }
 
-    /// The ports of `node` to peers that `leads` takes.
+    /// The ports of `node` to peers for which `leads` is true.
     fn ports_to(&self, graph: &Epoch<'_>, node: u32, leads: impl Fn(u32) -> bool) -> Vec<PortId> {
         let live = graph.live_ports(node).filter(|(_, end)| leads(end.peer));
         let mut ports = live.map(|(port, _)| PortId::new(port as u16)).collect();
@@ -295,7 +298,7 @@ impl Search {
         ports
     }
 
-    /// The ports of `node` to switches that are nearer.
+    /// Fills `ports` with the ports of `node` to switches that are nearer to the hosts.
     fn ports_nearer(&self, graph: &Epoch<'_>, node: u32, ports: &mut Vec<PortId>) {
         let nearer = self.distance[node as usize] - 1;
         let steps = self.steps[self.steps(node)].iter().filter(|step| {
@@ -306,8 +309,8 @@ impl Search {
         self.list(graph, node, ports);
     }
 
-    /// As the HPCC simulator lists next hops, where that is asked for: one link to each neighbour, the
-    /// last; neighbours in the order in which its search from the destination came upon them.
+    /// Lists next hops as the HPCC simulator does, if that is asked for: only the last link to each
+    /// neighbour, neighbours in the order in which the search from the destination found them.
     fn list(&self, graph: &Epoch<'_>, node: u32, ports: &mut Vec<PortId>) {
         if !self.by_rank {
             return;
@@ -328,7 +331,8 @@ mod tests {
     use proptest::prelude::*;
     use units::NodeId;
 
-    /// Racks of two hosts each on `ups` of four switches, which a last switch joins; delays in us.
+    /// Racks of two hosts, each linked to the `ups` among four switches, which a last switch
+    /// connects. Delays in us.
     fn network(racks: &[(u8, u64, u64)]) -> (Vec<Node>, Vec<Link>) {
         let node = |kind, tier| Node { kind, tier, buffer: None };
         let cable = |a: usize, b: usize, delay: u64| Link {
@@ -358,7 +362,7 @@ mod tests {
         (prop::sample::select(vec![0b1111u8, 0b0011, 0b0101]), 1..3u64, 1..3u64)
     }
 
-    /// Which of `racks`, in turn, are twins of the one before; checks what is found at each.
+    /// Returns which of `racks` are twins of the one before; checks the search of each.
     fn twins(racks: &[(u8, u64, u64)]) -> Vec<bool> {
         let (nodes, cables) = network(racks);
         let graph = Graph::new(&nodes, &cables, &[]);
@@ -415,7 +419,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
         #[test]
-        fn a_search_taken_over_from_a_twin_is_the_twins_own(racks in prop::collection::vec(rack(), 2..8)) {
+        fn a_search_taken_over_from_a_twin_is_the_twins_own(
+            racks in prop::collection::vec(rack(), 2..8),
+        ) {
             twins(&racks);
         }
     }

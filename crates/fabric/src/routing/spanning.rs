@@ -1,10 +1,10 @@
-//! Paths of spanning trees: between two nodes a tree has one path, and so packets and their ACKs
-//! share it whatever the network looks like (as TCP-Bolt routes: "Practical DCB for improved data
-//! center networks", Stephens et al., INFOCOM 2014; FNCC section 3.1).
+//! Next hops on spanning trees. A tree has one path between two nodes, so packets and their ACKs
+//! use the same links in any network. TCP-Bolt routes like this ("Practical DCB for improved data
+//! center networks", Stephens et al., INFOCOM 2014), and FNCC does (section 3.1).
 //!
-//! Every QP belongs to one tree, by its hash. Trees are rooted at the switches of the highest tier
-//! in turn and grown breadth first; a switch with several ways up takes the cable that the trees
-//! before used least. In a fat tree with a tree for each core these are the paths of ECMP.
+//! The hash of a QP selects its tree. Trees have their roots at the switches of the highest tier in
+//! turn, and grow breadth first. A switch with several links up takes the one that the trees before
+//! used least. In a fat tree with one tree for each core switch, these are the paths of ECMP.
 //!
 //! A set of ports in the tables then has one port for each tree, in the order of the trees.
 
@@ -15,16 +15,16 @@ use units::{PortId, Time, cancel};
 
 /// A tree over switches.
 struct Tree {
-    /// Ports of each node that are cables of the tree.
+    /// By node, its ports whose links belong to the tree.
     ports: Vec<Vec<u16>>,
     reached: Vec<bool>,
 }
 
-/// The switch on which an attachment hangs in a tree.
+/// The switch at which an attachment joins a tree.
 #[derive(Clone, Copy)]
 struct Foot {
     switch: u32,
-    /// The largest and the second largest round trip over the hosts' cables to it.
+    /// The largest and the second largest round trip over the hosts' links to it.
     cables: (Time, Time),
 }
 
@@ -81,8 +81,8 @@ pub(super) fn fill(
     Ok(())
 }
 
-/// The set of one port for each tree; where all are the same, of that one. A tree that does not come by
-/// has any.
+/// The set of one port for each tree, or of a single port if all trees use it. A tree that does not
+/// reach the node gets any port.
 fn set_of(ports: impl Iterator<Item = Option<PortId>> + Clone) -> Vec<PortId> {
     let any = ports.clone().flatten().next().unwrap_or(PortId::new(0));
     let mut set: Vec<PortId> = ports.map(|port| port.unwrap_or(any)).collect();
@@ -99,7 +99,7 @@ fn port_to(graph: &Epoch<'_>, node: u32, peer: u32) -> Option<PortId> {
 }
 
 impl Foot {
-    /// Hosts on several switches take them in turn, tree by tree.
+    /// Hosts with several switches use them in turn, tree by tree.
     fn new(
         graph: &Epoch<'_>,
         hop_costs: &HopCosts,
@@ -125,7 +125,7 @@ impl Foot {
     }
 }
 
-/// Grows the trees; each must have all hosts on it.
+/// Grows `count` trees, each of which reaches all hosts.
 fn grow(graph: &Epoch<'_>, attached: &Attachments, count: usize) -> Result<Vec<Tree>, SetupError> {
     let spans = |reached: &[bool]| {
         attached.members.iter().all(|hosts| {
@@ -142,7 +142,7 @@ fn grow(graph: &Epoch<'_>, attached: &Attachments, count: usize) -> Result<Vec<T
         if seen[root as usize] {
             continue;
         }
-        // All that it reaches would reach the same.
+        // All nodes that it reaches would reach the same ones.
         let reached = Tree::grow(graph, root, &uses).reached;
         let part = (0..graph.nodes() as u32).filter(|&node| reached[node as usize]);
         part.clone().for_each(|node| seen[node as usize] = true);
@@ -167,7 +167,7 @@ fn grow(graph: &Epoch<'_>, attached: &Attachments, count: usize) -> Result<Vec<T
 }
 
 impl Tree {
-    /// `uses`: how many trees use each port of each node already.
+    /// Grows a tree from `root`. `uses`: by node and port, how many trees use it already.
     fn grow(graph: &Epoch<'_>, root: u32, uses: &[Vec<u32>]) -> Tree {
         cancel::check();
         let mut distance = vec![u32::MAX; graph.nodes()];
@@ -198,7 +198,8 @@ impl Tree {
     }
 }
 
-/// Tells each switch's port towards the attachment `number`, and the table of the longest ways.
+/// Calls `toward` with each switch's port to the attachment `number`, and counts the round trips
+/// from all other attachments.
 fn lead(
     graph: &Epoch<'_>,
     hop_costs: &HopCosts,

@@ -1,4 +1,4 @@
-//! Why messages were not finished when a run ended: a look at hosts, ports and the packets on their way.
+//! Why messages were not finished when a run ended, found from hosts, ports and packets in flight.
 
 pub(crate) mod pauses;
 
@@ -16,7 +16,7 @@ use schemes::contract::{Rp, RpTimerSlot};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// The messages that are not finished at `end`, and why, by number. `left`: the packets on their way.
+/// The messages that are not finished at `end`, and why, by message. `left`: the packets in flight.
 pub(crate) fn causes<S: Scheme>(
     common: &RunContext<S>,
     devices: &[NodeDevice<S>],
@@ -42,7 +42,7 @@ fn hosts<S: Scheme>(devices: &[NodeDevice<S>]) -> impl Iterator<Item = &Host<S>>
     })
 }
 
-/// The ports that are paused.
+/// All pauses that last at the end of the run.
 pub(crate) fn pauses<S: Scheme>(common: &RunContext<S>, devices: &[NodeDevice<S>]) -> Vec<Pause> {
     let mut found = Vec::new();
     let mut add = |node: usize, number: usize, port: &Port| {
@@ -85,18 +85,19 @@ pub(crate) fn pauses<S: Scheme>(common: &RunContext<S>, devices: &[NodeDevice<S>
     found
 }
 
-/// What the end of a run shows of messages that are not finished.
+/// What decides why messages are not finished, collected at the end of a run.
 struct Look<'a, S: Scheme> {
     common: &'a RunContext<S>,
-    /// By index.
+    /// By index among the hosts.
     hosts: Vec<&'a Host<S>>,
-    /// When the run ended.
+    /// The epoch in which the run ended.
     epoch: usize,
-    /// Sending ends, by host and slot, of which a packet is on its way that moves something at its end.
+    /// Sending ends, by host and slot, with a packet in flight that will cause something at either
+    /// end.
     moving: BTreeSet<(u32, u32)>,
-    /// Ports, by node, number and priority, that would never send again.
+    /// Ports, by node, number and priority, that will never send again, and why.
     endless: BTreeMap<(u32, u16, u8), Unfinished>,
-    /// All hosts reach each other, and no port is paused for ever.
+    /// All hosts reach each other, and no port is paused forever.
     is_open: bool,
 }
 
@@ -133,7 +134,8 @@ impl<'a, S: Scheme> Look<'a, S> {
         look
     }
 
-    /// Whether a packet, once it arrives, has either end of its QP do anything about unfinished messages.
+    /// Whether the arrival of a packet causes either end of its QP to send or to complete
+    /// something.
     fn moves(&self, packet: &Packet<S>) -> bool {
         let header = &packet.header;
         if matches!(header.kind, PacketKind::Pfc | PacketKind::LinkControl) {
@@ -152,7 +154,7 @@ impl<'a, S: Scheme> Look<'a, S> {
         }
     }
 
-    /// Why the messages of a sending end, of host `src`, are not finished.
+    /// Why the messages of a sending end of host `src` are not finished.
     fn cause(&self, src: u32, slot: u32, sender: &Sender<S>) -> Unfinished {
         if let Some(cause) = self.cause_on_path(src, sender) {
             return cause;
@@ -167,14 +169,15 @@ impl<'a, S: Scheme> Look<'a, S> {
         }
     }
 
-    /// Whether nothing will ever be acknowledged of a sending end, of which nothing is on its way.
+    /// Whether nothing more will ever be acknowledged at a sending end that has no packet in
+    /// flight.
     fn is_stuck(&self, sender: &Sender<S>) -> bool {
         let (host, compat) = (&self.common.host, &self.common.compat);
         let receiver = self.hosts[sender.dst as usize];
         let expected = receiver.expected(sender.receiver_slot);
         let goes_back = host.retransmit_timeout != Time::NEVER && sender.in_flight() > 0;
         if expected >= sender.posted && !compat.answers_duplicates() {
-            // All has arrived, and the last ACK is lost: what is sent again is not answered.
+            // Everything has arrived, the last ACK is lost, and duplicates are not answered.
             return true;
         }
         if goes_back {
@@ -184,7 +187,7 @@ impl<'a, S: Scheme> Look<'a, S> {
             return true;
         }
         if expected < sender.next_to_send && !host.nack {
-            // What follows a gap does not tell of it.
+            // The receiver does not report the gap.
             return true;
         }
         !sender.may_send(&sender.rp.limits())
@@ -192,7 +195,7 @@ impl<'a, S: Scheme> Look<'a, S> {
             && receiver.receiver_timer(sender.receiver_slot) == Time::NEVER
     }
 
-    /// What holds the way of a sending end's data, or that of its ACKs, for ever.
+    /// What blocks the path of a sending end's data, or that of its ACKs, forever.
     fn cause_on_path(&self, src: u32, sender: &Sender<S>) -> Option<Unfinished> {
         if self.is_open {
             return None;
@@ -208,8 +211,8 @@ impl<'a, S: Scheme> Look<'a, S> {
         })
     }
 
-    /// The same for packets of a priority from host `from` to host `to`; `unpaused`: the first port sends
-    /// them even while it is paused.
+    /// What blocks the path of packets of a priority from host `from` to host `to` forever.
+    /// `unpaused`: the first port sends them even while it is paused.
     fn cause_between(
         &self,
         (from, to): (u32, u32),

@@ -1,4 +1,4 @@
-//! Pauses of PFC that still last when a run ends, and those of them that nothing would ever end.
+//! PFC pauses that last at the end of a run, and which of them would never end.
 
 use crate::host::unfinished::Unfinished;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use units::{NodeId, Time};
 /// A port that its peer pauses in a priority.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pause {
-    /// Whose port it is, and its number.
+    /// The node of the port, and the number of the port.
     pub(crate) node: u32,
     pub(crate) port: u16,
     /// The node at the other end.
@@ -15,27 +15,26 @@ pub(crate) struct Pause {
     pub(crate) priority: u8,
     /// When it began.
     pub(crate) since: Time,
-    /// The peer still wants it. Otherwise the frame that ends it is on its way, or lost.
+    /// The peer still wants it. Otherwise the frame that ends it is in flight, or lost.
     pub(crate) is_wanted: bool,
 }
 
-/// Congestion alone lets links go on after less.
+/// A pause that lasts this long is not due to congestion alone.
 const LONG: Time = Time::from_us(500);
 
-/// No frame that ends a pause is on its way for so long.
+/// No frame that ends a pause is in flight for this long.
 const ENDLESS: Time = Time::from_ms(10);
 
-/// The pauses that each node waits for in one priority: the peer, and since when.
+/// By node, the pauses that it waits for in one priority: the peer, and since when.
 type Waits = Vec<Vec<(NodeId, Time)>>;
 
-/// The nodes of a circle of links that have all been paused for long when the run ends at `end`, in its
-/// order, and since when all of them have; `None` where there is none. All in one priority: a pause holds
-/// no other.
+/// Finds a deadlock at `end`: a circle of links that have all been paused for [`LONG`] in one
+/// priority. Returns its nodes, in the order of the circle, and since when all links are paused.
 pub(crate) fn deadlock(pauses: &[Pause], nodes: usize, end: Time) -> Option<(Vec<NodeId>, Time)> {
     (0..8).find_map(|priority| circle(&in_circles(priority, pauses, nodes, end)))
 }
 
-/// What nodes wait for in a priority, as far as it leads to a circle.
+/// The pauses in a priority that lead to a circle, directly or not.
 fn in_circles(priority: u8, pauses: &[Pause], nodes: usize, end: Time) -> Waits {
     let mut waits: Waits = vec![Vec::new(); nodes];
     for pause in pauses.iter().filter(|pause| pause.priority == priority) {
@@ -43,7 +42,7 @@ fn in_circles(priority: u8, pauses: &[Pause], nodes: usize, end: Time) -> Waits 
             waits[pause.node as usize].push((NodeId::new(pause.peer), pause.since));
         }
     }
-    // Who waits for nobody is in no circle.
+    // A node that waits for no other is in no circle.
     loop {
         let free: Vec<bool> = waits.iter().map(Vec::is_empty).collect();
         let before: usize = waits.iter().map(Vec::len).sum();
@@ -56,7 +55,7 @@ fn in_circles(priority: u8, pauses: &[Pause], nodes: usize, end: Time) -> Waits 
     }
 }
 
-/// A circle among nodes of which each waits for another one that does.
+/// Finds a circle among nodes each of which waits for another one of them.
 fn circle(waits: &Waits) -> Option<(Vec<NodeId>, Time)> {
     let first = waits.iter().position(|of_node| !of_node.is_empty())?;
     let mut path: Vec<(NodeId, Time)> = Vec::new();
@@ -73,9 +72,9 @@ fn circle(waits: &Waits) -> Option<(Vec<NodeId>, Time)> {
     }
 }
 
-/// The ports, by node, number and priority, that would never send again, and why: they wait for a circle
-/// of pauses, or for a frame that was lost. `resumes`: the priorities, as a bit mask, of frames that are on
-/// their way to end a pause.
+/// The ports, by node, number and priority, that would never send again, and why: they wait for a
+/// circle of pauses, or for a frame that was lost. `resumes`: the priorities, as a bit mask, of
+/// frames in flight that end a pause.
 pub(crate) fn endless(
     pauses: &[Pause],
     nodes: usize,
@@ -91,7 +90,7 @@ pub(crate) fn endless(
             !pause.is_wanted && (resumes & 1 << priority == 0 || pause.since + ENDLESS <= end)
         };
         let place = |pause: &Pause| (pause.node, pause.port, priority);
-        // Nodes that cannot send through a port of theirs.
+        // Nodes that cannot send through one of their ports.
         let mut held = BTreeSet::new();
         for pause in of_priority() {
             if is_long(pause) && !waits[pause.peer as usize].is_empty() {
@@ -121,7 +120,7 @@ pub(crate) fn endless(
 mod tests {
     use super::*;
 
-    /// A port of `node` towards `peer`, and a priority of it that is paused since so many us.
+    /// A port of `node` towards `peer`, paused in a priority since `since` us.
     fn pause(node: u32, peer: u32, priority: u8, since: u64) -> Pause {
         Pause { node, port: 0, peer, priority, since: Time::from_us(since), is_wanted: true }
     }
@@ -140,7 +139,7 @@ mod tests {
         };
         assert_eq!(with(3, 150), Some((vec![0, 1, 2], Time::from_us(200))));
         assert_eq!(with(4, 150), None, "what waits for another priority's pause is not held by it");
-        // Paused in both, and in the circle's for a moment only.
+        // Paused in both priorities, in that of the circle only for a moment.
         let both = |since| {
             let last = [pause(2, 0, 4, 150), pause(2, 0, 3, since)];
             circle_of(&[&[pause(0, 1, 3, 100), pause(1, 2, 3, 200)], &last[..]].concat())
