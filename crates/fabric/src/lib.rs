@@ -17,6 +17,7 @@
 //! - `stream`: seeds of random streams, one for each purpose and entity.
 //! - `compat`: what the HPCC authors' ns-3 simulator does differently; values and pure functions.
 //! - `packet`: how packets are made; the types are those of the scheme contract.
+//! - `hooks`: which optional hooks a scheme has, as types.
 //! - `network`: the description of a run; its graph, racks and messages; groups of nodes for the
 //!   engine's threads.
 //! - `routing`: for each switch and host, the next hops that are equally good.
