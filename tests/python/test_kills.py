@@ -219,7 +219,7 @@ for line in sys.stdin:
     if os.fork():
         print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
     elif action == "put":
-        files.put(Path(target), b"new")
+        files.write_atomic(Path(target), b"new")
         os._exit(0)
     else:
         rocelab.open(source).save(target, force=action == "force")
