@@ -165,8 +165,8 @@ impl<S: Scheme> Switch<S> {
 }
 
 /// A QP with both hosts' state, two switches, and the packets in flight. Create one with
-/// [`new`](World::new), drive it with [`apply`](World::apply), and call [`check`](World::check) after
-/// each step.
+/// [`new`](World::new), drive it with [`apply`](World::apply), and call [`check`](World::check)
+/// after each step.
 pub struct World<S: Scheme> {
     preset: String,
     params: S::Params,
@@ -345,8 +345,8 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// Sends a control packet to the sender or the receiver through some switches, each of which may
-    /// consume it.
+    /// Sends a control packet to the sender or the receiver through some switches, each of which
+    /// may consume it.
     fn send_ctl(
         &mut self,
         address: Address,

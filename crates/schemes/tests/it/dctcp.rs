@@ -1,5 +1,5 @@
-//! DCTCP against windows worked out by hand from its equations, and against the HPCC simulator's own
-//! output.
+//! DCTCP against windows worked out by hand from its equations, and against the HPCC simulator's
+//! own output.
 
 use schemes::contract::{PathFacts, Rp, SenderMetric};
 use schemes::dctcp::{self, Dctcp, DctcpParams, ReactionPoint};
@@ -122,9 +122,9 @@ mod paper {
 mod ns3 {
     use super::*;
 
-    /// A flow of 10 MB at 100G, into whose way an incast of 16 comes at 100 us, as run.py's `dctcp`:
-    /// its rates. ACKs and their marks are from a model of that network that gives the simulator's
-    /// flow completion times to the nanosecond.
+    /// A flow of 10 MB at 100G, into whose way an incast of 16 comes at 100 us, as run.py's
+    /// `dctcp`: its rates. ACKs and their marks are from a model of that network that gives the
+    /// simulator's flow completion times to the nanosecond.
     #[test]
     fn the_hpcc_simulators_rates_to_the_bit() {
         let mut rp = begun("dctcp-hpcc");
@@ -140,7 +140,8 @@ mod ns3 {
         // Packets come back marked: one cut.
         rp.acknowledge(1_209_000, 1000, 1_274_000, true);
         assert_eq!(rate(&rp), 81_009_379_709);
-        // The ninth marked ACK ends the round trip, which had 75 packets under way at its beginning.
+        // The ninth marked ACK ends the round trip, which had 75 packets under way at its
+        // beginning.
         for packet in 1210..=1217 {
             rp.acknowledge(packet * 1000, 1000, 1_274_000, true);
         }

@@ -1,5 +1,6 @@
-//! ExpressPass's sender and feedback control against sequences worked out by hand: 100 Gb/s, credits
-//! of 84 B and packets of 1090 B, so that the least gap between credits is 1174 B or 93.92 ns.
+//! ExpressPass's sender and feedback control against sequences worked out by hand: 100 Gb/s,
+//! credits of 84 B and packets of 1090 B, so that the least gap between credits is 1174 B or 93.92
+//! ns.
 
 use schemes::contract::{
     Ack, Address, Ctl, EcnCodePoint, Flags, Header, HostCx, HostFacts, Np, NpTimer, PacketKind,
@@ -93,7 +94,7 @@ impl Sender {
         outbox
     }
 
-    /// A message is posted, with which so many bytes wait.
+    /// Posts a message, after which `left` bytes wait.
     fn post(&mut self, now: Time, left: u64) -> Vec<Control> {
         self.hook(now, |rp, cx| rp.on_backlog(cx, Bytes::new(left)))
     }
@@ -220,7 +221,8 @@ fn credits_stop_early_when_a_round_trip_of_them_will_do() {
     assert_eq!(sender.counts()[2], 0);
 }
 
-/// A round trip is from the first request to the first credit, however often it is repeated meanwhile.
+/// A round trip is from the first request to the first credit, however often it is repeated
+/// meanwhile.
 #[test]
 fn a_repeated_request_does_not_shorten_the_round_trip() {
     let mut sender = Sender::new(preset("expresspass-xpass"));
@@ -297,8 +299,8 @@ fn short_messages_sent_again_get_all_the_credits_they_need() {
 
 const RTT: u64 = 10;
 
-/// A period of a round trip in which data told of `told` credits, of which `dropped` were lost; the
-/// rate and w after it.
+/// Runs a period of one round trip in which data accounts for `counted` credits, of which `dropped`
+/// were lost. Returns the rate and w after it.
 fn period(
     np: &mut NotificationPoint,
     number: &mut u32,
@@ -462,7 +464,7 @@ fn a_receiver_whose_stop_was_lost_ends_by_itself() {
     cx.now = us(1110);
     np.on_timer(&mut cx);
     assert_eq!((cx.outbox.len(), NpTimer::<ExpressPass>::next_timer(&np)), (3, Time::NEVER));
-    // Another request begins anew.
+    // Another request starts again.
     np.on_ctl(&mut cx, &Control::Request(1));
     assert_eq!(cx.outbox.len(), 4);
 }

@@ -1,5 +1,5 @@
-//! The code of `docs/write-your-own-scheme.md`: it compiles, its tests pass, and the page shows it as
-//! it is.
+//! The code of `docs/write-your-own-scheme.md`: it compiles, its tests pass, and the page shows it
+//! as it is.
 
 mod aimd;
 mod headroom;

@@ -80,8 +80,8 @@ fn what_waits_in_a_full_voq_is_not_lost() {
     assert!(why.contains("5600B") && why.contains("52800ns"), "{why}");
 }
 
-/// A packet in 10 us, as senders hear of their rate by what they mark; of slow lines a tenth, of fast ones a
-/// hundredth.
+/// A packet in 10 us, as senders hear of their rate by what they mark; of slow lines a tenth, of
+/// fast ones a hundredth.
 #[test]
 fn a_sender_always_hears_of_its_rate() {
     let least = |gbps| hiercc::presets::path(Rate::from_gbps(gbps)).min_rate;
@@ -174,7 +174,7 @@ fn a_voq_whose_credits_were_lost_begins_anew() {
     assert!(voq.reset(us(20_000), 1_500, us(10_000)));
     assert_eq!(voq.credits(), 2_000);
     assert!(!voq.reset(us(40_000), 1_500, us(10_000)), "it has enough");
-    // What was lost is told with the next credit, and C0 has made up for it.
+    // The next credit includes what was lost, and C0 has made up for it.
     voq.credit(us(40_000), 0, 1_500);
     assert_eq!(voq.credits(), 2_000, "of old");
     voq.leave(us(40_000), 0, 0, 1_500);
@@ -429,8 +429,8 @@ impl Loop {
         }
     }
 
-    /// Credits are never negative, and none is lost or made: those at hand, those granted that have not
-    /// come, and those that the downlink still owes for what has left are C0.
+    /// Credits are never negative, and none is lost or made: those at hand, those granted that have
+    /// not come, and those that the downlink still owes for what has left are C0.
     fn check(&self) {
         for (rack, voq) in self.voqs.iter().enumerate() {
             assert!(voq.credits() >= 0, "rack {rack} has {}", voq.credits());
@@ -442,7 +442,8 @@ impl Loop {
 }
 
 proptest::proptest! {
-    /// Section 3.2, whatever the order in which packets and credits come, which may overtake one another.
+    /// Section 3.2, whatever the order in which packets and credits come, which may overtake one
+    /// another.
     #[test]
     fn credits_are_conserved_and_never_negative(
         steps in proptest::collection::vec((0_u8..5, 0_usize..8), 1..400),

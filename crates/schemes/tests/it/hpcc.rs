@@ -27,7 +27,7 @@ fn records(hops: &[(u64, u64, u64)]) -> IntStack<5> {
     through(0, hops)
 }
 
-/// The same, from switch `first` on.
+/// Records of a path that begins at switch `first`.
 fn through(first: u32, hops: &[(u64, u64, u64)]) -> IntStack<5> {
     let mut stack = IntStack::default();
     for (node, &(time, tx_bytes, queue_bytes)) in (first..).zip(hops) {
@@ -164,8 +164,8 @@ fn records_of_the_same_instant_say_nothing() {
     assert_eq!(busiest.hop, 1);
 }
 
-/// Protects the reference window where records are not of each departure: a round trip whose first ACK tells
-/// nothing new is not lost.
+/// Protects the reference window where records are not of each departure: a round trip whose first
+/// ACK tells nothing new is not lost.
 #[test]
 fn an_ack_without_news_leaves_its_turn_to_the_next() {
     let mut rp = begun(&paper());
@@ -279,8 +279,8 @@ fn nacks_and_repeated_acks_are_passed_over() {
     close(rp.reference(), 100_000.0 * 0.95 / 1.2 + 50.0);
 }
 
-/// Protects what is measured from records that have wrapped around: bytes sent do after 4.3 GB, which
-/// a link of 3.2 Tb/s sends in 10.7 ms.
+/// Protects what is measured from records that have wrapped around: bytes sent do after 4.3 GB,
+/// which a link of 3.2 Tb/s sends in 10.7 ms.
 #[test]
 fn a_long_silence_starts_over() {
     // Of 10 ms, to a microsecond or so.
@@ -352,7 +352,7 @@ proptest! {
     }
 }
 
-/// A port's rate is told by a code; a queue up to 2^28 - 1 bytes.
+/// A code stands for a port's rate. A queue is exact up to 2^28 - 1 bytes.
 #[test]
 fn a_packed_record_says_what_was_put_in() {
     let odd = Rate::from_bps(33_333_333_333);

@@ -1,5 +1,5 @@
-//! HPCC in the HPCC simulator's form: rates against that simulator's own output, to the bit, and its
-//! rules against round trips worked out by hand (100 Gb/s, T = 8 us, so that W is 100 KB).
+//! HPCC in the HPCC simulator's form: rates against that simulator's own output, to the bit, and
+//! its rules against round trips worked out by hand (100 Gb/s, T = 8 us, so that W is 100 KB).
 
 use schemes::contract::{
     Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SwitchFacts,
@@ -45,8 +45,8 @@ fn records<const N: usize>(hops: &[(u64, u64, u64)]) -> IntStack<N> {
     stack(hops.iter().map(|&(time, sent, queue)| record(LINE, us(time), sent, queue)))
 }
 
-// ---- The simulator's own output: three switches in a row, four cables of 1.5 us, 100 Gb/s, packets
-// ---- of 1090 B every 87 ns, so T = 2 * 6000 ns + 4 * 80 ns; RATE_AI 50 Mb/s, INT_MULTI 4.
+// ---- The simulator's own output: three switches in a row, four cables of 1.5 us, 100 Gb/s,
+// packets ---- of 1090 B every 87 ns, so T = 2 * 6000 ns + 4 * 80 ns; RATE_AI 50 Mb/s, INT_MULTI 4.
 
 fn golden() -> ReactionPoint<5> {
     let params = HpccParams { rate_ai: Rate::from_mbps(50), ..hpcc::presets::ns3(LINE) };
@@ -60,9 +60,10 @@ fn allows(rp: &ReactionPoint<5>, rate: u64, window: u64) {
     assert_eq!(rp.limits().window, Bytes::new(window));
 }
 
-/// Its flow 0 alone. At each whole microsecond so many packets were acknowledged, and the rate and
-/// window were these. Packet n leaves switch h at 1587 (h + 1) + 87 n ns; the last two, which left
-/// their host after its first ACKs, 91 ns after the packet before.
+/// The simulator's flow 0 alone. There is a sample for each whole microsecond: the packets
+/// acknowledged by then, the rate and the window. Packet n leaves switch h at 1587 (h + 1) + 87 n
+/// ns. The last two, which left their host after its first ACKs, leave 91 ns after the packet
+/// before.
 #[test]
 fn a_lone_flow_has_the_simulators_rates() {
     const SAMPLES: [(u64, u64, u64); 14] = [
@@ -99,8 +100,8 @@ fn a_lone_flow_has_the_simulators_rates() {
     }
 }
 
-/// Its flow 1, from 300 us on, as a queue grows at the first switch: the records there, in ns, units
-/// of 512 B and units of 320 B. The other two switches have no queue.
+/// Its flow 1, from 300 us on, as a queue grows at the first switch: the records there, in ns,
+/// units of 512 B and units of 320 B. The other two switches have no queue.
 #[test]
 fn a_growing_queue_has_the_simulators_rates() {
     const FIRST_HOP: [(u64, u64, u64); 22] = [

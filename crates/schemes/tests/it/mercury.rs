@@ -92,7 +92,7 @@ impl Table {
         self.0.join(now, key, Address { src: key as u32, ..Address::default() }, bytes);
     }
 
-    /// Who is told that the port is congested, and what bytes they have.
+    /// Returns who is notified that the port is congested, and their bytes.
     fn told(&mut self, now: Time) -> Vec<(u32, u64)> {
         let mut told = Vec::new();
         self.0.notify(now, us(50), |address, bytes| told.push((address.src, bytes)));
@@ -121,7 +121,7 @@ fn a_flow_table_is_exact_until_it_is_full() {
     assert_eq!((table.0.bytes(5), table.0.total()), (0, 200 + 300 + 400));
 }
 
-/// A flow that comes does not take the place of one that was told lately, as long as there is another.
+/// A new flow does not take the place of a recently notified one, as long as there is another.
 #[test]
 fn flows_keep_their_silence_while_they_have_no_bytes() {
     for other in 2..64 {
@@ -149,7 +149,7 @@ fn all_flows_with_bytes_are_told_each_after_its_silence() {
     // Also those of which nothing has come since.
     assert_eq!(table.told(us(53)), [(1, 100), (2, 250)]);
     assert_eq!(table.told(us(54)), [(3, 300)]);
-    // One that has no bytes is not told, but when some have come.
+    // A flow without bytes is not notified before some have come.
     table.0.leave(1, 100);
     assert_eq!(table.told(us(103)), [(2, 250)]);
     table.join(us(110), 1, 10);
@@ -227,7 +227,7 @@ impl Switch {
         }
     }
 
-    /// A thousand bytes from host `src` join: who is told what.
+    /// A thousand bytes from host `src` join. Returns the notifications.
     fn join(&mut self, now: Time, src: u32) -> Vec<(u32, Notice)> {
         let view = self.view();
         let full = FullCx::new(now, &mut self.effects, &[]);
@@ -285,7 +285,7 @@ fn a_congested_port_gives_each_flow_its_share_of_the_queue() {
     }
     assert_eq!(switch.join(us(1), 2), [], "up to the threshold");
     assert_eq!(switch.state(), Some(0.0));
-    // Of 6000 B the first flow has 4000, of C baseRTT as many of so many.
+    // Of 6000 B the first flow has 4000, so it gets that share of C baseRTT.
     let told = |src, window| (src, Notice { window, from_root: true });
     assert_eq!(switch.join(us(1), 2), [told(1, 106_666), told(2, 53_333)]);
     assert_eq!(switch.state(), Some(1.0));
@@ -295,7 +295,7 @@ fn a_congested_port_gives_each_flow_its_share_of_the_queue() {
     for _ in 0..3 {
         switch.leave(us(4), 1);
     }
-    // Each has 1000 or 4000 B of 6000: also the flow that is not sending is told.
+    // Each has 1000 or 4000 B of 6000. The flow that is not sending is notified, too.
     assert_eq!(switch.join(us(51), 2), [told(2, 106_666), told(1, 26_666)]);
     assert_eq!(switch.join(us(53), 2), [told(3, 22_857)]);
 }
@@ -340,7 +340,7 @@ fn a_port_that_pfc_may_have_filled_tells_nobody() {
     let told = switch.join(us(122), 2);
     assert_eq!(told.iter().map(|(src, _)| *src).collect::<Vec<_>>(), [1, 2]);
 
-    // Without the detection the victims are told, by a port that is no root.
+    // Without the detection the victims are notified, by a port that is no root.
     let (_, told) = paused(false);
     assert_eq!(told.iter().map(|(src, _)| *src).collect::<Vec<_>>(), [1, 2]);
     assert!(told.iter().all(|(_, notice)| !notice.from_root));

@@ -203,8 +203,8 @@ fn congested_packets_bring_a_cnp_every_80_us() {
     assert_eq!(world.cp.next_timer(), us(110));
 }
 
-/// Protects the control step where the flow table is worked off more often: a step that is due is done,
-/// though the one before found no queue.
+/// Protects the control step where the flow table is worked off more often: a step that is due is
+/// done, though the one before found no queue.
 #[test]
 fn a_flush_leaves_the_control_step_due() {
     let feedback = FeedbackParams { flush_interval: us(4), ..feedback() };

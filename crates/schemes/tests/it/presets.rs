@@ -26,7 +26,8 @@ fn every_preset_is_within_its_own_ranges() {
     }
 }
 
-/// Protects from figures of a law that contradicts itself: each of these was accepted once and gave some.
+/// Protects from figures of a law that contradicts itself: each of these was accepted once and gave
+/// some.
 #[test]
 fn values_that_break_a_law_together_are_refused() {
     let us = |n| Value::Time(Time::from_us(n));

@@ -1,5 +1,6 @@
-//! RCM's parts on numbers worked out by hand: Fb and its mixing, the sampling interval, the CAM, the
-//! send window, the table of flows; and a switch that hears, tells, holds and detours.
+//! RCM's parts, against numbers computed by hand: Fb and its mixing, the sampling interval, the
+//! CAM, the send window, and the table of flows. Then a switch that gets CNs, sends them, holds
+//! packets and reroutes.
 
 use schemes::contract::{
     Address, Body, Cp, CpTimer, Crossing, EcnCodePoint, EmitCx, Emits, Flags, FullCx, Header,
@@ -140,8 +141,8 @@ fn send(window: &mut SendWindow, now: Time, size: u64, harmful: bool, all_sent: 
     window.sent(&SentPacket { now, size, harmful }, || (all_sent, 1));
 }
 
-/// W and Wc are what was sent from the start of congestion until each harmful flow had sent (and 10 KB
-/// at least); then Wc <- Wc (1 - Fb Gd), Wnc = W - Wc (equations 3, 5, 6).
+/// W and Wc are what was sent from the start of congestion until each harmful flow had sent (and 10
+/// KB at least); then Wc <- Wc (1 - Fb Gd), Wnc = W - Wc (equations 3, 5, 6).
 #[test]
 fn the_window_is_measured_and_cut() {
     let mut window = SendWindow::new(&region(), LINE, 1_500);
@@ -215,8 +216,8 @@ fn a_packet_may_go_in_each_window() {
     }
 }
 
-/// Nor does a cut take from any of several flows the packet that it may send in each window, as long as
-/// all of them fit.
+/// Nor does a cut take from any of several flows the packet that it may send in each window, as
+/// long as all of them fit.
 #[test]
 fn a_packet_of_each_flow_may_go_in_each_window() {
     for cuts in [CutRule::Compound, CutRule::Measured] {
@@ -257,8 +258,8 @@ fn harmful_flows_wait_for_the_next_window() {
     assert_eq!(window.held_until(ns(1_000)), None, "W has been sent");
 }
 
-/// At a root harmful flows may send all of W while nobody else does. When others come, that is no debt:
-/// they wait for what one packet took too much, and have Wc in each window from then on.
+/// At a root harmful flows may send all of W while nobody else does. When others come, that is no
+/// debt: they wait for what one packet took too much, and have Wc in each window from then on.
 #[test]
 fn what_harmful_flows_send_in_idle_time_is_forgotten() {
     let mut window = SendWindow::new(&region(), LINE, 1_000);
@@ -432,10 +433,10 @@ fn an_input_queue_tells_its_neighbour_upstream() {
     let sent = fill(&mut switch, us(2), 2, [30_000, 10_000, 0, 0]);
     assert_eq!(sent, [(2, notice(63, &[id(5)]))], "the flow that comes through port 2");
     assert_eq!([0, 1].map(|port| switch.role(port, us(2))), [Role::Root, Role::None]);
-    // Host ports are told nothing.
+    // Host ports get no CNs.
     assert_eq!(fill(&mut switch, us(3), 1, [30_000, 0, 0, 0]), []);
-    // The neighbour downstream of port 0's flows says 20: (63 + 20) / 2 = 41.5, and its flows count,
-    // where they come through, once one of their packets was seen.
+    // The neighbour downstream of port 0's flows says 20: (63 + 20) / 2 = 41.5, and its flows
+    // count, where they come through, once one of their packets was seen.
     notify(&mut switch, us(4), 0, notice(20, &[id(7)]));
     assert_eq!(switch.role(0, us(4)), Role::Inner);
     assert_eq!(fill(&mut switch, us(4), 2, [40_000, 0, 0, 0]), []);
@@ -443,13 +444,13 @@ fn an_input_queue_tells_its_neighbour_upstream() {
     let sent = fill(&mut switch, us(5), 3, [40_000, 0, 0, 0]);
     assert_eq!(sent, [(3, notice(42, &[id(7)]))]);
     assert_eq!(fill(&mut switch, us(5), 2, [40_000, 0, 0, 0]), [], "flow 7 comes through port 3");
-    // What was told is forgotten after 50 us, what was found as well.
+    // What a CN said is forgotten after 50 us, and so is what was found.
     assert_eq!(switch.role(0, us(53)), Role::Inner, "port 3's sample is of 5 us");
     assert_eq!(switch.role(0, us(54)), Role::Root);
     assert_eq!(switch.role(0, us(55)), Role::None);
 }
 
-/// What was told last goes upstream first: the rest may be over.
+/// The flows of the latest CN go upstream first: the congestion of others may be over.
 #[test]
 fn the_latest_flows_go_upstream_first() {
     let params = RcmParams { region: RegionParams { notice_flows: 2, ..region() }, ..params() };
@@ -494,7 +495,8 @@ fn the_edge_holds_harmful_flows_alone() {
     assert_eq!(crossing(&switch, 5, until), Crossing::Allowed);
 }
 
-/// A second congestion finds nothing left of the first, though no packet came to see that it was over.
+/// A second congestion finds nothing left of the first, though no packet came to see that it was
+/// over.
 #[test]
 fn a_window_lasts_no_longer_than_its_congestion() {
     let mut switch = switch(&params());
@@ -541,7 +543,8 @@ fn reroute(switch: &mut RcmSwitch, now: Time, src: u32) -> u16 {
     port.get()
 }
 
-/// Section 3.4: new flows that are not harmful go where the region's degree is least, after several CNs.
+/// Section 3.4: new flows that are not harmful go where the region's degree is least, after several
+/// CNs.
 #[test]
 fn new_flows_go_around_congestion() {
     let mut switch = switch(&params());

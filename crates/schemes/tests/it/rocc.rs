@@ -25,7 +25,7 @@ fn paper() -> RoccParams {
     rocc::presets::paper(LINE)
 }
 
-/// The fair rates after periods that ended with so many steps of 600 B waiting.
+/// The fair rates after periods that ended with these multiples of 600 B waiting.
 fn rates(rate: Rate, queue: &[u64]) -> Vec<u32> {
     let mut controller = Controller::new(&rocc::presets::paper(rate), rate);
     queue
@@ -244,7 +244,7 @@ impl World {
         self.cp.on_drop(&mut cx, &mut self.ports.0, &self.ports.1, packet);
     }
 
-    /// The sources that are told when the timer fires, in order, and what.
+    /// Returns the sources that get a message when the timer fires, in order, and the message.
     fn told(&mut self) -> Vec<(u32, FairRate)> {
         let (now, mut effects) = (self.cp.next_timer(), Vec::new());
         let mut cx = Emits::arrive(FullCx::<Rocc>::new(now, &mut effects, &[]));
@@ -279,8 +279,8 @@ fn each_flow_with_a_packet_in_the_queue_is_told_once() {
     assert_eq!(world.cp.observe(&world.ports.0, us(40)), Some(50e9));
 }
 
-/// Protects flows that found the table full: what was not counted as it came is not taken off what was, as
-/// it leaves or is dropped.
+/// Protects flows that found the table full: what was not counted as it came is not taken off what
+/// was, as it leaves or is dropped.
 #[test]
 fn a_flow_that_was_left_out_is_told_once_there_is_room() {
     let mut world = World::new();

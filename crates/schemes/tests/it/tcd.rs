@@ -197,8 +197,8 @@ mod dcqcn {
         assert_eq!(rate(&rp, us(14)), cut);
     }
 
-    /// Protects that cut where holds are short: the least hold that is not refused leaves it, also when UE
-    /// comes as soon as it counts.
+    /// Protects that cut where holds are short: the least hold that is not refused leaves it, also
+    /// when UE comes as soon as it counts.
     #[test]
     fn a_hold_is_longer_than_a_cut_is_to_come() {
         let line = Rate::from_gbps(100);
@@ -400,8 +400,8 @@ mod hpcc {
         stack
     }
 
-    /// 100 Gb/s, T = 8 us, W_AI 50 B; each ACK ends a round trip of 8 us in which the port sent 120 %
-    /// of what it can.
+    /// 100 Gb/s, T = 8 us, W_AI 50 B; each ACK ends a round trip of 8 us in which the port sent 120
+    /// % of what it can.
     #[test]
     fn a_ue_does_not_cut() {
         let params = hpcc_tcd::presets::paper(LINE);

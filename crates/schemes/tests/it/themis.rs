@@ -256,7 +256,8 @@ fn an_echo_is_a_notification_where_receivers_send_no_cnps() {
     assert_eq!(blocks("cnp"), (false, 0, EcnCodePoint::CongestionExperienced));
 }
 
-/// Receivers space their CNPs; marks that ACKs echo come with each packet, and are no more of a reason to block.
+/// Receivers space their CNPs; marks that ACKs echo come with each packet, and are no more of a
+/// reason to block.
 #[test]
 fn echoes_of_one_congestion_block_as_one_cnp() {
     let mut external =
@@ -384,7 +385,8 @@ fn the_prototypes_round_puts_back_what_comes_before_its_first_returns() {
     assert!(leaves(&mut prototype, 157, 8));
 }
 
-/// A packet that leaves makes the flow ready for another round, and the next begins it, however late it comes.
+/// A packet that leaves makes the flow ready for another round, and the next begins it, however
+/// late it comes.
 #[test]
 fn the_prototypes_next_round_is_made_ready_by_a_packet_that_leaves() {
     let mut word = echo(1).header;
@@ -399,11 +401,12 @@ fn the_prototypes_next_round_is_made_ready_by_a_packet_that_leaves() {
         };
         turns.iter().map(leaves).collect::<Vec<_>>()
     };
-    // A round of one packet is over 1 us after the notification, which is fresh: the next packet goes back a
-    // millisecond later. As it leaves nothing is fresh.
+    // A round of one packet is over 1 us after the notification, which is fresh: the next packet
+    // goes back a millisecond later. As it leaves nothing is fresh.
     assert_eq!(turns(Some(0), &[(1, 1), (1, 1), (1000, 2), (1000, 2)]), [false, true, false, true]);
     assert_eq!(turns(None, &[(1001, 3), (1001, 4)]), [true, true]);
-    // The first packet after the next notification leaves, 55 us later at most, and the one after it goes back.
+    // The first packet after the next notification leaves, 55 us later at most, and the one after
+    // it goes back.
     assert_eq!(turns(Some(2000), &[(2055, 5), (3000, 6), (3000, 6)]), [true, false, true]);
     // In a round of two the one that ends it is the last that went back.
     assert_eq!(turns(Some(4000), &[(4010, 7), (4011, 8), (4011, 9)]), [true, false, false]);
@@ -425,7 +428,8 @@ fn the_prototype_blocks_for_no_cnps() {
 #[test]
 fn a_flow_of_the_prototype_gives_way_where_no_place_is_unused() {
     let params = params("themis-prototype", &[("flow_entries", Value::Count(16))]);
-    // Of flows that hear of congestion once, a millisecond apart, those that are blocked afterwards.
+    // Of flows that hear of congestion once, a millisecond apart, those that are blocked
+    // afterwards.
     let blocked = |flows: u32| {
         let mut prototype = Prototype::new(&params.external);
         for flow in 0..flows {
@@ -451,7 +455,8 @@ fn a_round_of_the_prototype_ends_with_a_packet_that_it_waits_for() {
     let leaves = |prototype: &mut Prototype, sequence| {
         prototype.turn(us(90), &packet(sequence)) == DequeueAction::Send
     };
-    // 1 to 3 went back; the first or the last of them is dropped. The notification is too old for another.
+    // 1 to 3 went back; the first or the last of them is dropped. The notification is too old for
+    // another.
     for (dropped, goes_on) in [(1, true), (2, false), (3, true)] {
         let mut prototype = armed();
         assert_eq!([1, 2, 3].map(|packet| leaves(&mut prototype, packet)), [false; 3]);
@@ -469,7 +474,8 @@ fn a_round_of_the_prototype_ends_with_a_packet_that_it_waits_for() {
 }
 
 proptest! {
-    /// Flows leave in the order in which they came, whatever their blocking times do, and all leave.
+    /// Flows leave in the order in which they came, whatever their blocking times do, and all
+    /// leave.
     #[test]
     fn resubmission_keeps_the_order_of_a_flow(
         events in prop::collection::vec((0..3_u32, 0..3_u8, 0..40_000_000_u64), 1..300),
@@ -530,7 +536,8 @@ proptest! {
         let (mut data, mut turns) = (0, 0);
         while arrivals.peek().is_some() || !queue.is_empty() {
             // What is due first: the port's next turn, or an arrival.
-            let next = arrivals.peek().map_or(Time::NEVER, |(_, (_, _, gap))| now + Time::from_ps(*gap));
+            let next = arrivals.peek();
+            let next = next.map_or(Time::NEVER, |(_, (_, _, gap))| now + Time::from_ps(*gap));
             let busy_until = if queue.is_empty() { Time::NEVER } else { free_at.max(now) };
             if next <= busy_until {
                 let (number, (flow, kind, _)) = arrivals.next().expect("it was there");

@@ -219,8 +219,8 @@ fn records_of_the_first_half_are_turned_round_and_emptied() {
 #[test]
 fn acks_from_inside_set_the_pace() {
     let mut external = External::new(&params(&[]));
-    // T is 6 us and W_init 75,000 B. A full port, and a queue of a BDP: U = 2, and W is 75,000 / (2 /
-    // 0.95) and W_AI = 37.5, so 35,662.5 B: 47.55 Gb/s.
+    // T is 6 us and W_init 75,000 B. A full port, and a queue of a BDP: U = 2, and W is 75,000 / (2
+    // / 0.95) and W_AI = 37.5, so 35,662.5 B: 47.55 Gb/s.
     external.meets(75_000);
     // 1048 B take 176.32 ns at that pace, and it is free at 20 us: of 7 packets at once the first
     // goes, those due within a pass after that, and the seventh, due at 1.058 us, after two.
@@ -265,8 +265,8 @@ fn t_is_the_least_round_trip_and_no_retransmission_counts() {
     external.goes_on(us(14), &mut data(1, 2_000));
     let now = us(14) + Time::from_ns(1);
     external.acknowledged(now, 1, 3_000, one_hop(7, us(12), 110_000, 75_000));
-    // With T = 6 us a packet still takes less than a pass; with a nanosecond it would take 84 us, that
-    // of the least rate.
+    // With T = 6 us a packet still takes less than a pass; with a nanosecond it would take 84 us,
+    // that of the least rate.
     external.acknowledged(us(16), 1, 3_100, one_hop(7, us(13), 122_500, 75_000));
     assert_eq!(external.goes_on(us(20), &mut data(1, 3_000)).1, 0);
     assert_eq!(external.goes_on(us(20), &mut data(1, 4_000)).1, 1);
@@ -371,8 +371,8 @@ fn a_sender_keeps_to_the_lower_rate_with_a_window_of_the_whole_path() {
     let limits = host.hears(us(12), us(6), 2_000, one_hop(7, us(9), 75_000, 75_000));
     let pace = Rate::from_mbps(47_550);
     assert_eq!((limits.rate, limits.window), (pace, pace.bytes_in(us(1012))));
-    // ACKs have their own law, of 1012 us: 1012 us later, with 12.65 MB passed, half a BDP waits there,
-    // so U is 1.5 and the rate 63.3 Gb/s: not the lower one, nor the window.
+    // ACKs have their own law, of 1012 us: 1012 us later, with 12.65 MB passed, half a BDP waits
+    // there, so U is 1.5 and the rate 63.3 Gb/s: not the lower one, nor the window.
     host.acknowledged(us(2_000), 1_000, one_hop(9, us(1_500), 0, 6_325_000));
     let still = host.acknowledged(us(3_012), 20_000, one_hop(9, us(2_512), 12_650_000, 6_325_000));
     assert_eq!(still, limits);
@@ -410,11 +410,14 @@ fn presets_are_those_of_hpcc_but_for_t() {
 }
 
 proptest! {
-    /// Flows leave in the order in which they came, whatever their halves of the path do, and all leave
-    /// as fast as the least rate lets them at worst.
+    /// Flows leave in the order in which they came, whatever their halves of the path do, and all
+    /// leave as fast as the least rate lets them at worst.
     #[test]
     fn resubmission_keeps_the_order_of_a_flow(
-        events in prop::collection::vec((0..3_u32, 0..3_u8, 0..20_000_000_u64, 0..400_000_u64), 1..300),
+        events in prop::collection::vec(
+            (0..3_u32, 0..3_u8, 0..20_000_000_u64, 0..400_000_u64),
+            1..300,
+        ),
     ) {
         let mut external = External::new(&params(&[]));
         let mut now = Time::ZERO;

@@ -48,8 +48,8 @@ impl Sender {
     fn update(&mut self, rtt: Time) -> u64 {
         self.ack(16_000, 15_999, rtt)
     }
-    /// Brings the rate down to its floor by round trips of 1 ms. From then on the gradient is that of
-    /// the newest round trip alone.
+    /// Brings the rate down to its floor by round trips of 1 ms. From then on the gradient is that
+    /// of the newest round trip alone.
     fn floored(mut self) -> Sender {
         self.update(us(8));
         let floor = self.params.min_rate.bps();
@@ -149,9 +149,9 @@ mod paper {
 mod ns3 {
     use super::*;
 
-    /// Two flows of 50 MB into one 100G port, the second 300 us after the first, as run.py's `timely`:
-    /// the first one's rates. Round trips are from a model of that network that gives the simulator's
-    /// flow completion times to the nanosecond.
+    /// Two flows of 50 MB into one 100G port, the second 300 us after the first, as run.py's
+    /// `timely`: the first one's rates. Round trips are from a model of that network that gives the
+    /// simulator's flow completion times to the nanosecond.
     #[test]
     fn the_hpcc_simulators_rates_to_the_bit() {
         let mut sender = Sender::new("timely-hpcc", 100);
@@ -195,7 +195,8 @@ mod ns3 {
     #[test]
     fn an_update_takes_a_round_trip() {
         let mut sender = Sender::new("timely-hpcc", 100);
-        // 99 000 bytes are under way when the first ACK arrives: the next update is by a byte beyond.
+        // 99 000 bytes are under way when the first ACK arrives: the next update is by a byte
+        // beyond.
         sender.ack(1000, 99_000, us(8));
         for _ in 0..99 {
             assert_eq!(sender.ack(1000, 99_000, us(600)), 100_000_000_000);

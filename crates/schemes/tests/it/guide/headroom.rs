@@ -12,7 +12,7 @@ use units::{Bytes, Rate, Time};
 crate::params! {
     /// Parameters of Headroom.
     pub struct HeadroomParams {
-        /// How busy the busiest link shall be.
+        /// Target share of the rate of the busiest link.
         share: f64, "eta", 0.1..=1.0, "chosen for this example";
     }
 }
