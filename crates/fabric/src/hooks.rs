@@ -20,3 +20,9 @@ pub(crate) type CpTimerOf<S> = <<S as Scheme>::Cp as Cp<S>>::Timer;
 pub(crate) type RpTimerOf<S> = <<S as Scheme>::Rp as Rp<S>>::Timer;
 /// Whether the notification point has a timer.
 pub(crate) type NpTimerOf<S> = <<S as Scheme>::Np as Np<S>>::Timer;
+
+/// Whether the scheme has traffic classes of its own.
+#[inline(always)]
+pub(crate) const fn has_own_classes<S: Scheme>() -> bool {
+    S::CLASSES.is_some()
+}

@@ -27,16 +27,16 @@ impl<S: Scheme> Simulation<S> {
     /// If the scheme does not fit the network, or the setup cannot be built.
     pub fn new(setup: &Setup, params: S::Params) -> Result<Simulation<S>, SetupError> {
         let common = Arc::new(RunContext::<S>::new(setup, params)?);
-        if common.routes.max_switches > S::MAX_HOPS {
+        if common.routes.max_switches > S::NEEDS.max_hops {
             return Err(SetupError::PathTooLong {
                 switches: common.routes.max_switches,
-                room: S::MAX_HOPS,
+                room: S::NEEDS.max_hops,
             });
         }
-        if common.rates.count() > S::MAX_RATES {
+        if common.rates.count() > S::NEEDS.max_link_rates {
             return Err(SetupError::TooManyLinkRates {
                 rates: common.rates.count(),
-                room: S::MAX_RATES,
+                room: S::NEEDS.max_link_rates,
             });
         }
         if let Some(priority) = common.classes.class_in_use(setup.pfc.lossless, &common.flows) {
@@ -45,7 +45,7 @@ impl<S: Scheme> Simulation<S> {
         if let Some(priority) = common.classes.class_not_first() {
             return Err(SetupError::ClassNotFirst { priority });
         }
-        if S::SYMMETRIC_PATHS
+        if S::NEEDS.symmetric_paths
             && let Some((src, dst)) = common.asymmetric_pair()
         {
             return Err(SetupError::AsymmetricPath { src, dst });

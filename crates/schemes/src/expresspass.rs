@@ -26,7 +26,8 @@ pub use receiver::NotificationPoint;
 pub use sender::ReactionPoint;
 
 use crate::contract::{
-    ClassSpec, Ctl, HostFacts, PlainSwitch, Preset, QueueLimit, Scheme, SwitchFacts, WireFacts,
+    ClassSpec, Classes, Ctl, HostFacts, Needs, PlainSwitch, Preset, QueueLimit, Scheme,
+    SwitchFacts, WireFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -112,8 +113,8 @@ impl Scheme for ExpressPass {
             params: presets::paper,
         },
     ];
-    const SYMMETRIC_PATHS: bool = true;
-    const CLASSES: bool = true;
+    const NEEDS: Needs = Needs { symmetric_paths: true, ..Needs::NONE };
+    const CLASSES: Option<Classes<ExpressPassParams>> = Some(classes);
 
     type Params = ExpressPassParams;
     type Meta = Credit;
@@ -140,18 +141,6 @@ impl Scheme for ExpressPass {
     /// Credit number and time, 4 B each, on data; nothing on ACKs.
     fn meta_bytes(_params: &ExpressPassParams) -> (u32, u32) {
         (8, 0)
-    }
-    /// In the paper, credits take 84 of 84 + 1538 bytes: one credit for each full data packet,
-    /// which travels in the other direction (section 3.1).
-    fn classes(params: &ExpressPassParams, wire: &WireFacts) -> Vec<ClassSpec> {
-        let credit = wire.min_control_bytes.get() as f64;
-        vec![ClassSpec {
-            priority: priority(params),
-            limit: QueueLimit::DropTail(params.credit_queue as u32),
-            share: credit / spacing(params, wire).get() as f64,
-            burst: params.credit_burst as u32,
-            first: true,
-        }]
     }
     fn host(params: &ExpressPassParams, facts: &HostFacts) -> HostState {
         let min_gap = facts.line_rate.time_for(spacing(params, &facts.wire));
@@ -182,6 +171,19 @@ impl Scheme for ExpressPass {
             ("credits_wasted", host.wasted),
         ]
     }
+}
+
+/// In the paper, credits take 84 of 84 + 1538 bytes: one credit for each full data packet,
+/// which travels in the other direction (section 3.1).
+fn classes(params: &ExpressPassParams, wire: &WireFacts) -> Vec<ClassSpec> {
+    let credit = wire.min_control_bytes.get() as f64;
+    vec![ClassSpec {
+        priority: priority(params),
+        limit: QueueLimit::DropTail(params.credit_queue as u32),
+        share: credit / spacing(params, wire).get() as f64,
+        burst: params.credit_burst as u32,
+        first: true,
+    }]
 }
 
 /// The presets, as functions of the rate of the hosts' ports.

@@ -29,9 +29,9 @@
 //! then divide the share again, and rates fall below it.
 
 use crate::contract::{
-    Absent, Ack, Body, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, NoCtl, Np, OnEnqueue,
-    Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp, Scheme, SendLimits,
-    SenderMetric, Strict, SwitchFacts,
+    Absent, Ack, Body, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, Needs, NoCtl, Np,
+    OnEnqueue, Pacing, Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp,
+    Scheme, SendLimits, SenderMetric, Strict, SwitchFacts,
 };
 use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
@@ -115,9 +115,8 @@ impl<const N: usize> Scheme for Fncc<N> {
         ecn: None,
         params: presets::paper,
     }];
-    const SYMMETRIC_PATHS: bool = true;
-    const MAX_HOPS: usize = N;
-    const MAX_RATES: usize = LinkRates::MAX;
+    const NEEDS: Needs =
+        Needs { symmetric_paths: true, max_hops: N, max_link_rates: LinkRates::MAX, ..Needs::NONE };
 
     type Params = FnccParams;
     type Meta = AckReport<N>;
@@ -445,7 +444,7 @@ impl<const N: usize> ReactionPoint<N> {
 impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
     type Timer = Absent;
     /// As HPCC.
-    const REPACE: bool = true;
+    const PACING: Pacing = Pacing::Continuous;
 
     fn open(
         params: &FnccParams,

@@ -33,8 +33,8 @@ pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
 
 use crate::contract::{
-    Absent, Ctl, Flags, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme,
-    SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ctl, Flags, Header, HostCx, HostFacts, Pacing, PathFacts, PlainReceiver, Preset, Rp,
+    Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -334,7 +334,7 @@ impl ReactionPoint {
 impl Rp<Hiercc> for ReactionPoint {
     type Timer = Absent;
     /// A new rate applies at once, also to a packet that already waits.
-    const REPACE: bool = true;
+    const PACING: Pacing = Pacing::Continuous;
 
     fn open(params: &HierccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Self {
         ReactionPoint::new(params, path)

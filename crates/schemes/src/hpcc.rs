@@ -16,8 +16,8 @@ pub mod window;
 pub use window::{Bottleneck, Law, ReactionPoint};
 
 use crate::contract::{
-    Absent, Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
-    SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, HostCx, HostFacts, LinkRates, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
+    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::form::Form;
 use crate::int::{IntFormat, IntStack, StampInt};
@@ -136,8 +136,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
             params: presets::ns3,
         },
     ];
-    const MAX_HOPS: usize = N;
-    const MAX_RATES: usize = LinkRates::MAX;
+    const NEEDS: Needs = Needs { max_hops: N, max_link_rates: LinkRates::MAX, ..Needs::NONE };
 
     type Params = HpccParams;
     type Meta = IntStack<N>;
@@ -309,7 +308,7 @@ impl<const N: usize> Variant<N> {
 impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {
     type Timer = Absent;
     /// As in the HPCC simulator, whose pacer moves the next packet when the rate changes.
-    const REPACE: bool = true;
+    const PACING: Pacing = Pacing::Continuous;
 
     fn open(params: &HpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Variant<N> {
         Variant::new(params, path)

@@ -10,7 +10,7 @@
 //! The bits that are cut off are rounded at random, too, so that the error averages out.
 
 use crate::contract::{
-    Absent, Ack, Body, Cp, Header, HostCx, HostFacts, LocalCx, NoCtl, Packet, PacketKind,
+    Absent, Ack, Body, Cp, Header, HostCx, HostFacts, LocalCx, NoCtl, Pacing, Packet, PacketKind,
     PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SendLimits,
     SenderMetric, SwitchFacts,
 };
@@ -446,7 +446,7 @@ pub struct ReactionPoint {
 impl Rp<HpccPint> for ReactionPoint {
     type Timer = Absent;
     /// As in HPCC.
-    const REPACE: bool = true;
+    const PACING: Pacing = Pacing::Continuous;
 
     fn open(
         params: &HpccPintParams,

@@ -8,8 +8,8 @@
 //! [HPCC](crate::hpcc)'s.
 
 use crate::contract::{
-    Absent, Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp,
-    Scheme, SendLimits, SenderMetric, Stack, SwitchFacts,
+    Absent, Ack, EcnCodePoint, HostCx, HostFacts, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
+    Preset, Rp, Scheme, SendLimits, SenderMetric, Stack, SwitchFacts,
 };
 use crate::dcqcn;
 use crate::hpcc::{self, Hpcc, HpccParams, Variant};
@@ -56,8 +56,7 @@ impl<const N: usize> Scheme for HpccTcd<N> {
             params: presets::ns3,
         },
     ];
-    const MAX_HOPS: usize = N;
-    const MAX_RATES: usize = Hpcc::<N>::MAX_RATES;
+    const NEEDS: Needs = Hpcc::<N>::NEEDS;
 
     type Params = HpccTcdParams;
     type Meta = IntStack<N>;
@@ -104,7 +103,7 @@ pub struct OverloadMaskingReactionPoint<const N: usize>(Variant<N>);
 
 impl<const N: usize> Rp<HpccTcd<N>> for OverloadMaskingReactionPoint<N> {
     type Timer = Absent;
-    const REPACE: bool = <Variant<N> as Rp<Hpcc<N>>>::REPACE;
+    const PACING: Pacing = <Variant<N> as Rp<Hpcc<N>>>::PACING;
 
     fn open(
         params: &HpccTcdParams,

@@ -58,7 +58,7 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 
 /// The congestion point of a switch that stamps each data packet as it begins to leave.
 ///
-/// Its scheme declares in [`Scheme::MAX_HOPS`] and [`Scheme::MAX_RATES`] what there is room for, so
+/// Its scheme declares in [`Scheme::NEEDS`] what there is room for, so
 /// that runs with longer paths or more rates are refused. A scheme without these does not compile:
 ///
 /// ```compile_fail
@@ -69,8 +69,7 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 /// # pub struct Nothing {} }
 /// struct Forgetful;
 /// impl Scheme for Forgetful {
-///     // const MAX_HOPS: usize = 5;
-///     // const MAX_RATES: usize = LinkRates::MAX;
+///     // const NEEDS: Needs = Needs { max_hops: 5, max_link_rates: LinkRates::MAX, ..Needs::NONE };
 ///     type Meta = IntStack<5>;
 ///     type Cp = StampInt;
 /// #   const NAME: &'static str = "forgetful";
@@ -130,12 +129,12 @@ where
     fn port(&self, _params: &S::Params, facts: &PortFacts) -> RateCode {
         const {
             assert!(
-                S::MAX_HOPS <= <S::Meta as CarriesInt>::ROOM,
-                "Scheme::MAX_HOPS is above what the packets have room for"
+                S::NEEDS.max_hops <= <S::Meta as CarriesInt>::ROOM,
+                "Needs::max_hops is above what the packets have room for"
             );
             assert!(
-                S::MAX_RATES <= LinkRates::MAX,
-                "Scheme::MAX_RATES is above what INT records tell apart"
+                S::NEEDS.max_link_rates <= LinkRates::MAX,
+                "Needs::max_link_rates is above what INT records tell apart"
             );
         }
         self.format.code(&self.rates, facts.rate)

@@ -47,8 +47,8 @@ pub use pauses::Pauses;
 pub use switch::{CongestionPoint, PortState};
 
 use crate::contract::{
-    Ack, Ctl, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Present, Preset, Rp, RpTimer,
-    RpTimerSlot, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Ack, Ctl, Header, HostCx, HostFacts, Needs, Pacing, PathFacts, PlainReceiver, Present, Preset,
+    Rp, RpTimer, RpTimerSlot, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::Cnp;
 use crate::params::ParamError;
@@ -113,9 +113,7 @@ impl<B: Base> Scheme for Mercury<B> {
     const CAVEAT: &'static str = "The paper gives neither the congestion threshold nor the spacing \
                                   of CNPs.";
     const PRESETS: &'static [Preset<B::Joined>] = <B as Base>::PRESETS;
-    const SYMMETRIC_PATHS: bool = B::SYMMETRIC_PATHS;
-    const MAX_HOPS: usize = B::MAX_HOPS;
-    const MAX_RATES: usize = B::MAX_RATES;
+    const NEEDS: Needs = B::NEEDS;
 
     type Params = B::Joined;
     type Meta = B::Meta;
@@ -262,7 +260,7 @@ impl<B: Base> Sender<B> {
 
 impl<B: Base> Rp<Mercury<B>> for Sender<B> {
     type Timer = Present;
-    const REPACE: bool = <B::Rp as Rp<B>>::REPACE;
+    const PACING: Pacing = <B::Rp as Rp<B>>::PACING;
 
     fn open(
         params: &B::Joined,

@@ -46,7 +46,7 @@ pub use paths::FlowTable;
 pub use switch::{RcmSwitch, Role};
 pub use window::{SendWindow, SentPacket};
 
-use crate::contract::{Address, Ctl, HostFacts, Preset, Scheme, SwitchFacts};
+use crate::contract::{Address, Ctl, HostFacts, Needs, Preset, Scheme, SwitchFacts};
 use crate::dcqcn::{self, Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -171,7 +171,7 @@ impl Scheme for Rcm {
         "Liu et al., Regional Congestion Mitigation in Lossless Datacenter Networks, NPC 2017";
     const CAVEAT: &'static str = "The paper gives no value of any of its parameters. Switches are \
                                   CIOQ: compare with schemes on the same switches.";
-    const ONE_DATA_PRIORITY: bool = true;
+    const NEEDS: Needs = Needs { one_data_priority: true, ..Needs::NONE };
     const PRESETS: &'static [Preset<RcmParams>] = &[
         Preset {
             name: "rcm",

@@ -49,9 +49,9 @@ impl SchemeInfo {
             paper: S::PAPER,
             caveat: S::CAVEAT,
             presets: || S::PRESETS.iter().map(Preset::info).collect(),
-            symmetric_paths: S::SYMMETRIC_PATHS,
+            symmetric_paths: S::NEEDS.symmetric_paths,
             reroutes: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
-            one_data_priority: S::ONE_DATA_PRIORITY,
+            one_data_priority: S::NEEDS.one_data_priority,
             input_queues: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
             params: <S::Params as Params>::specs,
             resolve: |preset, host_rate, overrides| {

@@ -16,9 +16,9 @@ mod flow_table;
 pub use flow_table::FlowTable;
 
 use crate::contract::{
-    Cp, CpTimer, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, OnEnqueue, Packet,
-    PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Ports, Present, Preset, QpEnd, Rp,
-    RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Cp, CpTimer, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, OnEnqueue, Pacing,
+    Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Ports, Present, Preset,
+    QpEnd, Rp, RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
 use std::collections::VecDeque;
@@ -432,7 +432,7 @@ impl ReactionPoint {
 impl Rp<Rocc> for ReactionPoint {
     type Timer = Present;
     /// At a low rate a packet may wait long. A message takes effect without waiting for it.
-    const REPACE: bool = true;
+    const PACING: Pacing = Pacing::Continuous;
 
     fn open(params: &RoccParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
         ReactionPoint::new(params, path)

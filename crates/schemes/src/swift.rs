@@ -11,8 +11,8 @@
 //! own. Here a NIC answers at once, so only the fabric's part is modelled.
 
 use crate::contract::{
-    Absent, Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp,
-    Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, HostCx, HostFacts, NoCtl, Pacing, PathFacts, PlainReceiver, PlainSwitch, Preset,
+    Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -314,7 +314,7 @@ impl ReactionPoint {
 impl Rp<Swift> for ReactionPoint {
     type Timer = Absent;
     /// A window that grows past one packet ends the wait for the pacer.
-    const REPACE: bool = true;
+    const PACING: Pacing = Pacing::Continuous;
 
     fn open(
         params: &SwiftParams,

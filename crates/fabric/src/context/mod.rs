@@ -60,7 +60,7 @@ impl<S: Scheme> RunContext<S> {
     pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<RunContext<S>, SetupError> {
         let compat = Compat::new(setup.quirks);
         let wire = WireSizes::new(setup, S::meta_bytes(&params));
-        let own = if S::CLASSES { S::classes(&params, &wire.facts) } else { Vec::new() };
+        let own = S::CLASSES.map_or(Vec::new(), |classes| classes(&params, &wire.facts));
         let classes = Classes::new(setup, &compat, own);
 
         let graph = Graph::new(&setup.nodes, &setup.links, &setup.outages);
@@ -90,7 +90,7 @@ impl<S: Scheme> RunContext<S> {
             flows,
             host: setup.host,
             switch_latency: setup.switch.latency,
-            symmetric: setup.paths != Paths::FiveTuple || S::SYMMETRIC_PATHS,
+            symmetric: setup.paths != Paths::FiveTuple || S::NEEDS.symmetric_paths,
             clock: compat.clock(),
             compat,
             fast_paths: !setup.reference_mode,

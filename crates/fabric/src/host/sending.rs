@@ -9,7 +9,7 @@ use crate::host::qp::{Messages, Sender, StreamMessage};
 use crate::network::flow::NO_FLOW;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Scheme, Win};
-use schemes::contract::{HostCx, Rp, RpTimerSlot};
+use schemes::contract::{HostCx, Pacing, Rp, RpTimerSlot};
 use units::Time;
 
 impl<S: Scheme> Host<S> {
@@ -127,7 +127,7 @@ impl<S: Scheme> Host<S> {
     pub(super) fn reschedule_qp(&mut self, now: Time, slot: u32) {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         let nic = &mut self.nics[sender.nic as usize];
-        if <S::Rp as Rp<S>>::REPACE {
+        if matches!(<S::Rp as Rp<S>>::PACING, Pacing::Continuous) {
             sender.pace(sender.rp.limits().rate, nic.port.rate(), self.common.clock);
             if let Some(scan) = &mut nic.scan {
                 scan.pacing_changed(sender.next_at, now);

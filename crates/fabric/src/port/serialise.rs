@@ -1,6 +1,7 @@
 //! Puts packets on the wire: how long they take and when they arrive.
 
 use super::Port;
+use crate::hooks::has_own_classes;
 use crate::packet::{PacketKind, Scheme, Win};
 use engine::{Class, Handle, LinkLane};
 use units::Time;
@@ -35,7 +36,7 @@ impl Port {
             let (arrival, class) = self.put_on_wire(start, end, (kind, size));
             window.send_unique(&self.link, arrival, class, handle);
         }
-        if S::CLASSES
+        if has_own_classes::<S>()
             && let Some(shaper) = &mut self.shaper
         {
             shaper.sent(priority as usize & 7, start, self.free_at);

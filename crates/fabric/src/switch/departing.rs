@@ -3,7 +3,7 @@
 use super::actions::Actor;
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
-use crate::hooks::{RequeueOf, SubQueuesOf};
+use crate::hooks::{RequeueOf, SubQueuesOf, has_own_classes};
 use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC;
 use crate::switch::chassis::Chassis;
@@ -74,7 +74,7 @@ impl<S: Scheme> Switch<S> {
         port: usize,
     ) {
         let now = self.chassis.due.at(port);
-        let (queue, mut handle) = if (!PLAIN || S::CLASSES) && self.gated {
+        let (queue, mut handle) = if (!PLAIN || has_own_classes::<S>()) && self.gated {
             match self.take_gated(window, port, now) {
                 Some(taken) => taken,
                 // A gate is still closed that was expected to be open by now.
@@ -136,7 +136,7 @@ impl<S: Scheme> Switch<S> {
         port: usize,
         now: Time,
     ) {
-        if (!PLAIN || S::CLASSES) && self.gated {
+        if (!PLAIN || has_own_classes::<S>()) && self.gated {
             self.schedule_gated(window, port, now);
         } else {
             self.chassis.next_departure(port);

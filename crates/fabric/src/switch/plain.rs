@@ -6,6 +6,7 @@
 use super::actions::Actor;
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
+use crate::hooks::has_own_classes;
 use crate::packet::{Packet, PacketKind, Scheme, Win};
 use crate::routing::NO_ROUTE;
 use crate::switch::chassis::Chassis;
@@ -73,7 +74,7 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (kind, priority, size) = packet.header.kind_priority_size();
         self.chassis.audit.arrived += u64::from(size);
-        if S::CLASSES && !self.has_room(window, now, out, priority) {
+        if has_own_classes::<S>() && !self.has_room(window, now, out, priority) {
             self.chassis.discard(window, now, tag.port(window), handle);
             return false;
         }
@@ -100,7 +101,8 @@ impl<S: Scheme> Switch<S> {
         let passes = open
             && (immediate || tag.is_last_of_instant(window))
             && in_turn
-            && (!S::CLASSES || self.chassis.ports[out].allowed_by_shaper(1 << priority, now) != 0);
+            && (!has_own_classes::<S>()
+                || self.chassis.ports[out].allowed_by_shaper(1 << priority, now) != 0);
         let wire = (kind, priority, size);
         if passes {
             match self.send_direct(window, (now, tag, handle), out, wire) {

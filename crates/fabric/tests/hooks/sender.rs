@@ -4,9 +4,9 @@ use crate::common::{Build, FIRST, FULL, US, balances, fct, line, port, run, star
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{ack_back, alone, no_cp, no_host, one_way, toy};
 use schemes::contract::{
-    Absent, Ack, Cp, Header, HostCx, HostFacts, LinkRates, LocalCx, NoCtl, Np, OnArrival, Packet,
-    PacketKind, PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Present, Rp, RpTimer,
-    Scheme, SendLimits, SwitchFacts, Verdict,
+    Absent, Ack, Cp, Header, HostCx, HostFacts, LinkRates, LocalCx, NoCtl, Np, OnArrival, Pacing,
+    Packet, PacketKind, PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Present, Rp,
+    RpTimer, Scheme, SendLimits, SwitchFacts, Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
@@ -71,7 +71,7 @@ fn a_stamp_comes_back_and_a_window_of_one_sends_a_packet_a_round_trip() {
     assert_eq!(fct(&output, 0), rtt(FIRST) + 9 * rtt(FULL));
 }
 
-// ---- rate, REPACE, on_timer, not_before ----
+// ---- rate, PACING, on_timer, not_before ----
 
 toy! {
     /// Sends at 1 Gb/s (8 ns a byte) until 3 us, then at 2 Gb/s (4 ns a byte).
@@ -97,7 +97,7 @@ where
     S: Scheme,
 {
     type Timer = Present;
-    const REPACE: bool = REPACE;
+    const PACING: Pacing = if REPACE { Pacing::Continuous } else { Pacing::FromNextPacket };
     fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> Self {
         Doubler { rate: Rate::from_gbps(1), timer: US * 3 }
     }

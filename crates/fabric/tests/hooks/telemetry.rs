@@ -5,7 +5,7 @@ use crate::common::{ACK, Build, FIRST, FULL, G100, line, run};
 use crate::toy::{BYTE, Log, Plain};
 use crate::toy::{no_host, toy};
 use schemes::contract::{
-    Absent, Ack, Body, Cp, FullCx, HostCx, LinkRates, NoCtl, OnEnqueue, Packet, PathFacts,
+    Absent, Ack, Body, Cp, FullCx, HostCx, LinkRates, Needs, NoCtl, OnEnqueue, Packet, PathFacts,
     PlainReceiver, PortFacts, PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
 };
 use schemes::fncc::{AckReport, Fncc, IntTable};
@@ -26,8 +26,7 @@ type Told = (u64, Vec<IntRecord>);
 toy! {
     /// HPCC's records, and senders at line rate that note them.
     WithData: Log<Told>, IntStack<5>, NoCtl, (), Listener, PlainReceiver, StampInt;
-    const MAX_HOPS: usize = 5;
-    const MAX_RATES: usize = LinkRates::MAX;
+    const NEEDS: Needs = Needs { max_hops: 5, max_link_rates: LinkRates::MAX, ..Needs::NONE };
     no_host!();
     fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<StampInt> {
         Hpcc::<5>::congestion_point(&schemes::hpcc::presets::paper(G100), facts)

@@ -122,6 +122,9 @@ pub enum QueueLimit {
     DropTail(u32),
 }
 
+/// Gives the traffic classes of a scheme with parameters `P`.
+pub type Classes<P> = fn(params: &P, wire: &WireFacts) -> Vec<ClassSpec>;
+
 /// A traffic class that a scheme needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassSpec {

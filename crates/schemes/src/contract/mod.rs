@@ -18,6 +18,7 @@ mod ctl;
 mod effects;
 mod facts;
 mod level;
+mod needs;
 mod packet;
 mod preset;
 mod rates;
@@ -36,14 +37,16 @@ pub use capabilities::{
 pub use ctl::{Ctl, NoCtl};
 pub use effects::{HostCx, QpEnd, SwitchEffect, SwitchEffects};
 pub use facts::{
-    ClassSpec, HostFacts, HostLocation, PathFacts, PortFacts, QueueLimit, SwitchFacts, WireFacts,
+    ClassSpec, Classes, HostFacts, HostLocation, PathFacts, PortFacts, QueueLimit, SwitchFacts,
+    WireFacts,
 };
 pub use level::{Departure, EmitCx, Emits, FullCx, Level, LocalCx, Order, PortLocal, Strict};
+pub use needs::Needs;
 pub use packet::{Address, Body, EcnCodePoint, Flags, Header, Packet, PacketKind};
 pub use preset::{EcnLaw, Preset, PresetInfo};
 pub use rates::{LinkRates, RateCode};
 pub use receiver::{Np, PlainReceiver};
 pub use scheme::Scheme;
-pub use sender::{Ack, Rp, SendLimits, SenderMetric};
+pub use sender::{Ack, Pacing, Rp, SendLimits, SenderMetric};
 pub use stack::Stack;
 pub use switch::{Cp, PlainSwitch, PortView, Ports, SwitchFlowMetric};

@@ -1,6 +1,6 @@
 //! A scheme: its three parts, its parameters, and what its packets carry.
 
-use super::{ClassSpec, Cp, Ctl, HostFacts, Np, Preset, Rp, SwitchFacts, WireFacts};
+use super::{Classes, Cp, Ctl, HostFacts, Needs, Np, Preset, Rp, SwitchFacts};
 use crate::params::{ParamError, Params};
 
 /// A congestion-control scheme: RP x NP x CP, and the facts that `rocelab list` shows of it.
@@ -15,18 +15,12 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     const CAVEAT: &'static str = "";
     /// Its named parameter sets; the first is the default.
     const PRESETS: &'static [Preset<Self::Params>];
-    /// Data and ACKs must take the same path.
-    const SYMMETRIC_PATHS: bool = false;
-    /// It takes the queues of a port for one: runs whose data has several priorities are refused.
-    const ONE_DATA_PRIORITY: bool = false;
-    /// Most switch hops that a packet's [`Meta`](Scheme::Meta) has room for; runs with longer paths are
-    /// refused. A scheme whose packets carry an [`IntStack`](crate::int::IntStack) has to say it.
-    const MAX_HOPS: usize = usize::MAX;
-    /// Most rates that links may have: those that its packets can tell apart,
-    /// [`LinkRates::MAX`] where they carry a [`RateCode`].
-    const MAX_RATES: usize = usize::MAX;
-    /// It has traffic classes of its own; without it [`classes`](Scheme::classes) is not asked.
-    const CLASSES: bool = false;
+    /// What a run must have; other runs are refused.
+    const NEEDS: Needs = Needs::NONE;
+    /// Traffic classes that need more than the scenario says: a drop-tail limit, a shaper. They
+    /// hold at every port, of switches and of hosts. A run is refused if data, ACKs, other control
+    /// packets or PFC use a drop-tail one. `None`: the scheme has no classes of its own.
+    const CLASSES: Option<Classes<Self::Params>> = None;
 
     /// Its parameters.
     type Params: Params;
@@ -54,12 +48,6 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// Bytes that [`Meta`](Scheme::Meta) adds to a data packet and to an ACK on the wire.
     fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
         (0, 0)
-    }
-    /// Traffic classes that need more than the scenario says: a drop-tail limit, a shaper. They hold
-    /// at every port, of switches and of hosts. A run is refused where data, ACKs, other control
-    /// packets or PFC use a drop-tail one. Asked only with [`CLASSES`](Scheme::CLASSES).
-    fn classes(_params: &Self::Params, _wire: &WireFacts) -> Vec<ClassSpec> {
-        Vec::new()
     }
     /// The state shared by the QPs of a host.
     fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host;

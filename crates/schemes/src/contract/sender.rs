@@ -74,14 +74,23 @@ pub enum SenderMetric {
     Alpha,
 }
 
+/// From when on a change of the pacing rate counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// From the gap after the next packet: a time that is already set stays.
+    FromNextPacket,
+    /// At once: it moves the time of the packet that is waited for, as in a pacer that reads the
+    /// rate continuously.
+    Continuous,
+}
+
 /// Reaction point: sets the rate and window of a QP at the sender.
 pub trait Rp<S: Scheme>: Sized + Send + 'static {
     /// Whether it has a timer: [`Present`](super::Present) with an implementation of
     /// [`RpTimer`](super::RpTimer), else [`Absent`](super::Absent).
     type Timer: RpTimerSlot<S, Self>;
-    /// A rate change moves the time of the next packet that is already being waited for (a pacer
-    /// that looks at the rate continuously), rather than only the packets after it.
-    const REPACE: bool = false;
+    /// Whether a change of the rate moves the time of the next packet.
+    const PACING: Pacing = Pacing::FromNextPacket;
 
     /// A QP begins at `now`.
     fn open(params: &S::Params, host: &mut S::Host, path: &PathFacts, now: Time) -> Self;

@@ -37,9 +37,9 @@ use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
     Absent, Ack, Body, Cp, Ctl, EmitCx, Emits, Flags, Header, HoldVerdict, HostCx, HostFacts,
-    LinkRates, LocalCx, OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PathFacts, PlainReceiver,
-    PortFacts, PortView, Preset, QpEnd, RateCode, Rp, Scheme, SendLimits, SenderMetric,
-    SwitchFacts,
+    LinkRates, LocalCx, Needs, OnArrivalOrHold, OnEnqueue, Pacing, Packet, PacketKind, PathFacts,
+    PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, Rp, Scheme, SendLimits,
+    SenderMetric, SwitchFacts,
 };
 use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
@@ -80,8 +80,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
         ecn: None,
         params: presets::themis_hpcc,
     }];
-    const MAX_HOPS: usize = N;
-    const MAX_RATES: usize = LinkRates::MAX;
+    const NEEDS: Needs = Needs { max_hops: N, max_link_rates: LinkRates::MAX, ..Needs::NONE };
 
     type Params = ThemisHpccParams;
     type Meta = ThemisMeta<N>;
@@ -414,7 +413,7 @@ pub struct Sender<const N: usize> {
 impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     type Timer = Absent;
     /// As in HPCC.
-    const REPACE: bool = true;
+    const PACING: Pacing = Pacing::Continuous;
 
     fn open(params: &ThemisHpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Sender<N> {
         Sender {

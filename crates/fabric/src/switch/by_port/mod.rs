@@ -7,7 +7,7 @@ mod backlogged;
 
 use super::{LevelOf, Switch};
 use crate::forwarding::ForwardingRow;
-use crate::hooks::EnqueuesOf;
+use crate::hooks::{EnqueuesOf, has_own_classes};
 use crate::mmu::Mmu;
 use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC_BIT;
@@ -39,7 +39,7 @@ impl<S: Scheme> Switch<S> {
     /// Returns whether the order of events at different ports can have no effect.
     pub(super) fn ports_are_independent(&self) -> bool {
         self.plain
-            && !S::CLASSES
+            && !has_own_classes::<S>()
             && (self.chassis.cp.is_none() || Self::POINTS_ARE_LOCAL)
             && self.chassis.draws.is_none()
             && !self.chassis.records_queues_or_packets()

@@ -6,8 +6,8 @@ use crate::common::{
 use crate::toy::{BYTE, LineRate, Log, Plain, ack_back, no_cp, no_host, one_way, toy};
 use fabric::{SetupError, Simulation};
 use schemes::contract::{
-    Absent, ClassSpec, Ctl, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch, QueueLimit,
-    Rp, Scheme, SendLimits, WireFacts,
+    Absent, ClassSpec, Classes, Ctl, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch,
+    QueueLimit, Rp, Scheme, SendLimits,
 };
 use units::{Bytes, Priority, Time};
 
@@ -18,11 +18,10 @@ toy! {
     Noisy: Log<Time>, (), Notice, (), Shouter, Counter, PlainSwitch;
     no_host!();
     no_cp!();
-    const CLASSES: bool = true;
-    fn classes(_: &Plain<Log<Time>>, _: &WireFacts) -> Vec<ClassSpec> {
+    const CLASSES: Option<Classes<Plain<Log<Time>>>> = Some(|_, _| {
         let (priority, limit) = (Priority::new(5), QueueLimit::DropTail(4));
         vec![ClassSpec { priority, limit, share: 1.0, burst: 1, first: false }]
-    }
+    });
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -95,11 +94,10 @@ toy! {
     Shaped: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
     no_host!();
     no_cp!();
-    const CLASSES: bool = true;
-    fn classes(_: &Plain<()>, _: &WireFacts) -> Vec<ClassSpec> {
+    const CLASSES: Option<Classes<Plain<()>>> = Some(|_, _| {
         let (priority, limit) = (Priority::new(3), QueueLimit::Lossless);
         vec![ClassSpec { priority, limit, share: 0.5, burst: 1, first: false }]
-    }
+    });
 }
 
 /// Protects shaped classes, at hosts and at switches: each packet is followed by as much silence.
@@ -128,14 +126,13 @@ toy! {
     Bucket: Log<Time>, (), Notice, (), Shouter, Counter, PlainSwitch;
     no_host!();
     no_cp!();
-    const CLASSES: bool = true;
-    fn classes(_: &Plain<Log<Time>>, wire: &WireFacts) -> Vec<ClassSpec> {
+    const CLASSES: Option<Classes<Plain<Log<Time>>>> = Some(|_, wire| {
         let sizes = [wire.packet_bytes, wire.ack_bytes, wire.min_control_bytes];
         assert_eq!(sizes, [FULL, ACK, LEAST].map(Bytes::new));
         let (priority, limit) = (Priority::new(5), QueueLimit::Lossless);
         let share = LEAST as f64 / SPACING as f64;
         vec![ClassSpec { priority, limit, share, burst: 2, first: false }]
-    }
+    });
 }
 
 /// Bytes of link time from a notice to the next.

@@ -5,7 +5,7 @@ use crate::common::{Build, G100, US, fct, line, pauses, run};
 use crate::toy::{LineRate, Log, Plain, alone, no_cp, no_host, toy};
 use fabric::{SetupError, Simulation};
 use schemes::contract::{
-    Absent, Ack, Body, Cp, HostCx, LocalCx, NoCtl, OnArrival, OnEnqueue, Packet, PathFacts,
+    Absent, Ack, Body, Cp, HostCx, LocalCx, Needs, NoCtl, OnArrival, OnEnqueue, Packet, PathFacts,
     PlainReceiver, PlainSwitch, PortFacts, PortLocal, PortView, Rp, SendLimits, Stack, SwitchFacts,
     Verdict,
 };
@@ -150,14 +150,14 @@ fn stacked_congestion_points_work_in_their_order() {
     assert_eq!(log.all(), [12_12_21]);
 }
 
-// ---- MAX_HOPS, MAX_RATES ----
+// ---- NEEDS ----
 
 toy! {
     /// Its packets have room for two switches.
     Shallow: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
     no_host!();
     no_cp!();
-    const MAX_HOPS: usize = 2;
+    const NEEDS: Needs = Needs { max_hops: 2, ..Needs::NONE };
 }
 
 toy! {
@@ -165,7 +165,7 @@ toy! {
     Coarse: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
     no_host!();
     no_cp!();
-    const MAX_RATES: usize = wire::int::RATES.len() + 1;
+    const NEEDS: Needs = Needs { max_link_rates: wire::int::RATES.len() + 1, ..Needs::NONE };
 }
 
 /// Protects packets from paths that are longer than they have room for.

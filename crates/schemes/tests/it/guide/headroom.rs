@@ -3,8 +3,8 @@
 //! An example, and no published scheme.
 
 use crate::contract::{
-    Absent, Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
-    SendLimits, SwitchFacts,
+    Absent, Ack, HostCx, HostFacts, LinkRates, Needs, NoCtl, PathFacts, PlainReceiver, Preset, Rp,
+    Scheme, SendLimits, SwitchFacts,
 };
 use crate::int::{IntFormat, IntStack, PreviousRecords, StampInt};
 use units::{Bytes, Rate, Time};
@@ -32,8 +32,7 @@ impl<const N: usize> Scheme for Headroom<N> {
         ecn: None,
         params: presets::example,
     }];
-    const MAX_HOPS: usize = N;
-    const MAX_RATES: usize = LinkRates::MAX;
+    const NEEDS: Needs = Needs { max_hops: N, max_link_rates: LinkRates::MAX, ..Needs::NONE };
     type Meta = IntStack<N>;
     type Cp = StampInt;
     type Rp = Busiest<N>;
