@@ -1,12 +1,9 @@
 //! The readers must hold out against any bytes: the fuzzers' seeds, and random changes to them.
 
+use crate::mutants::{Dice, mutant, seeds};
 use hpcc_files::{FileError, Topology, Warning, config, flows, topology, trace_list};
-use mutants::{Dice, mutant, seeds};
 
-#[path = "../../../fuzz/checks/mutants.rs"]
-mod mutants;
-
-const TOPOLOGY: &[u8] = include_bytes!("../../../fuzz/corpus/topology/two-racks.txt");
+const TOPOLOGY: &[u8] = include_bytes!("../../../../fuzz/corpus/topology/two-racks.txt");
 
 /// Tokens that have upset readers before.
 const ODD: &[&[u8]] = &[

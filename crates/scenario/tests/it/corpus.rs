@@ -1,13 +1,9 @@
 //! Whatever a scenario, an override or a file that a scenario names says, it is read or refused in a
 //! line: the fuzzers' seeds, and random changes to them.
 
-use mutants::{Dice, mutant, seeds};
+use crate::checks;
+use crate::mutants::{Dice, mutant, seeds};
 use std::path::{Path, PathBuf};
-
-#[path = "../../../fuzz/checks/scenario.rs"]
-mod checks;
-#[path = "../../../fuzz/checks/mutants.rs"]
-mod mutants;
 
 /// Words that upset readers.
 const ODD: &[&[u8]] = &[
