@@ -1,7 +1,7 @@
-//! `config.txt`: keys and their values, words between white space in any order.
+//! `config.txt`: keys and their values, separated by white space, in any order.
 //!
-//! Tokens that are no key are skipped, the last value of a key counts, and there are no comments: a
-//! key in one is obeyed. What is odd in this way gives a [`Warning`].
+//! Tokens that are no key are skipped. If a key occurs twice, its last value counts. The format has
+//! no comments, so a key inside one takes effect. Each of these gives a [`Warning`].
 
 mod check;
 mod keys;
@@ -14,10 +14,10 @@ use units::{Bytes, NodeId, Rate, Time};
 
 pub(crate) use check::check;
 
-/// What a configuration says, with the original's defaults where it says nothing.
+/// A configuration, with the original's defaults for keys that the file does not have.
 ///
-/// What has no default there is an `Option`; those that a control law needs are there in an
-/// [`Experiment`](crate::Experiment), which is checked.
+/// A key without a default there is an `Option`. In an [`Experiment`](crate::Experiment), which is
+/// checked, those that the control law needs are present.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `TOPOLOGY_FILE`, as written.
@@ -36,7 +36,7 @@ pub struct Config {
     pub qlen_mon_file: Option<PathBuf>,
     /// `QLEN_MON_START`, ns: the first sample; 2 s.
     pub qlen_mon_start: Time,
-    /// `QLEN_MON_END`, ns: there are samples up to here; 2.1 s.
+    /// `QLEN_MON_END`, ns: time of the last sample; 2.1 s.
     pub qlen_mon_end: Time,
     /// `ENABLE_TRACE`: whether packets are traced; yes.
     pub enable_trace: bool,
@@ -44,33 +44,35 @@ pub struct Config {
     pub simulator_stop_time: Time,
     /// `LINK_DOWN`, a link that fails; none.
     pub link_down: Option<LinkDown>,
-    /// `ERROR_RATE_PER_LINK`: probability of a loss on links that have none of their own; 0.
+    /// `ERROR_RATE_PER_LINK`: probability of a loss on links that do not give their own; 0.
     pub error_rate_per_link: f64,
 
     /// `PACKET_PAYLOAD_SIZE`; 1000 bytes.
     pub packet_payload_size: Bytes,
-    /// `L2_CHUNK_SIZE`: where go-back-0 goes back to, and where ACKs are due besides; 0.
+    /// `L2_CHUNK_SIZE`: the multiple of bytes to which go-back-0 returns, and at which additional
+    /// ACKs are due; 0.
     pub l2_chunk_size: Bytes,
-    /// `L2_ACK_INTERVAL`, bytes: from this byte of a flow on each packet is acknowledged; 0.
+    /// `L2_ACK_INTERVAL`, bytes: from this byte of a flow on, each packet is acknowledged; 0.
     pub l2_ack_interval: Bytes,
-    /// `L2_BACK_TO_ZERO`: go-back-0 instead of go-back-N; no. The other is refused.
+    /// `L2_BACK_TO_ZERO`: go-back-0 instead of go-back-N; no. "Yes" is refused.
     pub l2_back_to_zero: bool,
-    /// `ACK_HIGH_PRIO`: ACKs leave hosts at the highest priority; no. Switches queue them with the
-    /// data all the same.
+    /// `ACK_HIGH_PRIO`: ACKs leave hosts at the highest priority; no. Switches still queue them
+    /// with the data.
     pub ack_high_prio: bool,
     /// `HAS_WIN`: bytes in flight are limited; yes.
     pub has_win: bool,
-    /// `GLOBAL_T`: window and base RTT are the largest of the network, not the pair's own; yes.
+    /// `GLOBAL_T`: window and base RTT of every pair are the largest in the network; yes.
     pub global_t: bool,
     /// `VAR_WIN`: the window shrinks with the rate; no.
     pub var_win: bool,
-    /// `RATE_BOUND`: packets are paced at the control law's rate, not at line rate; yes. The other is
+    /// `RATE_BOUND`: packets are paced at the control law's rate instead of line rate; yes. "No" is
     /// refused.
     pub rate_bound: bool,
 
     /// `BUFFER_SIZE` of a switch, MiB; 16 MiB.
     pub buffer_size: Bytes,
-    /// `PAUSE_TIME` in PFC frames, us; 5 us. A pause lasts until the resume, but one of 0 is none.
+    /// `PAUSE_TIME` in PFC frames, us; 5 us. A pause lasts until the resume, except that a time of
+    /// 0 pauses nothing.
     pub pause_time: Time,
     /// `ENABLE_QCN`: switches mark; yes.
     pub enable_qcn: bool,
@@ -80,7 +82,7 @@ pub struct Config {
     pub kmax: BTreeMap<Rate, Bytes>,
     /// `PMAX_MAP`, by the port's rate: probability of a mark at Kmax.
     pub pmax: BTreeMap<Rate, f64>,
-    /// `INT_MULTI`: the units of bytes and queues in INT are this many times larger; 1.
+    /// `INT_MULTI`: factor by which the units of bytes and queues in INT are larger; 1.
     pub int_multi: u32,
 
     /// `CC_MODE`; 1, DCQCN.
@@ -89,13 +91,13 @@ pub struct Config {
     pub rate_ai: Option<Rate>,
     /// `RATE_HAI`: hyper increase.
     pub rate_hai: Option<Rate>,
-    /// `MIN_RATE`: no law goes below; 100 Mb/s.
+    /// `MIN_RATE`: the lowest rate of every law; 100 Mb/s.
     pub min_rate: Rate,
     /// `EWMA_GAIN`: g of DCQCN and DCTCP.
     pub ewma_gain: Option<f64>,
     /// `ALPHA_RESUME_INTERVAL`, us: DCQCN's alpha timer; 55 us.
     pub alpha_resume_interval: Time,
-    /// `RATE_DECREASE_INTERVAL`, us: how often DCQCN looks whether to cut; 4 us.
+    /// `RATE_DECREASE_INTERVAL`, us: how often DCQCN checks whether to cut its rate; 4 us.
     pub rate_decrease_interval: Time,
     /// `RP_TIMER`, us: DCQCN's increase timer.
     pub rp_timer: Option<Time>,
@@ -120,22 +122,22 @@ pub struct Config {
     /// `PINT_PROB`: probability that HPCC-PINT looks at an ACK; 1.
     pub pint_prob: f64,
 
-    /// `ENABLE_THEMIS`, a key of the THEMIS prototype, which grew from the original; `None` where the
-    /// file does not have it, and is the original's.
+    /// `ENABLE_THEMIS`, a key of the THEMIS prototype, which is based on the original. `None` if
+    /// the file does not have the key: then it is a file of the original.
     pub enable_themis: Option<bool>,
 
-    /// Where the file says so, for errors.
+    /// Lines of the keys, for errors.
     pub(crate) places: Places,
 }
 
 /// Lines of a configuration.
 ///
-/// Where a key stands makes no difference: all places are equal.
+/// All instances compare equal, so that configurations are equal whatever line a key is on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
-    /// The line of each key, of those that stand there several times the last.
+    /// The line of each key; the last one if a key occurs several times.
     lines: BTreeMap<&'static str, usize>,
-    /// For keys that words come close to, the first such word and its line.
+    /// For each key that may have been misspelt: the first such word and its line.
     meant: BTreeMap<&'static str, (String, usize)>,
 }
 
@@ -151,7 +153,7 @@ impl Places {
         FileError { line: self.lines.get(key).copied(), ..FileError::new(message) }
     }
 
-    /// The error that `key` is needed and not there; `why`, and a value that it may have.
+    /// An error that `key` is missing: `why` it is needed, and a value that it may have.
     pub fn missing(&self, key: &str, why: &str, example: &str) -> FileError {
         let error = FileError::new(format!("{key} is missing{why}"));
         match self.meant.get(key) {
@@ -192,7 +194,7 @@ impl CcMode {
         }
     }
 
-    /// As it is written.
+    /// The number in the file.
     pub fn number(self) -> u32 {
         match self {
             CcMode::Dcqcn => 1,
@@ -204,7 +206,7 @@ impl CcMode {
         }
     }
 
-    /// Whether marks change anything.
+    /// Whether the law reacts to ECN marks.
     pub fn reacts_to_ecn(self) -> bool {
         matches!(self, CcMode::Dcqcn | CcMode::Dctcp)
     }
@@ -213,7 +215,7 @@ impl CcMode {
 /// `LINK_DOWN t a b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkDown {
-    /// When, in the simulation's time: 2 s and the microseconds that are written.
+    /// Simulated time: 2 s plus the microseconds in the file.
     pub at: Time,
     /// One end of the link.
     pub a: NodeId,
@@ -222,7 +224,7 @@ pub struct LinkDown {
 }
 
 impl Config {
-    /// The files that a run writes, as they are named, each with the key that names it.
+    /// The names of the files that a run writes, each with the key that gives it.
     pub fn outputs(&self) -> Vec<(&'static str, &Path)> {
         let named = [
             ("FCT_OUTPUT_FILE", Some(&self.fct_output_file)),
@@ -289,8 +291,7 @@ impl Config {
     }
 }
 
-/// Reads a configuration. Where it is refused there are `warnings`, too: what is odd about it may be
-/// why.
+/// Reads a configuration. If it is refused, `warnings` are filled as well: they may show why.
 pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Config> {
     let first_warning = warnings.len();
     let mut skipped = Skipped::default();
@@ -343,25 +344,25 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
 #[derive(Default)]
 struct Skipped {
     lines: Vec<SkippedLine>,
-    /// Lines beyond those.
+    /// Number of further lines.
     more: usize,
     last_line: usize,
 }
 
 struct SkippedLine {
     line: usize,
-    /// The first of them, as they are told.
+    /// The first of them, as warnings list them.
     shown: Vec<String>,
-    /// The keys that some of these were probably meant to be, and the words.
+    /// The keys that some of these words were probably meant to be, and the words.
     meant: Vec<(&'static str, String)>,
     tokens: usize,
     comment: bool,
 }
 
 impl Skipped {
-    /// More lines than this are counted only.
+    /// Number of lines that are listed. Further lines are only counted.
     const MAX_LINES: usize = 20;
-    /// The same for the words of a line.
+    /// Number of words of a line that are listed. Further words are only counted.
     const MAX_TOKENS: usize = 8;
 
     fn add(&mut self, token: crate::tokens::Token<'_>) {
@@ -370,7 +371,7 @@ impl Skipped {
                 && let Some(last) = self.lines.last_mut()
             {
                 last.tokens += 1;
-                // Those that may be meant as keys; in a comment the first word tells enough.
+                // Words that may be misspelt keys. Of a comment, its first word is enough.
                 let is_name = token.text.first().is_some_and(u8::is_ascii_alphabetic);
                 if is_name && !last.comment && last.shown.len() < Self::MAX_TOKENS {
                     last.shown.push(token.shown());
@@ -398,7 +399,7 @@ impl Skipped {
         });
     }
 
-    /// Whether a word in `line` follows a sign that many take for a comment's.
+    /// Whether a word in `line` follows a sign that often begins a comment.
     fn in_comment(&self, line: usize) -> bool {
         self.lines.last().is_some_and(|last| last.line == line && last.comment)
     }

@@ -1,42 +1,33 @@
-//! What is wrong with a file, in one line that a person can act on.
+//! Errors and warnings about a file, each in one line that a person can act on.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use units::text::printable;
 
-/// Most characters of what is wrong or odd: it is a line, whatever a file says.
+/// Maximum number of characters of a message: it must stay one line for any file.
 const MAX_MESSAGE: usize = 600;
 
-/// Short for a result of this crate.
+/// Result of the functions of this crate.
 pub type Result<T> = std::result::Result<T, FileError>;
 
-/// Why a file was refused.
-///
-/// ```
-/// let error = hpcc_files::topology::parse(b"2 0 1\n0 1 fast 1us 0", &mut Vec::new()).unwrap_err();
-/// assert_eq!(error.line, Some(2));
-/// assert_eq!(
-///     error.in_file("topology.txt".as_ref()).to_string(),
-///     "topology.txt:2: rate needs a number and its unit, got \"fast\"; hint: such as 100Gbps"
-/// );
-/// ```
+/// An error: why a file was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
-    /// The file, where it is known.
+    /// The file, if it is known.
     pub file: Option<PathBuf>,
-    /// The line of the file, counted from 1, where one is at fault.
+    /// The line of the file, counted from 1, if one line is at fault.
     pub line: Option<usize>,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// A hint: what to do about it.
     pub hint: Option<String>,
-    /// What is odd about the files that were read before: it may be why.
+    /// Warnings about the files that were read so far. They may show the reason.
     pub warnings: Vec<Warning>,
 }
 
 impl FileError {
-    /// The file as a whole is at fault.
+    /// Makes an error of the file as a whole.
     pub fn new(message: impl Into<String>) -> FileError {
         FileError {
             file: None,
@@ -51,21 +42,21 @@ impl FileError {
         FileError::new(format!("cannot read: {}", why(error)))
     }
 
-    /// The same with the line at fault.
+    /// Adds the line at fault.
     #[must_use]
     pub fn at(mut self, line: usize) -> FileError {
         self.line = Some(line);
         self
     }
 
-    /// The same with advice.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> FileError {
         self.hint = Some(printable(&hint.into(), MAX_MESSAGE));
         self
     }
 
-    /// The same with the file it was found in.
+    /// Adds the file in which it was found.
     #[must_use]
     pub fn in_file(mut self, file: &Path) -> FileError {
         self.file = Some(file.to_path_buf());
@@ -73,7 +64,7 @@ impl FileError {
     }
 }
 
-/// What went wrong, without its number, which says nothing to people.
+/// Text of an I/O error without its number, which means nothing to most people.
 pub(crate) fn why(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
@@ -92,19 +83,19 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// What is odd about a file that can be used all the same.
+/// A warning: what is odd about a file that can still be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The file, where it is known.
     pub file: Option<PathBuf>,
-    /// The line of the file, counted from 1, where it is about one.
+    /// The line of the file, counted from 1, if it concerns one line.
     pub line: Option<usize>,
-    /// What is odd, and what is made of it.
+    /// What is odd, and how the reader treats it.
     pub message: String,
 }
 
 impl Warning {
-    /// A warning that is about no line.
+    /// Makes a warning about the file as a whole.
     pub fn new(message: impl Into<String>) -> Warning {
         let message = printable(&message.into(), MAX_MESSAGE);
         Warning { file: None, line: None, message }

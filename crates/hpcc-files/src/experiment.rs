@@ -1,4 +1,4 @@
-//! All that one run of the original is given.
+//! All input files of one run of the original.
 
 use crate::config::{self, Config};
 use crate::error::{self, FileError, Result, Warning};
@@ -10,9 +10,9 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use units::NodeId;
 
-/// A configuration larger than this is something else.
+/// Maximum size of a configuration. A larger file is something else.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
-/// The same for the other files.
+/// Maximum size of each of the other input files.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// A configuration and the files that it names, read and checked against each other.
@@ -26,24 +26,22 @@ pub struct Experiment {
     pub flows: Vec<Flow>,
     /// The nodes whose packets are traced; none unless `ENABLE_TRACE`.
     pub traced: Vec<NodeId>,
-    /// What is odd about the files.
+    /// Warnings about the files.
     pub warnings: Vec<Warning>,
 }
 
-/// Reads a topology file alone.
+/// Reads only a topology file.
 ///
-/// # Errors
-/// Where it can't be read, or is none.
+/// # Errors If it cannot be read or is no topology.
 pub fn read_topology(path: &Path) -> Result<Topology> {
     read_as(path, MAX_BYTES, &mut Vec::new(), topology::parse)
 }
 
 impl Experiment {
     /// Reads the configuration in `path` and the files that it names. Names are relative to
-    /// `directory`; the original takes the working directory, which is `""`.
+    /// `directory`. The original uses the working directory, which is `""`.
     ///
-    /// # Errors
-    /// Where something can't be read or used; with the warnings up to there.
+    /// # Errors If something cannot be read or used. The error carries the warnings up to there.
     pub fn read(path: &Path, directory: &Path) -> Result<Experiment> {
         let mut warnings = Vec::new();
         match Experiment::read_all(path, directory, &mut warnings) {
@@ -52,7 +50,7 @@ impl Experiment {
         }
     }
 
-    /// The same without its warnings.
+    /// Reads the files. Warnings go to `warnings`, in errors as well as in success.
     fn read_all(path: &Path, directory: &Path, warnings: &mut Vec<Warning>) -> Result<Experiment> {
         let config = read_as(path, MAX_CONFIG_BYTES, warnings, config::parse)?;
         let files = Files { path, directory, config: &config };
@@ -83,19 +81,20 @@ impl Experiment {
 struct Files<'a> {
     /// Where the configuration is.
     path: &'a Path,
-    /// What names are relative to.
+    /// The directory that names are relative to.
     directory: &'a Path,
     config: &'a Config,
 }
 
 impl Files<'_> {
-    /// Where a file is, named as it is written if that is possible.
+    /// Returns the path of a file, spelt as in the configuration if that is possible.
     fn place(&self, file: &Path) -> PathBuf {
         let here = self.directory == Path::new(".");
         if here { file.to_owned() } else { self.directory.join(file) }
     }
 
-    /// Reads the file that `key` names with `parse`. Where there is none the configuration is at fault.
+    /// Reads the file that `key` names with `parse`. If it does not exist, the error is one of the
+    /// configuration.
     fn read<T>(
         &self,
         key: &str,
@@ -116,7 +115,7 @@ impl Files<'_> {
         parse_as(&path, &text, warnings, parse)
     }
 
-    /// Advice where a file that is missing lies beside the configuration.
+    /// A hint for a missing file that exists beside the configuration.
     fn elsewhere(&self, file: &Path, error: &io::Error) -> Option<String> {
         let beside = self.path.parent()?;
         let name = Path::new(file.file_name()?);
@@ -133,7 +132,7 @@ impl Files<'_> {
     }
 }
 
-/// Reads `path` with `parse`; what that has to say carries the name of the file.
+/// Reads `path` with `parse`. Its error and warnings get the name of the file.
 fn read_as<T>(
     path: &Path,
     longest: u64,
@@ -147,7 +146,7 @@ fn read_as<T>(
     }
 }
 
-/// What `parse` makes of the text of `path`; what it has to say carries the name of the file.
+/// Applies `parse` to the text of `path`. Its error and warnings get the name of the file.
 fn parse_as<T>(
     path: &Path,
     text: &[u8],
@@ -162,21 +161,21 @@ fn parse_as<T>(
     parsed.map_err(|error| error.in_file(path))
 }
 
-/// Why there is no text of a file.
+/// An error: why a file has no text.
 enum Unread {
     Failed(io::Error),
     Large(FileError),
 }
 
-/// Whether a file can be waited for: a regular one, or one that the caller has opened for us, such as
-/// `/dev/stdin`. A named pipe may never be written to, and a device may have no end.
+/// Whether reading a file ends: it is a regular file, or one that the caller has opened, such as
+/// `/dev/stdin`. Nobody may ever write to a named pipe, and a device may have no end.
 fn is_readable(path: &Path) -> io::Result<bool> {
     let open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
     let kind = path.metadata()?;
     Ok(kind.is_file() || kind.is_dir() || open.iter().any(|open| path.starts_with(open)))
 }
 
-/// The bytes of a file. Some files have no end, so there is a limit.
+/// Reads the bytes of a file, up to a limit because some files have no end.
 fn read_file(path: &Path, longest: u64) -> std::result::Result<Vec<u8>, Unread> {
     if !is_readable(path).map_err(Unread::Failed)? {
         return Err(Unread::Failed(io::Error::other("it is not a regular file")));

@@ -1,11 +1,11 @@
-//! `fct.txt`: a line for each flow that finished, when it finished.
+//! `fct.txt`: one line for each flow, written when the flow finishes.
 //!
 //! ```text
 //! 0b000001 0b000201 10000 100 50000000 2000000000 8893010 4204320
 //! ```
 //!
-//! Addresses and ports of sender and receiver, size in bytes, then in nanoseconds: start, FCT, and
-//! the FCT that the flow would have alone by the original's formula.
+//! The columns are addresses and ports of sender and receiver, the size in bytes, and in
+//! nanoseconds start, FCT, and the FCT of the flow alone by the original's formula.
 
 use crate::error::Result;
 use crate::tokens::{Row, rows};
@@ -26,11 +26,11 @@ pub struct FctRow {
     pub dport: u16,
     /// Payload.
     pub size: Bytes,
-    /// When its QP was made.
+    /// Time at which its QP was made.
     pub start: Time,
-    /// From then until the sender had the ACK of the last byte.
+    /// Time from `start` until the sender had the ACK of the last byte.
     pub fct: Time,
-    /// What that would take alone.
+    /// FCT of the flow alone in the network, by the original's formula.
     pub ideal_fct: Time,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for FctRow {
     }
 }
 
-/// Reads such a file.
+/// Reads a file of completion times.
 pub fn parse(text: &[u8]) -> Result<Vec<FctRow>> {
     rows(text, |row: &mut Row<'_>| {
         Ok(FctRow {

@@ -1,4 +1,4 @@
-//! `flow.txt`: the number of flows, then a line for each.
+//! `flow.txt`: the number of flows, then one line for each.
 //!
 //! ```text
 //! 2
@@ -6,8 +6,8 @@
 //! 1 0 3 200 1000000 2.0003
 //! ```
 //!
-//! A flow has source, destination, priority group, destination port, size in bytes and start in
-//! seconds. The port is a tag: 100 a flow of the workload, 200 one of an incast.
+//! The columns are source, destination, priority group, destination port, size in bytes and start
+//! in seconds. The port is a tag: by convention 100 for flows of the workload, 200 for an incast.
 
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
@@ -28,11 +28,11 @@ pub struct Flow {
     pub dport: u16,
     /// Payload.
     pub size: Bytes,
-    /// When it starts, in whole nanoseconds as the original has them: see [`quantity::seconds`].
+    /// Start in whole nanoseconds, cut as in the original: see [`quantity::seconds`].
     pub start: Time,
 }
 
-/// Reads the flows of hosts of `topology`.
+/// Reads the flows between hosts of `topology`.
 pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> Result<Vec<Flow>> {
     const MIN_FLOW_BYTES: usize = "0 1 3 1 1 2\n".len();
     let mut tokens = Tokens::new(text);
@@ -65,8 +65,8 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
         warnings.push(Warning::at(
             line,
             format!(
-                "{flows} 4 GiB or more: sent in full; the original can't read such a size, nor anything \
-                 after the first"
+                "{flows} 4 GiB or more: sent in full; the original can't read such a size, nor \
+                 anything after the first"
             ),
         ));
     }

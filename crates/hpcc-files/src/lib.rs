@@ -1,10 +1,11 @@
 //! The files of the HPCC ns-3 simulator (alibaba-edu/High-Precision-Congestion-Control).
 //!
-//! What goes in: [`config`], [`topology`], [`flows`] and [`trace_list`], read together by
-//! [`Experiment::read`]. What comes out: [`fct`], [`pfc`], [`qlen`] and [`packet_trace`], which can
-//! be written and read. The readers take what that simulator takes, and numbers mean what they mean
-//! there, to the nanosecond; what it leaves undefined is an error that says how to mend it. They
-//! hold no more than a small multiple of the file's size, and never panic.
+//! Inputs are [`config`], [`topology`], [`flows`] and [`trace_list`]; [`Experiment::read`] reads
+//! them together. Outputs are [`fct`], [`pfc`], [`queue_lengths`] and [`packet_trace`], which can
+//! be written and read. The readers accept what that simulator accepts. Numbers have the meaning
+//! that they have there, to the nanosecond. If the simulator leaves a case undefined, it is an
+//! error with a hint. Readers use memory of at most a small multiple of the file's size, and never
+//! panic.
 //!
 //! "The original" in this crate is that simulator at commit 9f4be2a.
 

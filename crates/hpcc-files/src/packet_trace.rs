@@ -20,7 +20,8 @@
 //! | 26 | 1, 1, 1, 1 | protocol, event, ECN bits, kind of node |
 //! | 32 | 24 | by protocol: |
 //! | | 2, 2, 4, 8, 2, 2 | data: ports, sequence number, time stamp, priority group, payload |
-//! | | 2, 2, 2, 2, 4, gap of 4, 8 | ACK, NACK: ports, flags, priority group, sequence number, time stamp |
+//! | | 2, 2, 2, 2 | ACK, NACK: ports, flags, priority group |
+//! | | 4, gap of 4, 8 | and: sequence number, time stamp |
 //! | | 4, 4, 1 | PFC: pause time in us, queue in bytes, priority |
 //! | | 2, 1, 1, 4 | CNP: flow, priority, ECN bits, sequence number |
 //! | | 2, 2 | a QP became available: ports |
@@ -66,26 +67,26 @@ pub enum Event {
     Enqueued,
     /// It left a queue and began to go out.
     Dequeued,
-    /// It found no room.
+    /// It was dropped for want of buffer.
     Dropped,
-    /// A number that means nothing.
+    /// An unknown number.
     Unknown(u8),
 }
 
-/// What is known of a packet by its protocol.
+/// Fields of a packet, by its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packet {
     /// Data.
     Data {
-        /// TCP; else UDP, as all of RoCE is.
+        /// The packet is TCP. Otherwise it is UDP, as all RoCE packets are.
         tcp: bool,
         /// Source port.
         sport: u16,
         /// Destination port.
         dport: u16,
-        /// First byte.
+        /// Sequence number: its first byte.
         seq: u32,
-        /// When it left the sender in nanoseconds, where packets carry that; else 0.
+        /// Time in nanoseconds at which it left the sender; 0 if packets do not carry it.
         timestamp: u64,
         /// Priority group.
         priority: u16,
@@ -94,31 +95,31 @@ pub enum Packet {
     },
     /// An ACK or a NACK.
     Ack {
-        /// A NACK.
+        /// It is a NACK.
         nack: bool,
         /// Source port.
         sport: u16,
         /// Destination port.
         dport: u16,
-        /// The lowest bit says that the packet was marked.
+        /// Flags. The lowest bit is set if the packet was marked.
         flags: u16,
         /// Priority group.
         priority: u16,
-        /// The byte that is expected next.
+        /// The next byte that is expected.
         seq: u32,
-        /// The time stamp of the packet that it answers.
+        /// The time stamp of the packet that it acknowledges.
         timestamp: u64,
     },
     /// A PFC frame.
     Pfc {
         /// Pause in microseconds; 0 resumes.
         time: u32,
-        /// Bytes in the queue that it is about.
+        /// Bytes in the queue that it concerns.
         queue_bytes: u32,
-        /// The priority that it is about.
+        /// The priority that it concerns.
         priority: u8,
     },
-    /// A CNP of its own.
+    /// A separate CNP.
     Cnp {
         /// The flow's source port.
         flow: u16,
@@ -129,14 +130,14 @@ pub enum Packet {
         /// Sequence number.
         seq: u32,
     },
-    /// No packet: a QP has something to send.
+    /// No packet: a QP has data to send.
     QpAvailable {
         /// Source port.
         sport: u16,
         /// Destination port.
         dport: u16,
     },
-    /// Another protocol, of which nothing is known.
+    /// An unknown protocol.
     Other {
         /// Its number.
         protocol: u8,
@@ -146,9 +147,9 @@ pub enum Packet {
 /// An event of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When, in whole nanoseconds.
+    /// Time, in whole nanoseconds.
     pub time: Time,
-    /// Where. Nodes have 16 bits.
+    /// The node. The format has 16 bits for it.
     pub node: NodeId,
     /// Whether the node is a switch.
     pub is_switch: bool,
@@ -164,11 +165,11 @@ pub struct Record {
     pub dst: Ipv4Addr,
     /// Its size on the wire.
     pub size: u16,
-    /// What happened to it.
+    /// The kind of event.
     pub event: Event,
     /// Its ECN bits.
     pub ecn: u8,
-    /// The rest of it.
+    /// Fields of its protocol.
     pub packet: Packet,
 }
 
@@ -191,12 +192,12 @@ impl<W: Write> Writer<W> {
         Ok(Writer { out })
     }
 
-    /// Adds an event.
+    /// Writes an event.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         self.out.write_all(&layout::emit(record))
     }
 
-    /// Writes what is still in the buffer.
+    /// Writes what is left in the buffer.
     pub fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -223,7 +224,7 @@ impl<R: Read> Reader<R> {
         Ok(Reader { input, header, read: 0 })
     }
 
-    /// The table in front of the records.
+    /// Reads the table of ports in front of the records.
     pub fn header(&self) -> &Header {
         &self.header
     }

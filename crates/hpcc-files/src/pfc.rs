@@ -1,10 +1,12 @@
-//! `pfc.txt`: a line for each PFC frame, when the port that it pauses or resumes has received it.
+//! `pfc.txt`: one line for each PFC frame, written when the port that it pauses or resumes receives
+//! it.
 //!
 //! ```text
 //! 2000007564 0 0 1 1
 //! ```
 //!
-//! Time in nanoseconds, node, 1 if that is a switch, port, 1 for a pause and 0 for a resume.
+//! The columns are time in nanoseconds, node, 1 for a switch or 0 for a host, port, and 1 for a
+//! pause or 0 for a resume.
 
 use crate::error::Result;
 use crate::tokens::{Row, rows};
@@ -14,15 +16,15 @@ use units::{NodeId, Time};
 /// A PFC frame that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PfcRow {
-    /// When, in whole nanoseconds.
+    /// Time, in whole nanoseconds.
     pub time: Time,
-    /// Where.
+    /// The node that received it.
     pub node: NodeId,
     /// Whether the node is a switch.
     pub is_switch: bool,
     /// The port, counted from 1.
     pub port: u32,
-    /// Whether it pauses; else it resumes.
+    /// Whether it is a pause; otherwise it is a resume.
     pub pause: bool,
 }
 
@@ -33,7 +35,7 @@ impl fmt::Display for PfcRow {
     }
 }
 
-/// Reads such a file.
+/// Reads a file of PFC frames.
 pub fn parse(text: &[u8]) -> Result<Vec<PfcRow>> {
     rows(text, |row: &mut Row<'_>| {
         Ok(PfcRow {

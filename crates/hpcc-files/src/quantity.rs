@@ -1,5 +1,5 @@
-//! Rates and times in the spelling of ns-3, with the arithmetic of ns-3: what is finer than its
-//! step (a bit per second, a nanosecond) is cut off.
+//! Rates and times as ns-3 spells and computes them: anything finer than its step (a bit per
+//! second, a nanosecond) is cut off.
 
 use crate::error::Result;
 use crate::tokens::Token;
@@ -16,12 +16,12 @@ const TIMES: [(&str, u64); 8] = [
     ("d", 86_400 * NS_PER_S),
     ("y", 31_536_000 * NS_PER_S),
 ];
-/// Parts of a nanosecond.
+/// Units smaller than a nanosecond: how many make one.
 const FINE_TIMES: [(&str, f64); 2] = [("ps", 1e3), ("fs", 1e6)];
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// The prefixes of a rate. Bits and bytes both take them.
+/// The prefixes of a rate. They go with bits and with bytes.
 const PREFIXES: [(&str, f64); 8] = [
     ("Ki", 1024.0),
     ("Mi", 1_048_576.0),
@@ -33,12 +33,12 @@ const PREFIXES: [(&str, f64); 8] = [
     ("", 1.0),
 ];
 
-/// The time that ns-3 makes of a number of seconds.
+/// Returns the time that ns-3 makes of a number of seconds.
 ///
-/// ns-3 holds times as 64.64-bit fixed point: the number, already rounded to a double, is cut to
-/// 2^-64, multiplied exactly, and cut to a nanosecond. So about half of all times with nanosecond
-/// digits come out one short. A product of doubles would not do: it rounds up again what the double
-/// lost. `None` where a [`Time`] cannot hold it.
+/// ns-3 holds times in 64.64-bit fixed point. The number, which is already rounded to a double, is
+/// cut to 2^-64, multiplied exactly, and cut to a nanosecond. So about half of all times with
+/// nanosecond digits come out one nanosecond short. A product of doubles would be wrong here: it
+/// rounds up again what the double lost. Returns `None` if a [`Time`] cannot hold the result.
 ///
 /// ```
 /// use hpcc_files::quantity::seconds;
@@ -50,7 +50,7 @@ pub fn seconds(value: f64) -> Option<Time> {
     fixed(value, NS_PER_S)
 }
 
-/// `value` times `worth` nanoseconds, as [`seconds`] has it.
+/// Returns `value` times `worth` nanoseconds, computed as [`seconds`] describes.
 fn fixed(value: f64, worth: u64) -> Option<Time> {
     const ONE: f64 = (1_u128 << 64) as f64;
     if !(0.0..1e12).contains(&value) {
@@ -63,7 +63,7 @@ fn fixed(value: f64, worth: u64) -> Option<Time> {
     u64::try_from(ns * 1000).ok().map(Time::from_ps)
 }
 
-/// A time such as `1000ns` or `0.0015ms`. A number alone is in seconds.
+/// Reads a time such as `1000ns` or `0.0015ms`. A number alone is in seconds.
 pub(crate) fn time(token: Token<'_>, what: &str) -> Result<Time> {
     let needs = "a number and its unit";
     let (number, unit) =
@@ -83,7 +83,8 @@ pub(crate) fn time(token: Token<'_>, what: &str) -> Result<Time> {
     }
 }
 
-/// A rate such as `100Gbps` or `40Gb/s`; a `B` means bytes. A number alone is in bits per second.
+/// Reads a rate such as `100Gbps` or `40Gb/s`; a `B` means bytes. A number alone is in bits per
+/// second.
 pub(crate) fn rate(token: Token<'_>, what: &str) -> Result<Rate> {
     let hint = "such as 100Gbps";
     let (number, unit) =
@@ -97,7 +98,7 @@ pub(crate) fn rate(token: Token<'_>, what: &str) -> Result<Rate> {
     }
 }
 
-/// Bits per second in `unit`.
+/// Returns the bits per second in `unit`.
 fn rate_unit(unit: &str) -> Option<f64> {
     let body = unit.strip_suffix("ps").or_else(|| unit.strip_suffix("/s"))?;
     let (prefix, bits) = match body.strip_suffix('b') {
@@ -107,7 +108,7 @@ fn rate_unit(unit: &str) -> Option<f64> {
     PREFIXES.iter().find(|(name, _)| *name == prefix).map(|(_, scale)| scale * bits)
 }
 
-/// The number that `token` begins with, and the rest.
+/// Splits `token` into the number at its beginning and the rest.
 fn split<'a>(token: Token<'a>) -> Option<(f64, &'a str)> {
     let text = std::str::from_utf8(token.text).ok()?;
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -131,7 +132,7 @@ mod tests {
             ("0.0015ms", 1500),
             (".5us", 500),
             ("0.001s", 1_000_000),
-            // The cut to 2^-64 of a second leaves less than a microsecond.
+            // Cutting to 2^-64 of a second loses less than a microsecond.
             ("0.000001s", 999),
             ("2", 2_000_000_000),
             ("0", 0),
@@ -171,8 +172,8 @@ mod tests {
         assert!(rate(token("10000000000Gbps"), "rate").is_err());
     }
 
-    /// Starts of flows and what the original made of them, chosen where a product of doubles,
-    /// rounding, or exact decimals would give another nanosecond.
+    /// Starts of flows and the original's values for them. They are chosen so that a product of
+    /// doubles, rounding, or exact decimals would give another nanosecond.
     #[test]
     fn seconds_as_the_original_has_them() {
         for (value, ns) in [

@@ -1,4 +1,4 @@
-//! `qlen.txt`: how long the queues of switches have been, in blocks.
+//! `qlen.txt`: histograms of the queues of switches, in blocks.
 //!
 //! ```text
 //! time: 2000000000
@@ -6,27 +6,28 @@
 //! 3 2 3
 //! ```
 //!
-//! A line for each port: switch, port (from 1), and a histogram of all samples so far: how many saw
-//! 0 to 999 bytes, how many 1000 to 1999, and so on, all queues of the port together. Samples are
-//! [`SAMPLE_INTERVAL`] apart; a block is written with those at multiples of [`BLOCK_INTERVAL`].
+//! A line has switch, port (from 1) and a histogram of all samples so far: how many saw 0 to 999
+//! bytes, how many 1000 to 1999, and so on, over all queues of the port together. Samples are
+//! [`SAMPLE_INTERVAL`] apart. A block is written at each sample whose time is a multiple of
+//! [`BLOCK_INTERVAL`].
 
 use crate::error::{FileError, Result};
 use crate::tokens::{Row, lines};
 use std::io::{self, Write};
 use units::{Bytes, NodeId, Time};
 
-/// From one sample to the next.
+/// Time between two samples.
 pub const SAMPLE_INTERVAL: Time = Time::from_ns(100);
-/// From one block to the next.
+/// Time between two blocks.
 pub const BLOCK_INTERVAL: Time = Time::from_ms(100);
 
 /// The width of a bin in bytes.
 const BIN: u64 = 1000;
 
-/// How often a queue had which length.
+/// A histogram of queue lengths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Samples by 1000 bytes; none after the longest queue that was seen.
+    /// Samples in bins of 1000 bytes, up to the longest queue that was seen.
     pub counts: Vec<u64>,
 }
 
@@ -55,7 +56,7 @@ pub struct PortQueue {
 /// A block of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// When it was written, in whole nanoseconds.
+    /// Time at which it was written, in whole nanoseconds.
     pub time: Time,
     /// Its ports, ordered by switch and port.
     pub ports: Vec<PortQueue>,
@@ -78,7 +79,7 @@ pub fn write_block<'a>(
     Ok(())
 }
 
-/// Reads such a file.
+/// Reads a file of queue lengths.
 pub fn parse(text: &[u8]) -> Result<Vec<Block>> {
     let mut blocks: Vec<Block> = Vec::new();
     for mut row in lines(text) {

@@ -1,35 +1,35 @@
-//! A file as words between white space, which is how the original reads all of its inputs.
+//! A file as words between white space: the original reads all of its inputs in this way.
 
 use crate::error::{FileError, Result, Warning};
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 use units::Time;
 
-/// A word and where it stands.
+/// A word and its line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub text: &'a [u8],
     pub line: usize,
 }
 
-/// The words of a file, one after the other.
+/// The words of a file, in order.
 pub(crate) struct Tokens<'a> {
     rest: &'a [u8],
     line: usize,
 }
 
-/// White space as C sees it.
+/// White space as C defines it.
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
 impl<'a> Tokens<'a> {
     pub fn new(text: &'a [u8]) -> Tokens<'a> {
-        // Some editors put a mark in front of UTF-8.
+        // Some editors put a byte-order mark in front of UTF-8.
         Tokens { rest: text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), line: 1 }
     }
 
-    /// The next word; `what` it should be goes into the error at the end of the file.
+    /// Returns the next word. At the end of the file, the error says that `what` is missing.
     pub fn need(&mut self, what: &str) -> Result<Token<'a>> {
         self.next().ok_or_else(|| {
             FileError::new(format!("the file ends where {what} should be"))
@@ -38,18 +38,19 @@ impl<'a> Tokens<'a> {
         })
     }
 
-    /// A whole number within `range`, in decimal digits.
+    /// Reads a whole number within `range`, in decimal digits.
     pub fn whole(&mut self, what: &str, range: RangeInclusive<u64>) -> Result<u64> {
         self.need(what)?.whole(what, range)
     }
 
-    /// No more than this many entries can follow, when each takes `least` bytes or more.
+    /// Returns the maximum number of entries that can follow if each takes at least `least` bytes.
     pub fn room(&self, least: usize) -> usize {
-        // The last one needs no end of line.
+        // The last entry needs no end of line.
         (self.rest.len() + 1) / least
     }
 
-    /// Warns of words after the last that are asked for, such as `the last link`.
+    /// Warns of words after the last one that is needed, which `last` describes, such as `the last
+    /// link`.
     pub fn warn_trailing(&mut self, last: &str, warnings: &mut Vec<Warning>) {
         if let Some(token) = self.next() {
             warnings.push(Warning::at(
@@ -62,12 +63,12 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// What is left.
+    /// The text that is left.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Where the next word is looked for.
+    /// The line at which the search for the next word begins.
     pub fn line(&self) -> usize {
         self.line
     }
@@ -91,22 +92,22 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 impl Token<'_> {
-    /// The word in quotes, fit for a line on a terminal.
+    /// Returns the word in quotes, fit for a line on a terminal.
     pub fn shown(&self) -> String {
         const MAX: usize = 40;
-        // Four bytes make a character at most.
+        // A character has at most four bytes.
         let head = &self.text[..self.text.len().min(4 * MAX)];
         let shown: String = String::from_utf8_lossy(head).chars().take(MAX).collect();
         let dots = if shown.len() < self.text.len() { "..." } else { "" };
         format!("{:?}", format!("{shown}{dots}"))
     }
 
-    /// The word as UTF-8, if it is that.
+    /// Returns the word as text if it is UTF-8.
     pub fn str(&self) -> Option<&str> {
         std::str::from_utf8(self.text).ok()
     }
 
-    /// The error that `what` needs something else than this word.
+    /// An error: `what` needs something else than this word.
     pub fn wrong(&self, what: &str, needs: &str) -> FileError {
         FileError::new(format!("{what} needs {needs}, got {}", self.shown())).at(self.line)
     }
@@ -128,7 +129,7 @@ impl Token<'_> {
             })
     }
 
-    /// A decimal number that is not negative.
+    /// Reads a decimal number that is not negative.
     pub fn decimal(&self, what: &str) -> Result<f64> {
         self.str()
             .and_then(|text| text.parse().ok())
@@ -136,7 +137,7 @@ impl Token<'_> {
             .ok_or_else(|| self.wrong(what, "a decimal number, 0 or more"))
     }
 
-    /// A probability.
+    /// Reads a probability.
     pub fn fraction(&self, what: &str) -> Result<f64> {
         self.decimal(what)
             .ok()
@@ -145,13 +146,13 @@ impl Token<'_> {
     }
 }
 
-/// A line of an output file. Unlike inputs, these are lines.
+/// A line of an output file. Outputs, unlike inputs, are read line by line.
 pub(crate) struct Row<'a> {
     tokens: Tokens<'a>,
     line: usize,
 }
 
-/// The lines of `text` that hold something.
+/// Returns the lines of `text` that are not blank.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = Row<'_>> {
     text.split(|&byte| byte == b'\n')
         .enumerate()
@@ -159,7 +160,7 @@ pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = Row<'_>> {
         .filter(|row| !row.at_end())
 }
 
-/// Reads each line with `read`, which takes all of it.
+/// Reads each line with `read`, which must use all of it.
 pub(crate) fn rows<'a, T>(
     text: &'a [u8],
     read: impl Fn(&mut Row<'a>) -> Result<T>,
@@ -182,7 +183,7 @@ impl<'a> Row<'a> {
         self.tokens.rest.iter().all(|&byte| is_space(byte))
     }
 
-    /// Whether the next word is `token`, which is then taken.
+    /// Takes the next word if it is `token`. Returns whether it was.
     pub fn skip_word(&mut self, token: &[u8]) -> bool {
         let before = self.tokens.rest;
         let is_it = self.tokens.next().is_some_and(|found| found.text == token);
@@ -192,7 +193,7 @@ impl<'a> Row<'a> {
         is_it
     }
 
-    /// Nothing more may follow.
+    /// Returns an error if the line has another word.
     pub fn end(&mut self) -> Result<()> {
         match self.tokens.next() {
             None => Ok(()),
@@ -219,7 +220,7 @@ impl<'a> Row<'a> {
         self.whole(what, u64::MAX / 1000).map(Time::from_ns)
     }
 
-    /// An IPv4 address as eight hexadecimal digits.
+    /// Reads an IPv4 address in eight hexadecimal digits.
     pub fn address(&mut self, what: &str) -> Result<Ipv4Addr> {
         let token = self.token(what)?;
         token

@@ -1,4 +1,5 @@
-//! `topology.txt`: the number of nodes, switches and links; the switches; a line for each link.
+//! `topology.txt`: the numbers of nodes, switches and links, then the switches, then one line for
+//! each link.
 //!
 //! ```text
 //! 3 1 2
@@ -7,8 +8,8 @@
 //! 1 2 100Gbps 1000ns 0
 //! ```
 //!
-//! A link has two nodes, rate, one-way delay, and the probability that a packet is lost on it, where
-//! 0 means that of the configuration.
+//! A link has two nodes, rate, one-way delay, and the probability that a packet is lost on it. A
+//! probability of 0 means that of the configuration.
 
 use crate::address::MAX_NODES;
 use crate::error::{FileError, Result, Warning};
@@ -17,15 +18,15 @@ use crate::tokens::{Token, Tokens};
 use std::collections::BTreeMap;
 use units::{NodeId, Rate, Time, cancel};
 
-/// Ports that the original has room for at a node.
+/// Maximum number of ports of a node in the original.
 const MAX_PORTS: u32 = 256;
 
-/// Nodes and what joins them.
+/// Nodes and links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
-    /// For each node whether it is a switch.
+    /// Whether each node is a switch.
     pub is_switch: Vec<bool>,
-    /// The links in the order of the file, which is that of the ports.
+    /// The links in the order of the file. Ports are numbered in this order.
     pub links: Vec<Link>,
 }
 
@@ -44,9 +45,9 @@ pub struct Link {
     pub rate: Rate,
     /// Propagation delay of one direction, in whole nanoseconds.
     pub delay: Time,
-    /// Probability that a packet is lost on it; 0: that of the configuration.
+    /// Probability that a packet is lost on it. 0 means that of the configuration.
     pub error_rate: f64,
-    /// Where it stands in the file.
+    /// Its line in the file.
     pub line: usize,
 }
 
@@ -72,7 +73,7 @@ impl Topology {
         (0..self.is_switch.len() as u32).map(NodeId::new)
     }
 
-    /// The node that `token` names.
+    /// Returns the node that `token` names.
     pub(crate) fn node(&self, token: Token<'_>, what: &str) -> Result<NodeId> {
         node(token, what, self.is_switch.len())
     }
@@ -88,7 +89,7 @@ pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Topology> {
     read_rest(tokens, (nodes, switches, links), warnings).map_err(|error| list.blamed(error))
 }
 
-/// The words after the first line, of which a number of switches goes first.
+/// The words after the first line, which begin with the list of switches.
 struct SwitchList<'a> {
     promised: u64,
     /// The line of that number.
@@ -97,8 +98,8 @@ struct SwitchList<'a> {
 }
 
 impl SwitchList<'_> {
-    /// `error`, or what is behind it where the number of switches is not that of the line below: words
-    /// of the list are then taken for those of links, or the other way round.
+    /// Returns `error`, or its cause if the number of switches differs from the length of the list.
+    /// Words of the list are then taken for those of links, or links for the list.
     fn blamed(&self, error: FileError) -> FileError {
         let mut lines =
             self.rest.split(|&byte| byte == b'\n').enumerate().filter_map(|(line, text)| {
@@ -109,7 +110,7 @@ impl SwitchList<'_> {
             return error;
         };
         let is_number = |token: &Token<'_>| token.text.iter().all(u8::is_ascii_digit);
-        // Lists may have several lines; so that one ends here, a link must follow.
+        // A list may have several lines. A link must follow so that the list can end here.
         let is_list = line > self.line && switches.iter().all(is_number);
         let is_link = link.len() == 5 && !is_number(&link[2]);
         if !is_list || !is_link || switches.len() as u64 == self.promised {
@@ -122,12 +123,13 @@ impl SwitchList<'_> {
             switches.len()
         );
         FileError::new(what).at(self.line).hint(
-            "the first line has the numbers of nodes, switches and links, the second lists the switches",
+            "the first line has the numbers of nodes, switches and links, the second lists the \
+             switches",
         )
     }
 }
 
-/// Reads what follows the numbers of nodes, switches and links.
+/// Reads the switches and links, which follow the first line.
 fn read_rest(
     mut tokens: Tokens<'_>,
     (nodes, switches, links): (usize, u64, usize),

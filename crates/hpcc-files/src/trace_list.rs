@@ -1,11 +1,11 @@
-//! `trace.txt`: a count, then the nodes whose packets are traced.
+//! `trace.txt`: a number, then the nodes whose packets are traced.
 
 use crate::error::{FileError, Result, Warning};
 use crate::tokens::Tokens;
 use crate::topology::Topology;
 use units::NodeId;
 
-/// Reads the nodes to trace, each once, in the order of the file.
+/// Reads the nodes to trace, without duplicates, in the order of the file.
 pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> Result<Vec<NodeId>> {
     let mut tokens = Tokens::new(text);
     let promised = tokens.whole("the number of nodes", 0..=u64::from(u32::MAX))?;

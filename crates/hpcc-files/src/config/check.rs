@@ -1,4 +1,4 @@
-//! Does a configuration fit a topology, and is everything there that it makes use of?
+//! Checks that a configuration fits a topology and has everything that it uses.
 
 use super::{CcMode, Config};
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub(crate) fn check(config: &Config, topology: &Topology) -> Result<()> {
     check_link_down(config, topology)
 }
 
-/// What the control law needs.
+/// Checks that the keys which the control law needs are present.
 fn check_law(config: &Config) -> Result<()> {
     let mode = config.cc_mode;
     let needs = |key: &str, there: bool, example: &str| {
@@ -63,7 +63,7 @@ fn check_law(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Without ACKs no flow ends.
+/// Refuses a configuration without ACKs: no flow of it would end.
 fn check_acks(config: &Config) -> Result<()> {
     let Config { l2_ack_interval: interval, l2_chunk_size: chunk, places, .. } = config;
     let refuse = |key: &str, why: &str, value: &str| {
@@ -83,11 +83,11 @@ fn check_acks(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Settings of the original that are not served, for what they do there is of no use.
+/// Refuses settings of the original that are not supported. Nobody can use what they do there.
 fn check_tests(config: &Config) -> Result<()> {
     if config.l2_back_to_zero {
-        let why = "L2_BACK_TO_ZERO 1 is not served: with it, flows of the original whose size is no \
-                   multiple of L2_CHUNK_SIZE never end";
+        let why = "L2_BACK_TO_ZERO 1 is not served: with it, flows of the original whose size is \
+                   no multiple of L2_CHUNK_SIZE never end";
         return Err(config.places.error("L2_BACK_TO_ZERO", why).hint(
             "set L2_BACK_TO_ZERO 0: lost packets are sent again from the first one, go-back-N",
         ));
@@ -103,7 +103,7 @@ fn check_tests(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Each port of a switch needs thresholds for its rate.
+/// Checks that the maps of ECN thresholds have an entry for the rate of each port of a switch.
 fn check_marking(config: &Config, topology: &Topology) -> Result<()> {
     fn lacks<T>(map: &BTreeMap<Rate, T>, rate: Rate) -> bool {
         !map.contains_key(&rate)

@@ -1,4 +1,4 @@
-//! What each key of a configuration is followed by.
+//! The keys of a configuration, and how the values after them are read.
 
 use super::{CcMode, Config, LinkDown};
 use crate::error::{Result, Warning};
@@ -63,28 +63,28 @@ const KEYS: [&str; 51] = [
     "VAR_WIN",
 ];
 
-/// The key that `token` is.
+/// Returns the key that `token` spells.
 pub(super) fn known(token: &[u8]) -> Option<&'static str> {
     KEYS.iter().copied().find(|key| key.as_bytes() == token)
 }
 
-/// Whether what stands after `key` adds to what stood after it before.
+/// Whether a second value of `key` adds to the first one instead of replacing it.
 pub(super) fn is_map(key: &str) -> bool {
     key.ends_with("_MAP")
 }
 
-/// The key that `token` was probably meant to be.
+/// Returns the key that `token` is probably a misspelling of.
 pub(super) fn nearest(token: &[u8]) -> Option<&'static str> {
     // Other formats have a sign between key and value.
     let token = token.split(|byte| matches!(byte, b'=' | b':')).next()?;
-    // Longer ones are no slip of the hand.
+    // A longer word is no typing error.
     let token = std::str::from_utf8(token).ok().filter(|token| token.len() <= 40)?;
     let token = token.to_ascii_uppercase();
     let letters = Letters::of(&token);
     let length = token.chars().count();
     KEYS.iter()
-        // Files in other formats have thousands of such words. The distance takes microseconds for
-        // each pair, and length and letters alone rule out nearly all of them.
+        // Files in other formats have thousands of such words. Computing the distance takes
+        // microseconds for each pair; length and letters alone rule out nearly all pairs.
         .filter(|key| key.len().abs_diff(length) <= most_typos(key))
         .filter(|key| letters.missing(&Letters::of(key)) <= most_typos(key))
         .map(|key| (strsim::damerau_levenshtein(&token, key), *key))
@@ -93,12 +93,12 @@ pub(super) fn nearest(token: &[u8]) -> Option<&'static str> {
         .map(|(_, key)| key)
 }
 
-/// A word with more typing errors is not taken for this key.
+/// Maximum number of typing errors in a word that is still taken for this key.
 fn most_typos(key: &str) -> usize {
     key.len() / 4
 }
 
-/// How often each letter is in a word; signs beyond `Z` count as one.
+/// Counts the letters of a word. Characters beyond `Z` count as one letter.
 struct Letters([u8; 64]);
 
 impl Letters {
@@ -111,8 +111,8 @@ impl Letters {
         Letters(counts)
     }
 
-    /// A lower bound on the distance between two words: the letters that either has and the other
-    /// lacks, whichever are more.
+    /// Returns a lower bound on the distance between two words: the number of letters that one has
+    /// and the other lacks, whichever is larger.
     fn missing(&self, other: &Letters) -> usize {
         let lacks = |(a, b): (&u8, &u8)| usize::from(a.saturating_sub(*b));
         let here: usize = self.0.iter().zip(&other.0).map(lacks).sum();
@@ -121,7 +121,7 @@ impl Letters {
     }
 }
 
-/// Reads the value of `key`, which stands in `line`.
+/// Reads the value of `key`, which is in `line`.
 pub(super) fn read(
     config: &mut Config,
     key: &'static str,
@@ -145,7 +145,7 @@ pub(super) fn read(
         "SIMULATOR_STOP_TIME" => config.simulator_stop_time = values.seconds()?,
         "LINK_DOWN" => config.link_down = values.link_down()?,
         "ERROR_RATE_PER_LINK" => config.error_rate_per_link = values.fraction()?,
-        // More does not fit an IP packet.
+        // The maximum that fits an IP packet.
         "PACKET_PAYLOAD_SIZE" => config.packet_payload_size = Bytes::new(values.whole(1, 65_000)?),
         "L2_CHUNK_SIZE" => config.l2_chunk_size = Bytes::new(values.whole(0, U32)?),
         "L2_ACK_INTERVAL" => config.l2_ack_interval = Bytes::new(values.whole(0, U32)?),
@@ -274,7 +274,7 @@ impl<'t> Values<'_, 't> {
         self.whole(0, u64::MAX / 1000).map(Time::from_ns)
     }
 
-    /// A number of microseconds, of which the original takes the whole ones.
+    /// Reads a number of microseconds. The original cuts off its fraction.
     fn microseconds(&mut self) -> Result<Time> {
         let token = self.token()?;
         let number = token.decimal(self.key)?;
@@ -291,7 +291,7 @@ impl<'t> Values<'_, 't> {
     }
 
     fn kilobytes(&mut self) -> Result<Bytes> {
-        // Times 1000 in 32 bits.
+        // The original computes this number times 1000 in 32 bits.
         self.whole(0, u64::from(u32::MAX) / 1000).map(|kb| Bytes::new(kb * 1000))
     }
 
@@ -306,7 +306,7 @@ impl<'t> Values<'_, 't> {
         Ok(mode)
     }
 
-    /// `n rate value ...`, added to what is there.
+    /// Reads `n rate value ...` and adds the entries to the map.
     fn map<T>(
         &mut self,
         map: &mut BTreeMap<Rate, T>,
@@ -336,7 +336,7 @@ impl<'t> Values<'_, 't> {
 mod tests {
     use super::*;
 
-    /// Letters must not rule out what the distance accepts.
+    /// The bound by letters must not rule out a word that the distance accepts.
     #[test]
     fn letters_bound_the_distance() {
         let tokens =
@@ -352,14 +352,14 @@ mod tests {
         assert_eq!(nearest(b"TOPOLOGY"), None);
     }
 
-    /// `read` has no catch-all of its own, so a key without an arm would end the process.
+    /// `read` has no catch-all arm, so a key without an arm would end the process.
     #[test]
     fn each_key_is_read() {
         for key in KEYS {
             let text = b"1 1 1 1 1";
             let mut tokens = Tokens::new(text);
             let mut config = Config::new();
-            // Whether 1 is a value is another question.
+            // Whether 1 is a valid value does not matter here.
             let _ = read(&mut config, key, 1, &mut tokens, &mut Vec::new());
         }
     }

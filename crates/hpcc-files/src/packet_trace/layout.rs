@@ -1,4 +1,4 @@
-//! Where each field of a trace stands.
+//! Offsets of the fields of a trace.
 
 use super::{Event, Packet, PortRate, Record};
 use std::net::Ipv4Addr;
@@ -68,7 +68,7 @@ pub(super) fn parse_port(bytes: &[u8; PORT_BYTES]) -> PortRate {
     PortRate { node: from.u16(0), port: from.u8(2), rate: Rate::from_bps(from.u64(3)) }
 }
 
-/// The record as bytes; gaps are zero.
+/// Encodes the record; gaps are zero.
 pub(super) fn emit(record: &Record) -> [u8; RECORD_BYTES] {
     let mut bytes = [0; RECORD_BYTES];
     let mut out = Fields(&mut bytes[..]);
@@ -84,7 +84,7 @@ pub(super) fn emit(record: &Record) -> [u8; RECORD_BYTES] {
     bytes
 }
 
-/// Puts in what depends on the protocol, whose number it returns.
+/// Writes the fields that depend on the protocol. Returns the number of the protocol.
 fn emit_packet(packet: &Packet, out: &mut Fields<&mut [u8]>) -> u8 {
     match *packet {
         Packet::Data { tcp, sport, dport, seq, timestamp, priority, payload } => {
@@ -126,7 +126,7 @@ fn emit_packet(packet: &Packet, out: &mut Fields<&mut [u8]>) -> u8 {
     }
 }
 
-/// The record in `bytes`, unless its time is beyond what a [`Time`] holds.
+/// Decodes a record. Returns `None` if its time does not fit a [`Time`].
 pub(super) fn parse(bytes: &[u8; RECORD_BYTES]) -> Option<Record> {
     let from = Fields(&bytes[..]);
     let time = Time::from_ps(from.u64(0).checked_mul(1000)?);

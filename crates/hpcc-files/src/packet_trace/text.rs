@@ -1,4 +1,4 @@
-//! A record as a line of text.
+//! Records as lines of text.
 
 use super::{Event, Packet, Record};
 use std::fmt;
@@ -15,7 +15,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// As the original's `trace_reader` prints it.
+/// The format of the original's `trace_reader`.
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Record { time, node, port, queue, event, size, .. } = self;

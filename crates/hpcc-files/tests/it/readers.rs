@@ -1,4 +1,4 @@
-//! The inputs: what small files say, and what is wrong with bad ones.
+//! Readers of the inputs: values of small files, and errors of bad ones.
 
 use hpcc_files::config::{self, LinkDown};
 use hpcc_files::{CcMode, Experiment, Flow, Topology, Warning, flows, topology, trace_list};
@@ -72,10 +72,8 @@ fn flows_and_trace_list() {
     );
     assert_eq!(
         texts(&warnings),
-        [
-            "line 3: this flow has 4 GiB or more: sent in full; the original can't read such a size, \
-             nor anything after the first"
-        ]
+        ["line 3: this flow has 4 GiB or more: sent in full; the original can't read such a \
+             size, nor anything after the first"]
     );
 
     let mut warnings = Vec::new();
@@ -123,7 +121,7 @@ QLEN_MON_START 2000000000";
     let config = config::parse(text.as_bytes(), &mut warnings).unwrap();
     assert_eq!(warnings, []);
     assert!(config.enable_themis == Some(true) && config.has_win);
-    // Any other flag would be set by 2.
+    // 2 sets every flag but this one.
     assert!(!config.global_t);
     assert_eq!(config.topology_file, PathBuf::from("../t.txt"));
     assert_eq!(config.cc_mode, CcMode::Hpcc);
@@ -159,11 +157,13 @@ fn what_is_odd_in_a_configuration() {
         ),
         (
             "USE_DYNAMIC_PFC_THRESHOLD 0",
-            "USE_DYNAMIC_PFC_THRESHOLD is ignored, as in the original: the threshold is always dynamic",
+            "USE_DYNAMIC_PFC_THRESHOLD is ignored, as in the original: the threshold is always \
+             dynamic",
         ),
         (
             "CC_MODE 4",
-            "CC_MODE 4 is no control law (1 DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT): packets go at line rate, as in the original",
+            "CC_MODE 4 is no control law (1 DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT): \
+             packets go at line rate, as in the original",
         ),
         ("RP_TIMER 1.5", "RP_TIMER is 1 us: fractions are cut off, as in the original"),
         ("FLOW_FILE g.txt", "FLOW_FILE is in line 1 too; the last counts, as in the original"),
@@ -171,12 +171,13 @@ fn what_is_odd_in_a_configuration() {
         ("RP_TIMER=300", "\"RP_TIMER=300\" is not a key: skipped; did you mean RP_TIMER?"),
         (
             "RP_TIMR 1 EWMA_GIAN 2",
-            "\"RP_TIMR\", \"EWMA_GIAN\" and 2 more are not keys: skipped; did you mean RP_TIMER, EWMA_GAIN?",
+            "\"RP_TIMR\", \"EWMA_GIAN\" and 2 more are not keys: skipped; did you mean RP_TIMER, \
+             EWMA_GAIN?",
         ),
         (
             "KMIN_MAP 1 1 1 KMIN_MAP 1 1 2",
-            "KMIN_MAP is in line 2 too; the entries of both count, and for a rate in both the last, as \
-             in the original",
+            "KMIN_MAP is in line 2 too; the entries of both count, and for a rate in both the \
+             last, as in the original",
         ),
     ];
     for (line, warning) in odd {
@@ -194,7 +195,7 @@ fn what_is_odd_in_a_configuration() {
             "line 2: \"#\" and 1 more are not keys: skipped",
         ]
     );
-    // Maps add up, and any amount of prose is a screenful of warnings.
+    // Entries of several maps add up. The number of warnings is limited, however long the text.
     let text = format!("{FILES}PMAX_MAP 1 1 .1 PMAX_MAP 1 2 .2\n{}", "a b\nc d\n".repeat(1000));
     let mut warnings = Vec::new();
     assert_eq!(config::parse(text.as_bytes(), &mut warnings).unwrap().pmax.len(), 2);
@@ -223,7 +224,7 @@ fn line_ends_and_marks_do_not_matter() {
     }
 }
 
-/// Each bad text must be refused in its line with these words.
+/// Asserts that each bad text is refused at its line with these words.
 fn refused<T: std::fmt::Debug>(
     bad: &[(&str, usize, &str)],
     parse: impl Fn(&str) -> hpcc_files::Result<T>,
@@ -250,7 +251,8 @@ fn bad_topologies() {
         (
             "3 1 1\n3",
             2,
-            "switch needs a whole number from 0 to 2, got \"3\"; hint: the topology has nodes 0 to 2",
+            "switch needs a whole number from 0 to 2, got \"3\"; hint: the topology has nodes 0 to \
+             2",
         ),
         ("3 2 1\n2 2", 2, "switch 2 is listed twice"),
         ("2 0 1\n0 0 1Gbps 1us 0", 2, "joins node 0 to itself"),
@@ -269,11 +271,12 @@ fn bad_topologies() {
         ("2 0 2\n0 1 1Gbps 1us 0\n", 3, "the first line promises 2 links, but the file has 1"),
         ("2 0 4000000000\n0 1 1Gbps 1us 0", 2, "promises 4000000000 links, but the file has 1"),
         ("2 0 1\n0 1 \u{1b}[31m 1us 0", 2, "got \"\\u{1b}[31m\""),
-        // Tokens of the list that are taken for a link's, and the other way round.
+        // A wrong number of switches makes words of the list belong to links, or the reverse.
         (
             "4 1 2\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0",
             1,
-            "line 1 promises 1 switches, but line 2 has 2; hint: the first line has the numbers of nodes",
+            "line 1 promises 1 switches, but line 2 has 2; hint: the first line has the numbers of \
+             nodes",
         ),
         (
             "4 3 2\n\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0",
@@ -336,7 +339,7 @@ fn bad_flows() {
         ),
     ];
     refused(&bad, |text| flows::parse(text.as_bytes(), &network(), &mut Vec::new()));
-    // The same nanosecond is in order.
+    // Two flows may start in one nanosecond.
     let text = b"2\n0 1 3 100 1 2.0000000004\n0 1 3 100 1 2.0";
     assert_eq!(flows::parse(text, &network(), &mut Vec::new()).unwrap().len(), 2);
 }
@@ -379,7 +382,8 @@ fn bad_configurations() {
         (
             "KMIN_MAP 2 1 1\nKMAX_MAP 1 1 1",
             2,
-            "KMIN_MAP needs a whole number, 1 or more, got \"KMAX_MAP\"; hint: 2 pairs of rate and value follow",
+            "KMIN_MAP needs a whole number, 1 or more, got \"KMAX_MAP\"; hint: 2 pairs of rate and \
+             value follow",
         ),
         ("KMIN_MAP 4000000000 1 1", 1, "KMIN_MAP"),
         ("PMAX_MAP 1 100000000000 2", 1, "PMAX_MAP needs a number from 0 to 1"),
@@ -406,7 +410,7 @@ fn bad_configurations() {
         error.to_string(),
         "TOPOLOGY_FILE is missing; hint: add a line such as TOPOLOGY_FILE topology.txt"
     );
-    // What is odd is told of a configuration that is refused, too.
+    // A configuration that is refused gives its warnings, too.
     let mut warnings = Vec::new();
     let error = config::parse(b"FOO 1\nTOPLOGY_FILE t.txt", &mut warnings).unwrap_err();
     assert_eq!(
@@ -418,12 +422,13 @@ fn bad_configurations() {
         texts(&warnings),
         [
             "line 1: \"FOO\" and 1 more are not keys: skipped",
-            "line 2: \"TOPLOGY_FILE\", \"t.txt\" are not keys: skipped; did you mean TOPOLOGY_FILE?",
+            "line 2: \"TOPLOGY_FILE\", \"t.txt\" are not keys: skipped; did you mean \
+             TOPOLOGY_FILE?",
         ]
     );
 }
 
-/// A directory of its own, removed at the end.
+/// A directory for one test, removed at its end.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -474,7 +479,7 @@ fn an_experiment() {
     assert_eq!(experiment.traced, [NodeId::new(0)]);
     assert_eq!(experiment.warnings.len(), 1);
     assert_eq!(experiment.warnings[0].file, Some(there.0.join("trace.txt")));
-    // No list, no trace; and none is looked for where nothing is traced.
+    // Without a list nothing is traced. Without tracing the list is not read.
     let experiment = there.read(&format!("{DCQCN}TRACE_FILE none.txt")).unwrap();
     assert_eq!(experiment.traced, []);
     let told = experiment.warnings[0].to_string();
@@ -482,7 +487,7 @@ fn an_experiment() {
     let quiet = format!("{DCQCN}ENABLE_TRACE 0 TRACE_FILE none.txt");
     assert_eq!(there.read(&quiet).unwrap().warnings, []);
 
-    // Where a file is not, the configuration is at fault.
+    // A missing file is an error of the configuration.
     assert_eq!(
         there.error(&DCQCN.replace("t.txt", "nowhere.txt")),
         "config.txt:1: TOPOLOGY_FILE: cannot read nowhere.txt: No such file or directory"
@@ -522,24 +527,26 @@ fn what_the_original_leaves_undefined() {
     let refused = [
         (
             without("RP_TIMER 300"),
-            "config.txt: RP_TIMER is missing, and CC_MODE 1 needs it; hint: add a line such as RP_TIMER 300",
+            "config.txt: RP_TIMER is missing, and CC_MODE 1 needs it; hint: add a line such as \
+             RP_TIMER 300",
         ),
         (without("EWMA_GAIN 0.00390625"), "EWMA_GAIN is missing"),
         (without("RATE_AI 20Mb/s"), "RATE_AI is missing"),
         (without("RATE_HAI 200Mb/s"), "RATE_HAI is missing"),
         (
             without("L2_ACK_INTERVAL 1"),
-            "config.txt: L2_ACK_INTERVAL is missing: nothing is acknowledged and no flow ends; hint: add \
-             a line such as L2_ACK_INTERVAL 1",
+            "config.txt: L2_ACK_INTERVAL is missing: nothing is acknowledged and no flow ends; \
+             hint: add a line such as L2_ACK_INTERVAL 1",
         ),
         (
             DCQCN.replace("RP_TIMER", "RP_TIMR"),
-            "config.txt:2: RP_TIMER is missing, and CC_MODE 1 needs it; hint: \"RP_TIMR\" is not a key; \
-             did you mean RP_TIMER? Write RP_TIMER 300",
+            "config.txt:2: RP_TIMER is missing, and CC_MODE 1 needs it; hint: \"RP_TIMR\" is not a \
+             key; did you mean RP_TIMER? Write RP_TIMER 300",
         ),
         (
             format!("{DCQCN}\nL2_ACK_INTERVAL 0"),
-            "config.txt:7: L2_ACK_INTERVAL is 0: nothing is acknowledged and no flow ends; hint: set",
+            "config.txt:7: L2_ACK_INTERVAL is 0: nothing is acknowledged and no flow ends; hint: \
+             set",
         ),
         (
             format!("{DCQCN}\nALPHA_RESUME_INTERVAL 0"),
@@ -565,8 +572,8 @@ fn what_the_original_leaves_undefined() {
         ),
         (
             DCQCN.replace("KMAX_MAP 2 100000000000 1600 4", "KMAX_MAP 2 100000000000 1600 2"),
-            "config.txt:4: KMAX_MAP has no entry for 400Gbps, the rate of the link in line 6 of the topology; \
-             hint: add `400000000000 VALUE` to KMAX_MAP and count it",
+            "config.txt:4: KMAX_MAP has no entry for 400Gbps, the rate of the link in line 6 of \
+             the topology; hint: add `400000000000 VALUE` to KMAX_MAP and count it",
         ),
     ];
     for (config, words) in &refused {
@@ -580,7 +587,7 @@ fn what_the_original_leaves_undefined() {
         told[0].contains("config.txt:2: RP_TIMER counts, though it looks commented"),
         "{told:?}"
     );
-    // Thresholds matter to laws that heed marks, where there are marks.
+    // Thresholds are needed only if switches mark and the law reacts to marks.
     let unmarked = DCQCN.replace("KMAX_MAP 2 100000000000 1600 4", "KMAX_MAP 2 1 1600 4");
     assert!(there.read(&unmarked).is_err());
     for other in ["ENABLE_QCN 0", "CC_MODE 3", "CC_MODE 7", "CC_MODE 0"] {
@@ -590,11 +597,14 @@ fn what_the_original_leaves_undefined() {
 }
 
 proptest! {
-    /// Whatever network and flows are written down are read back.
+    /// Random networks and flows come back as they were written.
     #[test]
     fn what_is_written_is_read(
         hosts in 2_u32..50,
-        drawn in prop::collection::vec((0_u32..50, 1_u32..50, 1_u8..8, any::<u16>(), 1_u64..1 << 40, 0_u64..4_000_000_000), 0..50),
+        drawn in prop::collection::vec(
+            (0_u32..50, 1_u32..50, 1_u8..8, any::<u16>(), 1_u64..1 << 40, 0_u64..4_000_000_000),
+            0..50,
+        ),
         gbps in 1_u64..1000,
         ns in 0_u64..1_000_000,
     ) {
@@ -623,7 +633,7 @@ proptest! {
         wanted.sort_by_key(|flow| flow.start);
         let mut text = format!("{}\n", wanted.len());
         for Flow { src, dst, priority, dport, size, start } in &wanted {
-            // Half a nanosecond more, so that the cut to a double does not cost one.
+            // Half a nanosecond more, so that rounding to a double loses none.
             let ns = start.ns();
             let (s, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
             let size = size.get();
