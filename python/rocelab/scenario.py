@@ -233,9 +233,10 @@ def scenario_from_experiment(
     return Scenario._made(experiment.scenario(given), lambda: experiment.to_toml(given))
 
 
-def _load(path: Path, overrides: Settings) -> Scenario:
+def read_scenario(path: Path) -> str:
+    """The text of a scenario file."""
     try:
-        text = read_text(path, _MAX_FILE_BYTES)
+        return read_text(path, _MAX_FILE_BYTES)
     except FileNotFoundError:
         raise ConfigError("no such file", file=str(path)) from None
     except IsADirectoryError:
@@ -246,7 +247,10 @@ def _load(path: Path, overrides: Settings) -> Scenario:
         raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
     except OSError as error:
         raise ConfigError(error.strerror or str(error), file=str(path)) from None
-    return Scenario._of(text, path, overrides)
+
+
+def _load(path: Path, overrides: Settings) -> Scenario:
+    return Scenario._of(read_scenario(path), path, overrides)
 
 
 def _overrides(changes: Mapping[str, object] | None) -> Settings:

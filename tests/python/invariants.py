@@ -120,7 +120,7 @@ class _Check:
         kinds = [warning["kind"] for warning in self.summary["warning_kinds"]]
         assert kinds[0] in ("unfinished-flows", "cut-off-flows"), kinds
         run = self.scenario["run"]
-        end = run["limit"] if run["stop"] == "flows-done" else run["stop"]
+        end = run["time_limit"] if run["stop"] == "flows-done" else run["stop"]
         assert self.end_ps >= _ps(end), "ended early"
 
     def statistics(self) -> None:

@@ -76,7 +76,7 @@ class _Maker:
         ports = bare.plan().ports.to_polars()
         self.links = list(ports.select("node", "peer", "tier", "peer_tier").iter_rows())
         self.hosts = sorted({node for node, _, tier, _ in self.links if tier == 0})
-        run: Table = {"seed": self.dice.randrange(1 << 40), "limit": "20ms"}
+        run: Table = {"seed": self.dice.randrange(1 << 40), "time_limit": "20ms"}
         self.maybe(run, "stop", 0.15, "30us", "123456ns", "700us", "3ms")
         traffic = [self.traffic(index) for index in range(self.one(1, 1, 2, 3))]
         return rocelab.Scenario(
@@ -122,11 +122,11 @@ class _Maker:
             chain = self.one(1, 2, 3, 4)
             table = {"kind": kind, "switches": chain, "senders": self.one(1, 3, 6), **host, **link}
             self.maybe(table, "receivers", 0.5, 1, 2, 4)
-            self.maybe(table, "side", 0.3, [1] * chain)
+            self.maybe(table, "side_hosts", 0.3, [1] * chain)
             return table
         if kind == "leaf-spine":
             table = {"kind": kind, "leaves": self.one(2, 3), "spines": self.one(1, 2, 3), **host}
-            self.maybe(table, "parallel", 0.3, 2)
+            self.maybe(table, "links_per_pair", 0.3, 2)
             return table | {"hosts_per_leaf": self.one(1, 2, 4), **link}
         if kind == "fat-tree":
             return {"kind": kind, "k": self.one(2, 4), **host, **link}
@@ -146,12 +146,12 @@ class _Maker:
     def data_centres(self) -> Table:
         table = {
             "kind": "cross-dc",
-            "inside": self.regular(self.one("star", "leaf-spine", "fat-tree", "three-tier")),
+            "data_centre": self.regular(self.one("star", "leaf-spine", "fat-tree", "three-tier")),
             "wan_rate": self.one(*RATES),
             **self.rates("rate", "delay"),
         }
         table |= self.one({"wan_delay": "10us"}, {"wan_delay": "120us"}, {"wan_length": "30km"})
-        self.maybe(table, "dcs", 0.2, 3)
+        self.maybe(table, "data_centres", 0.2, 3)
         self.maybe(table, "wan_pfc", 0.2, False)
         self.maybe(table, "external_buffer", 0.5, "128MB", "64MB")
         return table
@@ -214,18 +214,22 @@ class _Maker:
         table = {
             "cdf": self.one(*CDFS),
             "load": self.one(0.1, 0.5, 0.9),
-            "flows": self.one(5, 20, 60, 200),
+            "messages": self.one(5, 20, 60, 200),
         }
         if self.dice.random() < 0.3:
             table["receivers"] = self.some_hosts(2)
         return table
 
     def _request_response(self) -> Table:
-        table = {"cdf": self.one(*CDFS), "load": self.one(0.1, 0.5), "flows": self.one(5, 20, 60)}
-        self.maybe(table, "request", 0.4, "0B", "64B", "5KB")
-        self.maybe(table, "service", 0.3, "1us", "20us")
-        self.maybe(table, "mix", 0.3, "quota")
-        self.maybe(table, "inter", 0.3, 0.5, 1.0)
+        table = {
+            "cdf": self.one(*CDFS),
+            "load": self.one(0.1, 0.5),
+            "messages": self.one(5, 20, 60),
+        }
+        self.maybe(table, "request_size", 0.4, "0B", "64B", "5KB")
+        self.maybe(table, "service_time", 0.3, "1us", "20us")
+        self.maybe(table, "destination_mix", 0.3, "quota")
+        self.maybe(table, "inter_share", 0.3, 0.5, 1.0)
         return table
 
     def _incast(self) -> Table:
@@ -252,7 +256,7 @@ class _Maker:
             "hosts": self.some_hosts(2)[:6],
         }
         self.maybe(table, "repeat", 0.3, 2)
-        self.maybe(table, "compute", 0.3, "3us")
+        self.maybe(table, "compute_time", 0.3, "3us")
         return table
 
     def settings(self) -> dict[str, Any]:
@@ -303,6 +307,7 @@ class _Maker:
         self.maybe(classes, "weights", 0.15, [1, 2, 3, 4, 5, 6, 7, 8])
         self.maybe(routing, "hash", 0.4, "five-tuple", "symmetric", "spanning-trees")
         if routing.get("hash") == "spanning-trees":
+            routing["paths"] = routing.pop("hash")
             self.maybe(routing, "trees", 0.5, 1, 2, 4)
         return {key: table for key, table in tables.items() if table}
 

@@ -517,11 +517,11 @@ def test_full_disk_leaves_the_picture_and_the_page_that_were_there(
     picture, page = tmp_path / "fct.png", tmp_path / "page.md"
     for file in (picture, page):
         file.write_text("whole")
-    networks = ("--network", "two-to-one", "--rate", 40, "--cache", tmp_path / "cache")
+    networks = ("--network", "two-to-one", "--rate-gbps", 40, "--cache", tmp_path / "cache")
     assert command("compare", "none", *networks).returncode == 0
     for arguments, file in (
         (("fct", out, "--out", picture), picture),
-        (("compare", "none", *networks, "--page", page), page),
+        (("compare", "none", *networks, "--markdown", page), page),
     ):
         done = command(*arguments, preexec_fn=small_files)
         assert done.returncode == 2
@@ -572,8 +572,8 @@ def test_a_reader_that_has_gone_hides_no_error(incast: rocelab.Result, tmp_path:
     [
         ["fct"],
         ["hpcc"],
-        ["compare", "none", "--network=two-to-one", "--rate=40", "--cache"],
-        ["compare", "--csv=a.csv", "--page"],
+        ["compare", "none", "--network=two-to-one", "--rate-gbps=40", "--cache"],
+        ["compare", "--csv=a.csv", "--markdown"],
         ["plot"],
         ["validate"],
     ],

@@ -23,7 +23,7 @@ from rocelab.compare.networks import RATES_GBPS
 
 GOLDEN = Path(__file__).parent / "behaviour.csv"
 DOCS = Path(__file__).parents[2] / "docs"
-REMAKE = "rocelab compare --csv tests/python/behaviour.csv --page docs/behaviour.md"
+REMAKE = "rocelab compare --csv tests/python/behaviour.csv --markdown docs/behaviour.md"
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_without_pauses_tcd_is_the_scheme_below_it(pick: Pick) -> None:
 
 
 def test_a_table_for_people(command: Command, tmp_path: Path) -> None:
-    arguments = ("none", "dcqcn-hpcc", "--network", "two-to-one", "--rate", "40")
+    arguments = ("none", "dcqcn-hpcc", "--network", "two-to-one", "--rate-gbps", "40")
     done = command("compare", *arguments, "--cache", tmp_path)
     assert done.returncode == 0, done.stderr
     title, head, *lines = done.stdout.splitlines()
@@ -150,15 +150,15 @@ def test_a_table_for_people(command: Command, tmp_path: Path) -> None:
 def test_json_csv_and_page(command: Command, tmp_path: Path) -> None:
     # Directories that are not there are made, as those of pictures.
     table, page = tmp_path / "new/rows.csv", tmp_path / "new/deep/page.md"
-    arguments = ("pacc", "--network", "victim", "--rate", "100", "--cache", tmp_path / "cache")
-    done = command("compare", *arguments, "--json", "--csv", table, "--page", page)
+    arguments = ("pacc", "--network", "victim", "--rate-gbps", "100", "--cache", tmp_path / "cache")
+    done = command("compare", *arguments, "--json", "--csv", table, "--markdown", page)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)
     assert (row["scheme"], row["preset"], row["gbps"]) == ("pacc", "pacc", 100)
     (line,) = csv.DictReader(io.StringIO(table.read_text()))
     assert line == {key: "" if value is None else str(value) for key, value in row.items()}
     text = page.read_text()
-    assert "`rocelab compare pacc --network victim --rate 100`" in text
+    assert "`rocelab compare pacc --network victim --rate-gbps 100`" in text
     # It may lie anywhere, with nothing beside it.
     assert "](" not in text
     assert f"| pacc | {row['slowest_mbps']:,} |" in text
@@ -188,9 +188,9 @@ def test_unknown_names(
     ("option", "name", "words"),
     [
         ("--csv", "rows.txt", "must end in .csv"),
-        ("--page", "page.txt", "must end in .md"),
+        ("--markdown", "page.txt", "must end in .md"),
         ("--csv", "file/rows.csv", "is not a directory"),
-        ("--page", "folder.md", "is a directory"),
+        ("--markdown", "folder.md", "is a directory"),
     ],
 )
 def test_files_that_cannot_be_written_are_known_before_the_runs(
@@ -199,7 +199,15 @@ def test_files_that_cannot_be_written_are_known_before_the_runs(
     (tmp_path / "file").write_text("in the way")
     (tmp_path / "folder.md").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    arguments = ("none", "--network", "two-to-one", "--rate", "40", "--cache", tmp_path / "cache")
+    arguments = (
+        "none",
+        "--network",
+        "two-to-one",
+        "--rate-gbps",
+        "40",
+        "--cache",
+        tmp_path / "cache",
+    )
     done = command("compare", *arguments, option, tmp_path / name)
     assert (done.returncode, done.stdout) == (2, "")
     (error,) = done.stderr.splitlines()

@@ -93,9 +93,9 @@ def test_types_and_cut(command: Command, tmp_path: Path) -> None:
 
     assert sizes() == [1000, 2000]
     assert "1 of 3 flows" in command("fct", path).stderr
-    assert sizes("--cut", 3.1) == [1000, 2000, 3000]
-    assert sizes("--type", 0, "--cut", "inf") == [1000, 3000]
-    assert sizes("--type", 1) == [2000]
+    assert sizes("--finished-before", 3.1) == [1000, 2000, 3000]
+    assert sizes("--port-type", 0, "--finished-before", "inf") == [1000, 3000]
+    assert sizes("--port-type", 1) == [2000]
 
 
 def test_two_side_by_side(command: Command, hundred: Path, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_result_of_ours(command: Command, incast: rocelab.Result, tmp_path: Pa
     assert {flow.port for flow in read(directory)} == {"incast", "victim"}
     (victim,) = json.loads(command("fct", directory, "--tag", "victim", "--json").stdout)
     assert (victim["flows"], victim["upper_bytes"]) == (1, 100_000)
-    refused = command("fct", directory, "--type", 1)
+    refused = command("fct", directory, "--port-type", 1)
     assert refused.returncode == 2
     assert refused.stderr.splitlines() == [
         f"error: {directory}: no flow with tag 200",
@@ -305,15 +305,15 @@ def test_bad_arguments(command: Command, hundred: Path, tmp_path: Path) -> None:
         ([tmp_path / "none"], "No such file"),
         ([tmp_path / "empty"], "neither fct.txt nor flows.parquet"),
         ([tmp_path / "binary"], "columns"),
-        ([hundred, "--type", 1], "no flow with port 200\nhint: its flows have 100;"),
-        ([hundred, "--type", 1, "--tag", "100"], "choose one"),
+        ([hundred, "--port-type", 1], "no flow with port 200\nhint: its flows have 100;"),
+        ([hundred, "--port-type", 1, "--tag", "100"], "choose one"),
         ([hundred, "--csv", "--json"], "choose one"),
         ([hundred, "--out", tmp_path / "a.gif"], ".png, .svg or .pdf"),
         ([hundred, "--out", hundred / "a.png"], f"a.png: {hundred} is not a directory"),
         ([hundred, "--out", tmp_path / "folder.png"], "folder.png: is a directory"),
-        ([hundred, "--cut", "nan"], "--cut nan: must be above 0"),
-        ([hundred, "--cut", "-1"], "--cut -1: must be above 0"),
-        ([hundred, "--type", 2], "2"),
+        ([hundred, "--finished-before", "nan"], "--finished-before nan: must be above 0"),
+        ([hundred, "--finished-before", "-1"], "--finished-before -1: must be above 0"),
+        ([hundred, "--port-type", 2], "2"),
     ):
         done = command("fct", *arguments)
         assert done.returncode == 2, done.stderr

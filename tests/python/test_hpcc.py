@@ -1,4 +1,4 @@
-"""``rocelab hpcc`` and ``rocelab validate-hpcc``: the HPCC simulator's files in and out."""
+"""``rocelab hpcc`` and ``rocelab compare-hpcc``: the HPCC simulator's files in and out."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_files_go_where_they_are_told_to(command: Command, case: Path, tmp_path:
 def test_the_printed_scenario_gives_the_same_run(
     command: Command, case: Path, tmp_path: Path
 ) -> None:
-    printed = command("hpcc", "config.txt", "--to-scenario", cwd=case)
+    printed = command("hpcc", "config.txt", "--print-scenario", cwd=case)
     assert printed.returncode == 0, printed.stderr
     assert files(case) == INPUTS, "nothing was run"
     scenario = tmp_path / "same.toml"
@@ -135,13 +135,13 @@ def test_settings_and_threads(command: Command, case: Path) -> None:
 
 
 def test_quirks_of_a_scan_go_with_it(command: Command, case: Path) -> None:
-    off = [("--set", f"quirks.{key}=false") for key in ("scan_queue_pairs", "missed_wake_up")]
+    off = [("--set", f"quirks.{key}=false") for key in ("scan_queue_pairs", "missed_wakeup")]
     done = command("hpcc", "config.txt", "--quiet", *itertools.chain(*off), cwd=case)
     assert (done.returncode, done.stdout) == (2, "")
     error, hint = done.stderr.splitlines()
-    assert error.startswith("error: quirks.stale_turn: goes with scan_queue_pairs = true")
+    assert error.startswith("error: quirks.stale_scan_index: goes with scan_queue_pairs = true")
     assert hint.startswith("hint: turn quirks.scan_queue_pairs on")
-    off.append(("--set", "quirks.stale_turn=false"))
+    off.append(("--set", "quirks.stale_scan_index=false"))
     done = command("hpcc", "config.txt", *itertools.chain(*off), cwd=case)
     assert done.returncode == 0, done.stderr
 
@@ -153,7 +153,7 @@ def test_a_scheme_that_is_set_replaces_the_law(command: Command, case: Path) -> 
     assert "warning: scheme dcqcn is set: its parameters are those of preset" in done.stderr
     summary = json.loads(done.stdout)
     assert (summary["scheme"], summary["warnings"]) == ("dcqcn", [])
-    printed = command("hpcc", "config.txt", *set_, "--to-scenario", "-q", cwd=case)
+    printed = command("hpcc", "config.txt", *set_, "--print-scenario", "-q", cwd=case)
     ecn = printed.stdout[printed.stdout.index("[ecn]") :]
     assert ecn.splitlines()[1:3] == ["enabled = true", 'kmin = "400KB"'], "KMIN_MAP"
     off = command("hpcc", "config.txt", *set_, "--set", "ecn.enabled=false", cwd=case)
@@ -321,7 +321,7 @@ def test_what_dcqcn_needs_must_be_there(
 ) -> None:
     text = CONFIG.replace("CC_MODE 3", "CC_MODE 1")
     (case / "config.txt").write_text(text, encoding="ascii")
-    done = command("hpcc", "config.txt", "--to-scenario", cwd=case)
+    done = command("hpcc", "config.txt", "--print-scenario", cwd=case)
     assert done.returncode == 0, done.stderr
     assert old in text
     (case / "config.txt").write_text(text.replace(old, new), encoding="ascii")
@@ -598,8 +598,8 @@ def test_to_scenario_runs_nothing_and_takes_no_options_of_runs(
     command: Command, case: Path
 ) -> None:
     for option in (("--out", "there"), ("--threads", "1"), ("--json",)):
-        done = command("hpcc", "config.txt", "--to-scenario", *option, cwd=case)
-        told = f"error: --to-scenario and {option[0]}: choose one\n"
+        done = command("hpcc", "config.txt", "--print-scenario", *option, cwd=case)
+        told = f"error: --print-scenario and {option[0]}: choose one\n"
         assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
@@ -630,7 +630,7 @@ def known(command: Command, case: Path) -> Path:
 
 
 def test_agreement_of_a_case(command: Command, known: Path) -> None:
-    done = command("validate-hpcc", known)
+    done = command("compare-hpcc", known)
     assert done.returncode == 0, done.stderr
     head, rule, row = done.stdout.splitlines()
     cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -642,7 +642,7 @@ def test_agreement_of_a_case(command: Command, known: Path) -> None:
 @pytest.mark.parametrize("place", ["file", "file/deep", "/proc/rocelab"])
 def test_pictures_of_cases_need_a_directory(command: Command, known: Path, place: str) -> None:
     (known / "file").write_text("in the way")
-    done = command("validate-hpcc", known, "--figures", place, cwd=known)
+    done = command("compare-hpcc", known, "--figures", place, cwd=known)
     assert (done.returncode, done.stdout) == (2, "")
     # No case is named: none was run.
     (error,) = done.stderr.splitlines()
@@ -657,7 +657,7 @@ def test_disagreement_of_a_case(command: Command, known: Path) -> None:
     # A flow that takes 1 % longer there, and one that does not finish here.
     missing = text.splitlines()[0].replace(" 10000 ", " 10099 ")
     fct.write_text(text.replace(" 12376 ", " 12500 ") + missing + "\n")
-    done = command("validate-hpcc", known, "--json")
+    done = command("compare-hpcc", known, "--json")
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)
     assert (row["flows"], row["missing"], row["extra"], row["equal"]) == (5, 1, 0, 3)
@@ -670,13 +670,13 @@ def test_flows_that_one_side_alone_finished_are_told(command: Command, known: Pa
     first, *rest = fct.read_text().splitlines(keepends=True)
 
     def cells() -> list[str]:
-        done = command("validate-hpcc", known)
+        done = command("compare-hpcc", known)
         assert done.returncode == 0, done.stderr
         return [cell.strip() for cell in done.stdout.splitlines()[2].strip("|").split("|")][2:5]
 
     fct.write_text("".join(rest))
     assert cells() == ["3 of 4, 1 extra here", "3", "none"]
-    (row,) = json.loads(command("validate-hpcc", known, "--json").stdout)
+    (row,) = json.loads(command("compare-hpcc", known, "--json").stdout)
     assert (row["flows"], row["missing"], row["extra"], row["equal"]) == (3, 0, 1, 3)
     fct.write_text("".join([*rest, first.replace(" 10000 ", " 10099 ")]))
     assert cells() == ["3 of 4, 1 missing here, 1 extra here", "3", "none"]
@@ -687,7 +687,7 @@ def test_flows_that_one_side_alone_finished_are_told(command: Command, known: Pa
 def test_a_case_may_hold_other_letters(command: Command, known: Path) -> None:
     with (known / "case" / "config.txt").open("ab") as config:
         config.write(b"# Z\xfcrich\n")
-    done = command("validate-hpcc", known)
+    done = command("compare-hpcc", known)
     assert done.returncode == 0, done.stderr
     assert "| case | hpcc | 4 | 4 | none |" in done.stdout
 
@@ -710,7 +710,7 @@ def test_a_bad_case_is_a_line(
     path.unlink(missing_ok=True)
     if text is not None:
         path.write_text(text, encoding="ascii")
-    done = command("validate-hpcc", known)
+    done = command("compare-hpcc", known)
     assert done.returncode == 2
     assert done.stdout == ""
     # The first line says which case it is at.
@@ -724,12 +724,12 @@ def test_a_bad_case_is_a_line(
 def test_other_cases_follow_a_bad_one(command: Command, known: Path) -> None:
     shutil.copytree(known / "case", known / "bad")
     (known / "bad" / "config.txt").write_text("CC_MODE 3\n")
-    done = command("validate-hpcc", known)
+    done = command("compare-hpcc", known)
     assert done.returncode == 2
     assert "| case | hpcc | 4 | 4 | none |" in done.stdout
     assert "bad/config.txt" in done.stderr
     assert "| bad |" not in done.stdout
-    done = command("validate-hpcc", known, "--json")
+    done = command("compare-hpcc", known, "--json")
     assert (done.returncode, [row["case"] for row in json.loads(done.stdout)]) == (2, ["case"])
 
 
@@ -745,6 +745,6 @@ def test_a_folder_without_cases(command: Command, tmp_path: Path) -> None:
         ("empty", none),
         ("unrun", f"{none}hint: unrun/case has no fct.txt\n"),
     ):
-        done = command("validate-hpcc", name, cwd=tmp_path)
+        done = command("compare-hpcc", name, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == f"error: {name}: {told}"

@@ -1,4 +1,4 @@
-"""``rocelab hpcc`` and ``rocelab validate-hpcc``: the HPCC simulator's files by command."""
+"""``rocelab hpcc`` and ``rocelab compare-hpcc``: the HPCC simulator's files by command."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_failing_link_is_in_the_scenario_and_changes_the_run(
     digests = set()
     for spine in (4, 5):
         (case / "config.txt").write_text(f"{CONFIG} LINK_DOWN 15 3 {spine}")
-        shown = command("hpcc", "--to-scenario", "config.txt", cwd=case)
+        shown = command("hpcc", "--print-scenario", "config.txt", cwd=case)
         assert shown.returncode == 0, shown.stderr
         assert f'link = "n3:n{spine}"' in shown.stdout
         done = command("hpcc", "config.txt", "--quiet", cwd=case)
@@ -95,7 +95,7 @@ def recorded(command: Command, case: Path) -> Path:
 
 
 def test_a_case_with_time_series_gets_a_figure(command: Command, recorded: Path) -> None:
-    done = command("validate-hpcc", ".", "--figures", "pictures", cwd=recorded)
+    done = command("compare-hpcc", ".", "--figures", "pictures", cwd=recorded)
     assert done.returncode == 0, done.stderr
     assert "| 2 | 2 | none |" in done.stdout
     (picture,) = (recorded / "pictures").iterdir()
@@ -118,7 +118,7 @@ def test_time_series_that_are_none_are_one_clear_line(
     command: Command, recorded: Path, name: str, content: bytes, words: str
 ) -> None:
     (recorded / name).write_bytes(content)
-    done = command("validate-hpcc", ".", "--figures", "pictures", cwd=recorded)
+    done = command("compare-hpcc", ".", "--figures", "pictures", cwd=recorded)
     assert (done.returncode, done.stdout) == (2, "")
     # The first line says which case it is at.
     _, error = done.stderr.splitlines()

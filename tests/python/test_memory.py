@@ -33,7 +33,7 @@ name = "none"
 kind = "poisson"
 cdf = [[100, 0.0], [101, 1.0]]
 load = 0.3
-flows = {flows}
+messages = {flows}
 """
 
 FAT_TREE = """\

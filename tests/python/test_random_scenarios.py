@@ -57,6 +57,7 @@ def test_random_scenarios_have_everything() -> None:
         seen[f"profile {complete['wire']['profile']}"] += 1
         seen[complete["switch"]["architecture"]] += 1
         seen[f"hash {complete['routing']['hash']}"] += 1
+        seen[f"paths {complete['routing']['paths']}"] += 1
         seen[
             f"PFC {complete['pfc'].get('threshold') if complete['pfc']['enabled'] else 'off'}"
         ] += 1
@@ -73,7 +74,15 @@ def test_random_scenarios_have_everything() -> None:
     print(seen)
     assert tries < 600, "most settings contradict each other"
     assert sum(name.startswith("scheme ") for name in seen) == len(PRESETS)
-    kinds = {"topology": 7, "traffic": 7, "probe": 14, "payload": 6, "profile": 2, "hash": 3}
+    kinds = {
+        "topology": 7,
+        "traffic": 7,
+        "probe": 14,
+        "payload": 6,
+        "profile": 2,
+        "hash": 2,
+        "paths": 2,
+    }
     for word, expected in kinds.items():
         assert sum(name.startswith(f"{word} ") for name in seen) == expected, word
     assert {"PFC off", "PFC static", "PFC dynamic", "cioq", "shared-memory"} <= seen.keys()

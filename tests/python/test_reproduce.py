@@ -58,7 +58,9 @@ def test_list_has_every_figure(command: Command) -> None:
 def test_a_figure_from_end_to_end(command: Command, tmp_path: Path) -> None:
     made, again, cache = tmp_path / "made", tmp_path / "again", tmp_path / "cache"
     page = tmp_path / "claims.md"
-    done = command("reproduce", FIGURE, "--quick", "--out", made, "--cache", cache, "--page", page)
+    done = command(
+        "reproduce", FIGURE, "--quick", "--out", made, "--cache", cache, "--markdown", page
+    )
     assert done.returncode == 0, done.stderr
     assert "FNCC has the fewest pause frames at 400 Gb/s" in done.stdout
 
@@ -166,9 +168,9 @@ def test_out_that_cannot_be_written(command: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "place", "words"),
     [
-        ("--page", "folder.md", "folder.md: is a directory"),
-        ("--page", "file/page.md", "file/page.md: "),
-        ("--page", "page.txt", "--page page.txt: must end in .md"),
+        ("--markdown", "folder.md", "folder.md: is a directory"),
+        ("--markdown", "file/page.md", "file/page.md: "),
+        ("--markdown", "page.txt", "--markdown page.txt: must end in .md"),
         ("--out", "file", f"file/{FIGURE}: "),
         ("--out", "/proc/rocelab", f"/proc/rocelab/{FIGURE}: cannot write"),
     ],
@@ -626,7 +628,7 @@ def test_flows_that_were_not_done_are_told_below_the_figures_of_papers(tmp_path:
     # No caveat of what shows no completion times.
     assert notes("rates", some, fct=False) == []
     # Other warnings stay.
-    limited = whole.with_settings(run__limit="45us")
+    limited = whole.with_settings(run__time_limit="45us")
     assert "3 of 4 flows are unfinished" in notes("limit", {"a": limited}, fct=False)[0]
     (none,) = notes("endless", {"a": whole.with_settings(run__stop="5us")})
     assert "4 of 4 flows are unfinished at 5us" in none

@@ -137,11 +137,11 @@ def test_an_experiment_is_the_scenario_that_it_prints(experiment: Experiment) ->
 
 def test_most_samples_holds_for_hpcc_files(experiment: Experiment, tmp_path: Path) -> None:
     whole, _ = experiment.run(into=tmp_path / "whole")
-    assert not any("run.most_samples" in warning for warning in whole.warnings)
-    settings = [("run.most_samples", "5000")]
+    assert not any("run.max_samples" in warning for warning in whole.warnings)
+    settings = [("run.max_samples", "5000")]
     some, _ = experiment.run(into=tmp_path / "some", settings=settings)
     assert some.summary["digest"] == whole.summary["digest"]
-    (warning,) = (text for text in some.warnings if "run.most_samples" in text)
+    (warning,) = (text for text in some.warnings if "run.max_samples" in text)
     assert warning.startswith("probes and traces recorded nothing from")
     short, long = ((tmp_path / name / "mix.tr").read_bytes() for name in ("some", "whole"))
     # A thousand events, and what came of the microsecond at whose end they were counted.

@@ -507,7 +507,7 @@ def test_scenarios_of_all_seeds_are_checked_before_the_first_run(tmp_path: Path)
     switches = [{"name": f"s{index}", "kind": "switch"} for index in range(6)]
     scenario = rocelab.Scenario(
         topology={"kind": "custom", "nodes": [*hosts, *switches], "links": links},
-        traffic=[{"kind": "poisson", "workload": "WebSearch", "load": 0.3, "flows": 2}],
+        traffic=[{"kind": "poisson", "workload": "WebSearch", "load": 0.3, "messages": 2}],
         scheme={"name": "fncc"},
     )
     scenario.validate()
@@ -560,7 +560,7 @@ def test_a_place_that_another_has_taken_is_known_before_the_runs(
         ({"scheme.name": [object()]}, rocelab.ConfigError, "cannot stand in a scenario"),
         ({1: [2]}, rocelab.ConfigError, "a key must be a string"),
         ([("scheme.name", ["hpcc"])], TypeError, "over: must be a dictionary"),
-        ({"run.limit": [10**5000]}, rocelab.ConfigError, "whole number that 64 bits hold"),
+        ({"run.time_limit": [10**5000]}, rocelab.ConfigError, "whole number that 64 bits hold"),
     ],
 )
 def test_bad_values_in_python(

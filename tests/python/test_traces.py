@@ -48,7 +48,7 @@ def test_traces_are_tables(traced: rocelab.Result) -> None:
     assert sent["payload_bytes"].sum() == 1_000_000
     assert sent["sequence"].is_sorted()
     assert packets.filter(pl.col("kind") == "pause")["flow_id"].null_count() > 0
-    assert set(packets["ecn"]) == {"capable"}
+    assert set(packets["ecn"]) == {"not-marked"}
     told = [(trace["name"], trace["rows"]) for trace in traced.summary["traces"]]
     assert told == [("pfc", len(pfc)), ("packets", len(packets))]
 

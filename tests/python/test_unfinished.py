@@ -190,7 +190,7 @@ def test_results_of_an_earlier_version_are_judged_by_their_numbers(
 def test_comparisons_of_rates_take_no_offence_at_flows_that_are_cut_off(
     command: Command, tmp_path: Path
 ) -> None:
-    arguments = ("--network", "two-to-one", "--rate", 100, "--cache", tmp_path / "cache", "-q")
+    arguments = ("--network", "two-to-one", "--rate-gbps", 100, "--cache", tmp_path / "cache", "-q")
     done = command("compare", "none", *arguments, "--strict")
     assert (done.returncode, done.stderr) == (0, "")
 

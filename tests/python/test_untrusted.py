@@ -226,7 +226,7 @@ def test_text_of_tables_is_printed_safely(received: Path, text: str) -> None:
 
 BAD: dict[str, Callable[[dict[str, Any]], object]] = {
     "NaN in a bin": lambda summary: summary["slowdown"]["bins"][0].update(upper_bytes=float("nan")),
-    "an infinite number": lambda summary: summary.update(unfairness=float("inf")),
+    "an infinite number": lambda summary: summary.update(intra_inter_slowdown=float("inf")),
     "a number too large": lambda summary: summary.update(simulated_ns=10**400),
     "half of a surrogate pair": lambda summary: summary.update(scheme="a\ud800"),
     "a long name": lambda summary: summary.update(name="x" * 200_000),
@@ -421,7 +421,7 @@ host_delay = "1us"
 kind = "poisson"
 workload = "WebSearch"
 load = 0.5
-flows = 40_000_000
+messages = 40_000_000
 """
 """A scenario whose messages take long to make."""
 

@@ -38,7 +38,7 @@ mod _rocelab {
     #[pymodule_export]
     use crate::run::{RunResult, run};
     #[pymodule_export]
-    use crate::scenario::{Scenario, judge_memory};
+    use crate::scenario::{Scenario, judge_memory, migrate};
     #[pymodule_export]
     use crate::table::Table;
 

@@ -59,6 +59,12 @@ pub(crate) fn judge_memory(what: &str, need: u64) -> Option<(String, Option<&'st
     }
 }
 
+/// Rewrites the text of a scenario of schema 1, from the file `origin`, for schema 2: keys only.
+#[pyfunction]
+pub(crate) fn migrate(py: Python<'_>, text: &str, origin: Option<PathBuf>) -> PyResult<String> {
+    ::scenario::migrate(text).map_err(|error| config_error(py, &error.in_file(origin.as_deref())))
+}
+
 fn command_of(name: &str) -> PyResult<Use> {
     match name {
         "check" => Ok(Use::Check),

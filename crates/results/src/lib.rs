@@ -24,7 +24,7 @@ pub use flows::{FlowTable, UNFINISHED};
 pub use plan::{LoadTable, MessageTable};
 pub use ports::PortTable;
 pub use series::{Series, SeriesInfo};
-pub use statistics::{SizeBin, SlowdownStatistics, slowdown_statistics, unfairness};
+pub use statistics::{SizeBin, SlowdownStatistics, intra_inter_slowdown, slowdown_statistics};
 pub use summary::{SCHEMA_VERSION, Summary};
 pub use traces::{PacketTrace, PfcTrace, TraceInfo};
 pub use unfinished::{Cause, Unfinished};

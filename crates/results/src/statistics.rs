@@ -77,7 +77,7 @@ pub fn slowdown_statistics(flows: &FlowTable) -> SlowdownStatistics {
 
 /// Mean slowdown of the flows tagged `intra`, within a data centre, over that of those tagged `inter`,
 /// between two. `None` where none of either completed.
-pub fn unfairness(flows: &FlowTable) -> Option<f64> {
+pub fn intra_inter_slowdown(flows: &FlowTable) -> Option<f64> {
     let mean_of = |name: &str| {
         let tag = flows.tags.iter().position(|tag| tag == name)?;
         let rows = (0..flows.len()).filter(|&row| usize::from(flows.tag[row]) == tag);
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn unfairness_is_intra_over_inter() {
+    fn slowdown_is_intra_over_inter() {
         let mut flows = flows([(1, 600), (1, 200), (1, 100), (1, UNFINISHED), (1, 9_000)]);
         flows.tags = ["request", "inter", "intra"].map(str::to_owned).to_vec();
         flows.tag = vec![2, 2, 1, 1, 0];
-        assert_eq!(unfairness(&flows), Some(4.0));
+        assert_eq!(intra_inter_slowdown(&flows), Some(4.0));
         flows.tag[2] = 0;
-        assert_eq!(unfairness(&flows), None, "no inter flow is done");
+        assert_eq!(intra_inter_slowdown(&flows), None, "no inter flow is done");
     }
 
     #[test]

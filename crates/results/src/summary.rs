@@ -56,7 +56,7 @@ pub struct Summary {
     pub slowdown: SlowdownStatistics,
     /// Mean slowdown of the flows tagged `intra` over that of those tagged `inter`; `None` where
     /// there are not both.
-    pub unfairness: Option<f64>,
+    pub intra_inter_slowdown: Option<f64>,
     /// Pause frames sent by all ports.
     pub pause_frames: u64,
     /// Time that ports had at least one class paused, summed over ports.

@@ -102,7 +102,7 @@ impl PacketTrace {
     pub const KINDS: [&'static str; 7] =
         ["data", "ack", "nack", "control", "link-control", "pause", "resume"];
     /// What switches may say in its ECN field.
-    pub const CODE_POINTS: [&'static str; 3] = ["capable", "undetermined", "congestion"];
+    pub const CODE_POINTS: [&'static str; 3] = ["not-marked", "undetermined", "congestion"];
     /// Of a packet that belongs to no message.
     pub const NO_FLOW: u32 = u32::MAX;
 

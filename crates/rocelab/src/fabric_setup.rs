@@ -14,7 +14,7 @@ const ALPHA_UNIT: f64 = 65_536.0;
 
 pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
     let (stop, until_done) = match scenario.run.stop {
-        Stop::FlowsDone => (scenario.run.limit, true),
+        Stop::FlowsDone => (scenario.run.time_limit, true),
         Stop::At(stop) => (stop, false),
     };
     Setup {
@@ -74,7 +74,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         stop,
         until_done,
         probes: scenario.probes.iter().map(probe).collect(),
-        max_samples: scenario.run.most_samples,
+        max_samples: scenario.run.max_samples,
         records: records(&scenario.trace, options),
         spill: options.spill.clone(),
         reference_mode: options.reference_mode,
@@ -102,18 +102,18 @@ fn records(trace: &Trace, options: &RunOptions) -> Records {
 fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
     Quirks {
         whole_nanoseconds: spec.whole_nanoseconds,
-        node_hash: spec.node_hash,
+        ns3_ecmp_hash: spec.ns3_ecmp_hash,
         one_way_rtt: spec.one_way_rtt,
         acks_ignore_pause: spec.acks_ignore_pause,
         silent_duplicates: spec.silent_duplicates,
         scan_queue_pairs: spec.scan_queue_pairs,
-        missed_wake_up: spec.missed_wake_up,
-        stale_turn: spec.stale_turn,
-        shifted_threshold: spec.shifted_threshold.is_some(),
-        threshold_wraps: spec.threshold_wraps,
-        ns3_streams: spec.ns3_streams,
-        emission_order: spec.emission_order,
-        packet_turns: spec.packet_turns,
+        missed_wakeup: spec.missed_wakeup,
+        stale_scan_index: spec.stale_scan_index,
+        rate_scaled_alpha: spec.rate_scaled_alpha.is_some(),
+        threshold_wraparound: spec.threshold_wraparound,
+        ns3_ecn_draws: spec.ns3_ecn_draws,
+        ns3_tie_order: spec.ns3_tie_order,
+        packet_round_robin: spec.packet_round_robin,
     }
 }
 
@@ -128,7 +128,7 @@ fn pfc(scenario: &Scenario) -> PfcConfig {
         threshold: match pfc.threshold {
             scenario::Threshold::Static { xoff, xon } => Threshold::Static { xoff, xon },
             scenario::Threshold::Dynamic { alpha, resume_offset, reserve } => {
-                let at = scenario.quirks.shifted_threshold.map_or(Rate::ZERO, |at| at.0);
+                let at = scenario.quirks.rate_scaled_alpha.map_or(Rate::ZERO, |at| at.0);
                 Threshold::Dynamic {
                     alpha: (alpha * ALPHA_UNIT) as u32,
                     at,

@@ -114,10 +114,10 @@ pub fn estimate(scenario: &Scenario, command: Use) -> Estimate {
     if command == Use::Run {
         let load = Load::of(scenario);
         estimate.messages += (messages as f64 * load.open) as u64 * PER_OPEN_MESSAGE;
-        let samples = samples(scenario, load.end).min(scenario.run.most_samples);
+        let samples = samples(scenario, load.end).min(scenario.run.max_samples);
         estimate.samples = samples.saturating_mul(PER_SAMPLE).min(MAX_RECORDED);
         if scenario.trace.is_enabled() {
-            let events = scenario.run.most_samples / 5;
+            let events = scenario.run.max_samples / 5;
             let all = load.packets.saturating_mul(6 * scenario.trace.packets.len().max(1) as u64);
             estimate.traces = events.min(all).saturating_mul(PER_EVENT).min(MAX_RECORDED);
         }
@@ -171,7 +171,7 @@ impl Load {
         let busy = each.map(|(&bytes, rate)| rate.time_for(Bytes::new(bytes))).max();
         let busy = busy.unwrap_or(Time::ZERO);
         let (stop, until_done) = match scenario.run.stop {
-            Stop::FlowsDone => (scenario.run.limit, true),
+            Stop::FlowsDone => (scenario.run.time_limit, true),
             Stop::At(stop) => (stop, false),
         };
         let needed = busy.max(last).saturating_mul(2);
@@ -267,7 +267,7 @@ impl Estimate {
         match self.key() {
             "traffic" => "have fewer messages",
             "topology" => "take a smaller network",
-            "probe" => "lower `run.most_samples`, or sample fewer targets less often",
+            "probe" => "lower `run.max_samples`, or sample fewer targets less often",
             _ => "trace fewer nodes, or a shorter span",
         }
     }

@@ -41,16 +41,16 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
         .hint(format!(
             "have {priority} in classes.strict, and give data, ACKs and control packets lower priorities"
         )),
-        SetupError::AsymmetricPath { src, dst } if scenario.quirks.node_hash => ScenarioError::new(
-            "quirks.node_hash",
+        SetupError::AsymmetricPath { src, dst } if scenario.quirks.ns3_ecmp_hash => ScenarioError::new(
+            "quirks.ns3_ecmp_hash",
             format!(
-                "scheme {scheme} needs data and ACKs on the same path, and the hash of quirks.node_hash \
+                "scheme {scheme} needs data and ACKs on the same path, and the hash of quirks.ns3_ecmp_hash \
                  sends those between {} and {} over two; routing.hash has no effect with it",
                 name(src),
                 name(dst)
             ),
         )
-        .hint("set quirks.node_hash = false: routing.hash is then \"symmetric\""),
+        .hint("set quirks.ns3_ecmp_hash = false: routing.hash is then \"symmetric\""),
         SetupError::AsymmetricPath { src, dst } => ScenarioError::new(
             "routing.hash",
             format!(
@@ -60,9 +60,9 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
                 name(dst)
             ),
         )
-        .hint("set routing.hash = \"spanning-trees\""),
+        .hint("set routing.paths = \"spanning-trees\""),
         SetupError::NoSpanningTree => ScenarioError::new(
-            "routing.hash",
+            "routing.paths",
             "\"spanning-trees\" needs a tree of switches with all hosts on it, and no host wired to \
              a host",
         ),

@@ -82,7 +82,7 @@ fn fixes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Vec<St
         fixes.push("do not interrupt the run".to_owned());
     } else if need_time {
         fixes.push(match scenario.run.stop {
-            Stop::FlowsDone => "raise run.limit".to_owned(),
+            Stop::FlowsDone => "raise run.time_limit".to_owned(),
             Stop::At(_) => "raise run.stop".to_owned(),
         });
     }
@@ -112,6 +112,6 @@ fn break_circles(scenario: &Scenario) -> String {
     if matches!(scenario.routing, Routing::SpanningTrees(_)) {
         return "set routing.trees = 1".to_owned();
     }
-    let hash = if scenario.quirks.node_hash { "quirks.node_hash = false, " } else { "" };
-    format!("set {hash}routing.hash = \"spanning-trees\" and routing.trees = 1")
+    let hash = if scenario.quirks.ns3_ecmp_hash { "quirks.ns3_ecmp_hash = false, " } else { "" };
+    format!("set {hash}routing.paths = \"spanning-trees\" and routing.trees = 1")
 }

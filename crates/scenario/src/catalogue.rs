@@ -32,6 +32,12 @@ pub fn topology_kinds() -> Vec<KindInfo> {
     kinds(&schemars::schema_for!(crate::spec::TopologySpec).to_value())
 }
 
+/// Every kind of `[[traffic]]`.
+#[cfg(test)]
+pub(crate) fn traffic_kinds() -> Vec<KindInfo> {
+    kinds(&schemars::schema_for!(crate::spec::TrafficSpec).to_value())
+}
+
 /// The variants of a tagged enum's schema.
 fn kinds(schema: &Value) -> Vec<KindInfo> {
     let variants = schema["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -78,7 +84,7 @@ mod tests {
         let names = |kinds: &[KindInfo]| -> Vec<String> {
             kinds.iter().map(|kind| kind.name.clone()).collect()
         };
-        let traffics = kinds(&schemars::schema_for!(crate::spec::TrafficSpec).to_value());
+        let traffics = traffic_kinds();
         let topologies = topology_kinds();
         assert_eq!(
             names(&topologies),
@@ -114,7 +120,7 @@ mod tests {
         }
         let k = topologies[3].keys.iter().find(|key| key.name == "k").unwrap();
         assert!(k.required);
-        let parallel = topologies[2].keys.iter().find(|key| key.name == "parallel").unwrap();
-        assert_eq!((parallel.required, parallel.default.as_deref()), (false, Some("1")));
+        let links = topologies[2].keys.iter().find(|key| key.name == "links_per_pair").unwrap();
+        assert_eq!((links.required, links.default.as_deref()), (false, Some("1")));
     }
 }

@@ -23,6 +23,11 @@ pub(crate) fn decode<'de, T: de::Deserialize<'de>>(tree: &'de Tree) -> Result<T,
     T::deserialize(At { tree, skip_kind: false }).map_err(|error| {
         let key = error.path.iter().rev().fold(String::new(), |key, step| join(&key, step));
         let line = tree.line_of(&key);
+        if error.is_unknown
+            && let Some(renamed) = crate::renamed::error(tree, &key)
+        {
+            return renamed.at_line(line);
+        }
         let out = ScenarioError::new(key, error.message).at_line(line);
         match error.hint {
             Some(hint) => out.hint(hint),
@@ -38,11 +43,13 @@ struct DecodeError {
     path: Vec<String>,
     message: String,
     hint: Option<String>,
+    /// The format does not know this key, or this word.
+    is_unknown: bool,
 }
 
 impl DecodeError {
     fn new(message: String) -> DecodeError {
-        DecodeError { path: Vec::new(), message, hint: None }
+        DecodeError { path: Vec::new(), message, hint: None, is_unknown: false }
     }
     fn under(mut self, step: &str) -> DecodeError {
         self.path.push(step.to_owned());
@@ -91,11 +98,13 @@ impl de::Error for DecodeError {
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> DecodeError {
         let mut error = DecodeError::new(format!("unknown value `{word}`"));
         error.hint = Some(known_words(word, known.iter().copied()));
+        error.is_unknown = true;
         error
     }
     fn unknown_field(key: &str, known: &'static [&'static str]) -> DecodeError {
         let mut error = DecodeError::new("unknown key".to_owned());
         error.hint = Some(known_words(key, known.iter().copied()));
+        error.is_unknown = true;
         error
     }
     fn missing_field(key: &'static str) -> DecodeError {

@@ -36,6 +36,7 @@ pub mod network;
 mod probe;
 mod random;
 mod read_file;
+mod renamed;
 mod scenario;
 mod scheme;
 mod selector;
@@ -53,6 +54,7 @@ pub use error::ScenarioError;
 pub use model::{After, Link, Message, Node, NodeKind, Outage};
 pub use network::{Network, Port};
 pub use probe::{Probe, ProbeKind, Targets};
+pub use renamed::migrate;
 pub use scenario::{MAX_NAME_BYTES, Scenario};
 pub use scheme::ResolvedScheme;
 pub use settings::{
@@ -119,6 +121,9 @@ fn build(
     origin: Option<&Path>,
     overrides: &[(String, String)],
 ) -> Result<Scenario> {
+    if matches!(tree.at(&["schema"]), Some(Tree { value: Value::Integer(1), .. })) {
+        return Err(scenario::old_schema().at_line(tree.line_of("schema")));
+    }
     set_keys(&mut tree, overrides)?;
     let mut spec: spec::Spec = decode::decode(&tree)?;
     if spec.name.is_none() {

@@ -92,17 +92,17 @@ pub(crate) fn resolve(
         if let Some(last) = end.into_iter().chain(stop).min() {
             let samples = u128::from(last.saturating_sub(start).ps() / interval.ps());
             let samples = samples * targets.count() as u128;
-            if samples > run.most_samples.into() {
+            if samples > run.max_samples.into() {
                 return Err(ScenarioError::new(
                     key("interval"),
                     format!(
                         "the probe would take {samples} samples, more than {}",
-                        run.most_samples
+                        run.max_samples
                     ),
                 )
                 .hint(
                     "sample less often, for a shorter time, or at fewer places; or raise \
-                     run.most_samples, where there is room on disk for them",
+                     run.max_samples, where there is room on disk for them",
                 ));
             }
         }

@@ -76,6 +76,9 @@ impl Scenario {
     /// Checks a specification and builds what it describes. Relative paths in it are relative to
     /// `base`.
     pub fn from_spec(mut spec: Spec, base: Option<&Path>) -> Result<Scenario> {
+        if spec.schema == 1 {
+            return Err(old_schema());
+        }
         if spec.schema != SCHEMA_VERSION {
             return Err(ScenarioError::new(
                 "schema",
@@ -127,7 +130,7 @@ impl Scenario {
                 Stop::At(stop) => Some(stop),
             },
             base,
-            ns3_source_ports: spec.quirks.node_hash,
+            ns3_source_ports: spec.quirks.ns3_ecmp_hash,
         };
         let traffic = traffic::resolve(&mut spec.traffic, &context)?;
         if traffic.messages.is_empty() && run.stop == Stop::FlowsDone {
@@ -202,6 +205,12 @@ impl Scenario {
     }
 }
 
+/// A scenario of schema 1, some keys of which have other names now.
+pub(crate) fn old_schema() -> ScenarioError {
+    ScenarioError::new("schema", format!("version 1 is old; this program reads {SCHEMA_VERSION}"))
+        .hint("`rocelab migrate FILE` rewrites a file")
+}
+
 /// Some schemes take the queues of a port for one.
 fn check_priorities(traffic: &Traffic, scheme: &SchemeInfo) -> Result<()> {
     let Some(first) = traffic.messages.first().filter(|_| scheme.one_data_priority) else {
@@ -228,8 +237,7 @@ fn check_trees(routing: &Routing, scheme: &SchemeInfo) -> Result<()> {
         "scheme {} chooses among ports of equal cost, and spanning trees have none",
         scheme.name
     );
-    Err(ScenarioError::new("routing.hash", why)
-        .hint("set routing.hash = \"five-tuple\" or \"symmetric\""))
+    Err(ScenarioError::new("routing.paths", why).hint("set routing.paths = \"shortest\""))
 }
 
 /// CIOQ switches know no links that fail or lose packets.

@@ -1,6 +1,7 @@
 //! The scheme of a run: found in the registry, its parameters complete.
 
 use crate::error::{Result, ScenarioError, known_words};
+use crate::renamed;
 use crate::spec::{ParamValue, SchemeSpec};
 use schemes::params::{Kind, ParamError, ParamSpec, Value};
 use schemes::registry::{self, SchemeInfo};
@@ -59,6 +60,9 @@ pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<Resolved
     for (name, written) in &spec.params {
         let key = format!("scheme.params.{name}");
         let Some(param) = specs.iter().find(|param| param.name == name) else {
+            if let Some(error) = renamed::param_error(&specs, name) {
+                return Err(error);
+            }
             let message = format!("unknown parameter of scheme {}", info.name);
             let error = ScenarioError::new(key, message);
             return Err(if specs.is_empty() {

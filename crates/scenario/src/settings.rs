@@ -14,8 +14,8 @@ pub use run::{Run, Stop};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Node};
 use crate::spec::{
-    AckPriority, Architecture, ClassesSpec, HashKind, HostSpec, Quantity, QuirksSpec, RoutingSpec,
-    SwitchSpec, Timeout, WireSpec,
+    AckPriority, Architecture, ClassesSpec, HashKind, HostSpec, PathsKind, Quantity, QuirksSpec,
+    RoutingSpec, SwitchSpec, Timeout, WireSpec,
 };
 pub use crate::spec::{Headroom, MarkAt, WireProfile};
 use crate::traffic::{MAX_TIME, check_priority, check_time};
@@ -119,8 +119,9 @@ const MAX_BUFFER: Bytes = Bytes::new(1 << 50);
 
 /// Refuses what would do nothing.
 pub(crate) fn quirks(spec: &mut QuirksSpec) -> Result<()> {
-    spec.shifted_threshold = spec.shifted_threshold.filter(|rate| rate.0 > Rate::ZERO);
-    let of_scan = [("missed_wake_up", spec.missed_wake_up), ("stale_turn", spec.stale_turn)];
+    spec.rate_scaled_alpha = spec.rate_scaled_alpha.filter(|rate| rate.0 > Rate::ZERO);
+    let of_scan =
+        [("missed_wakeup", spec.missed_wakeup), ("stale_scan_index", spec.stale_scan_index)];
     match of_scan.iter().find(|(_, on)| *on && !spec.scan_queue_pairs) {
         Some((key, _)) => Err(ScenarioError::new(
             format!("quirks.{key}"),
@@ -136,33 +137,33 @@ fn quirks_on(quirks: &QuirksSpec) -> String {
     // Without a default for what is left out this names every quirk.
     let QuirksSpec {
         whole_nanoseconds,
-        node_hash,
+        ns3_ecmp_hash,
         one_way_rtt,
         acks_ignore_pause,
         silent_duplicates,
         scan_queue_pairs,
-        missed_wake_up,
-        stale_turn,
-        shifted_threshold,
-        threshold_wraps,
-        ns3_streams,
-        emission_order,
-        packet_turns,
+        missed_wakeup,
+        stale_scan_index,
+        rate_scaled_alpha,
+        threshold_wraparound,
+        ns3_ecn_draws,
+        ns3_tie_order,
+        packet_round_robin,
     } = quirks;
     let all = [
         ("whole_nanoseconds", *whole_nanoseconds),
-        ("node_hash", *node_hash),
+        ("ns3_ecmp_hash", *ns3_ecmp_hash),
         ("one_way_rtt", *one_way_rtt),
         ("acks_ignore_pause", *acks_ignore_pause),
         ("silent_duplicates", *silent_duplicates),
         ("scan_queue_pairs", *scan_queue_pairs),
-        ("missed_wake_up", *missed_wake_up),
-        ("stale_turn", *stale_turn),
-        ("shifted_threshold", shifted_threshold.is_some()),
-        ("threshold_wraps", *threshold_wraps),
-        ("ns3_streams", *ns3_streams),
-        ("emission_order", *emission_order),
-        ("packet_turns", *packet_turns),
+        ("missed_wakeup", *missed_wakeup),
+        ("stale_scan_index", *stale_scan_index),
+        ("rate_scaled_alpha", rate_scaled_alpha.is_some()),
+        ("threshold_wraparound", *threshold_wraparound),
+        ("ns3_ecn_draws", *ns3_ecn_draws),
+        ("ns3_tie_order", *ns3_tie_order),
+        ("packet_round_robin", *packet_round_robin),
     ];
     let on = all.iter().filter(|(_, on)| *on).map(|(key, _)| format!("quirks.{key}"));
     on.collect::<Vec<_>>().join(", ")
@@ -382,12 +383,12 @@ pub(crate) fn classes(spec: &ClassesSpec, quirks: &QuirksSpec) -> Result<Classes
             format!("a weight is 1 to 1000000, got {}", spec.weights[priority]),
         ));
     }
-    if quirks.packet_turns && spec.weights != ClassesSpec::default().weights {
+    if quirks.packet_round_robin && spec.weights != ClassesSpec::default().weights {
         return Err(ScenarioError::new(
             "classes.weights",
-            "has no effect with quirks.packet_turns = true: ports then send a packet of each priority in turn",
+            "has no effect with quirks.packet_round_robin = true: ports then send a packet of each priority in turn",
         )
-        .hint("set quirks.packet_turns = false, or leave classes.weights out"));
+        .hint("set quirks.packet_round_robin = false, or leave classes.weights out"));
     }
     let quantum = spec.quantum.0;
     if quantum == Bytes::ZERO || quantum > Bytes::new(1_000_000_000) {
@@ -418,29 +419,39 @@ pub(crate) fn routing(
     network: &Network,
     quirks: &QuirksSpec,
 ) -> Result<Routing> {
-    let symmetric = scheme.symmetric_paths && !quirks.node_hash;
-    let default = if symmetric { HashKind::Symmetric } else { HashKind::FiveTuple };
+    let is_tree = spec.paths == PathsKind::SpanningTrees;
+    let symmetric = scheme.symmetric_paths && !quirks.ns3_ecmp_hash;
+    let default = if symmetric || is_tree { HashKind::Symmetric } else { HashKind::FiveTuple };
     let hash = *spec.hash.get_or_insert(default);
-    if quirks.node_hash && hash != HashKind::FiveTuple {
+    if quirks.ns3_ecmp_hash && (is_tree || hash != HashKind::FiveTuple) {
         // What the quirk hashes are five-tuples, too.
+        let key = if is_tree { "routing.paths" } else { "routing.hash" };
         return Err(ScenarioError::new(
-            "routing.hash",
-            "has no effect with quirks.node_hash = true: each switch then hashes with its own seed",
+            key,
+            "has no effect with quirks.ns3_ecmp_hash = true: each switch then hashes with its own seed",
         )
-        .hint("set quirks.node_hash = false, or leave routing.hash out"));
+        .hint(format!("set quirks.ns3_ecmp_hash = false, or leave {key} out")));
     }
-    if spec.trees.is_some() && hash != HashKind::SpanningTrees {
-        return Err(ScenarioError::new("routing.trees", "needs routing.hash = \"spanning-trees\""));
+    if spec.trees.is_some() && !is_tree {
+        return Err(ScenarioError::new(
+            "routing.trees",
+            "needs routing.paths = \"spanning-trees\"",
+        ));
     }
-    match hash {
-        HashKind::FiveTuple if symmetric => Err(ScenarioError::new(
+    match (spec.paths, hash) {
+        (PathsKind::Shortest, HashKind::FiveTuple) if symmetric => Err(ScenarioError::new(
             "routing.hash",
             format!("scheme {} needs data and ACKs on the same path", scheme.name),
         )
-        .hint("set routing.hash = \"symmetric\" or \"spanning-trees\", or leave it out")),
-        HashKind::FiveTuple => Ok(Routing::FiveTuple),
-        HashKind::Symmetric => Ok(Routing::Symmetric),
-        HashKind::SpanningTrees => {
+        .hint("set routing.hash = \"symmetric\" or leave it out, or routing.paths = \"spanning-trees\"")),
+        (PathsKind::Shortest, HashKind::FiveTuple) => Ok(Routing::FiveTuple),
+        (PathsKind::Shortest, HashKind::Symmetric) => Ok(Routing::Symmetric),
+        (PathsKind::SpanningTrees, HashKind::FiveTuple) => Err(ScenarioError::new(
+            "routing.hash",
+            "has no effect with routing.paths = \"spanning-trees\": the symmetric hash chooses a tree",
+        )
+        .hint("leave routing.hash out, or set routing.paths = \"shortest\"")),
+        (PathsKind::SpanningTrees, HashKind::Symmetric) => {
             let highest = network.nodes.iter().map(|node| node.tier).max();
             let roots = network.nodes.iter().filter(|node| Some(node.tier) == highest).count();
             let trees = *spec.trees.get_or_insert(roots.min(DEFAULT_TREES) as u32);

@@ -57,6 +57,22 @@ impl Tree {
         }
     }
 
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value at a path.
+    pub fn at(&self, path: &[&str]) -> Option<&Tree> {
+        path.iter().try_fold(self, |node, step| match &node.value {
+            Value::Table(table) => table.get(*step),
+            Value::List(list) => list.get(step.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+
     /// The line of the value at a path such as `traffic.0.load`; where there is none, the line of
     /// the nearest that would enclose it. A value that was set has no line.
     pub fn line_of(&self, path: &str) -> Option<usize> {

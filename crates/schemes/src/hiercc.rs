@@ -91,7 +91,7 @@ crate::params! {
         /// C0 is at least the downlink's rate times the round trip between ToRs, plus one packet.
         fill_path: bool, "", (), "decided here: else C0 limits the throughput";
         /// S counts what has left the VOQ, or what has joined it.
-        sent: SentCounter, "S", (), "APNet'21 section 3.2: left";
+        sent_counter: SentCounter, "S", (), "APNet'21 section 3.2: left";
         /// Bytes that a credit allows.
         credit: Bytes, "Delta", LENGTH, "APNet'21 sections 3.2, 5";
         /// Queue length that a VOQ converges to. If it is less than a full packet, all three queue
@@ -123,10 +123,10 @@ crate::params! {
         /// what they wait for was lost.
         loss_timeout: Time, "", SPAN, "decided here: the paper has no losses";
         /// One VOQ for each receiving host, or for each receiving rack.
-        voq: VoqPer, "", (), "APNet'21 sections 3.1, 4: host";
+        voq_per: VoqPer, "", (), "APNet'21 sections 3.1, 4: host";
         /// VOQs for destinations in the whole network, or only in the sender's pod. In the second
         /// case PFC alone acts between pods.
-        scope: ControlScope, "", (), "APNet'21 section 4: network";
+        control_scope: ControlScope, "", (), "APNet'21 section 4: network";
     }
 }
 
@@ -197,9 +197,10 @@ impl Scheme for Hiercc {
         if params.target_queue > params.stop_queue {
             return Err(ParamError::Conflict("target_queue", bound));
         }
-        if params.voq == VoqPer::Rack && params.sent == SentCounter::Joined {
-            let why = "what joined a rack's VOQ is not counted by host: sent must be \"left\"";
-            return Err(ParamError::Conflict("voq", why.to_owned()));
+        if params.voq_per == VoqPer::Rack && params.sent_counter == SentCounter::Joined {
+            let why =
+                "what joined a rack's VOQ is not counted by host: sent_counter must be \"left\"";
+            return Err(ParamError::Conflict("voq_per", why.to_owned()));
         }
         Ok(())
     }
@@ -246,7 +247,7 @@ pub mod presets {
         HierccParams {
             initial_credits: at_25(10),
             fill_path: false,
-            sent: SentCounter::Left,
+            sent_counter: SentCounter::Left,
             credit: Bytes::new(1000),
             target_queue: at_25(20),
             beta: 0.2,
@@ -258,14 +259,14 @@ pub mod presets {
             min_rate: default_min_rate(host_rate),
             flow_timeout: Time::from_us(100),
             loss_timeout: Time::from_ms(10),
-            voq: VoqPer::Host,
-            scope: ControlScope::Network,
+            voq_per: VoqPer::Host,
+            control_scope: ControlScope::Network,
         }
     }
 
     /// Preset `hiercc-ahead`: C0 of 10 KB at 25 Gb/s, S counts what has joined the VOQ.
     pub fn ahead(host_rate: Rate) -> HierccParams {
-        HierccParams { sent: SentCounter::Joined, ..paper(host_rate) }
+        HierccParams { sent_counter: SentCounter::Joined, ..paper(host_rate) }
     }
 }
 

@@ -47,7 +47,7 @@ crate::params! {
         /// Period at which the flow table is processed and CNPs are sent.
         flush_interval: Time, "", PERIOD, "Mercury's description of PACC: 80us";
         /// Number of congested packets of a QP per flush interval at which it always gets a CNP.
-        certain_count: u64, "n_max", 1..=1_000_000, "decided, by measurement";
+        certain_mark_count: u64, "n_max", 1..=1_000_000, "decided, by measurement";
         /// Entries of each port's flow table, rounded up to a power of two.
         flow_entries: u64, "", 1..=65_536, "decided";
     }
@@ -112,7 +112,7 @@ pub mod presets {
                 proportional_gain: 0.03,
                 flush_interval: Time::from_us(80),
                 // 40 at 100G.
-                certain_count: (host_rate.bps() / 2_500_000_000).max(1),
+                certain_mark_count: (host_rate.bps() / 2_500_000_000).max(1),
                 flow_entries: 256,
             },
         }
@@ -246,7 +246,7 @@ pub struct PortState {
 pub struct CongestionPoint {
     control_period: Time,
     flush_interval: Time,
-    certain_count: u32,
+    certain_mark_count: u32,
     control_due: Time,
     flush_due: Time,
     random: Stream,
@@ -258,7 +258,7 @@ impl CongestionPoint {
         CongestionPoint {
             control_period: params.control_period,
             flush_interval: params.flush_interval,
-            certain_count: params.certain_count as u32,
+            certain_mark_count: params.certain_mark_count as u32,
             control_due: Time::NEVER,
             flush_due: Time::NEVER,
             random: Stream::new(seed, 0),
@@ -327,7 +327,7 @@ impl CpTimer<Pacc> for CongestionPoint {
             }
             if flush {
                 port.flows.drain(|address, count| {
-                    let certainty = f64::from(count) / f64::from(self.certain_count);
+                    let certainty = f64::from(count) / f64::from(self.certain_mark_count);
                     if self.chance(certainty) {
                         cx.to_host(address, QpEnd::Sender, Cnp);
                     }

@@ -23,12 +23,12 @@
 //!   output are to blame.
 //! - A window also ends when W bytes could have left at the port's rate: "period W". Counted in
 //!   bytes alone, harmful flows would wait for ever if no other flow sends.
-//! - A sample or CN sets Wc to the measured value less its cut (`cuts`). Equations 4 and 5 are
+//! - A sample or CN sets Wc to the measured value less its cut (`cut_rule`). Equations 4 and 5 are
 //!   recurrences: each cuts what the last one left. Then Wc does not grow again before the
 //!   congestion is over, links idle, and some flows are slower than with DCQCN alone. The page of
 //!   the scheme has numbers.
 //! - Wc is at least one packet for each harmful flow.
-//! - At a root, harmful flows may send when the link would idle (`release`): limiting the flows of
+//! - At a root, harmful flows may send when the link would idle (`release_rule`): limiting the flows of
 //!   the only bottleneck gains nothing.
 //! - Not every flow in the CAM is harmful, but only those with at least as many entries as its mean
 //!   flow (`harmful_share`): flows of "relatively high injection rate". If every flow counts, a
@@ -108,7 +108,7 @@ crate::params! {
         /// Maximum random shift of a sample, of queues and of flows, as a share of the interval.
         sample_jitter: f64, "", SHARE, "802.1Qau: 0.15";
         /// Number of samples in a row with Fb <= 0 after which a queue is no longer congested.
-        calm_samples: u64, "", 1..=1000, "decided";
+        quiet_samples: u64, "", 1..=1000, "decided";
         /// Time without a sample after which a queue is no longer congested. A neighbour's CN is
         /// valid for the same time.
         memory: Time, "", LASTS, "decided";
@@ -128,13 +128,13 @@ crate::params! {
         /// in the CAM; 0 makes every flow in the CAM harmful.
         harmful_share: f64, "", 0.0..=1000.0, "decided; NPC'17 section 3.3: any";
         /// Minimum of W.
-        least_window: Bytes, "", LENGTH, "decided";
+        min_window: Bytes, "", LENGTH, "decided";
         /// Maximum of W, even if some harmful flows have not sent by then.
-        most_window: Bytes, "", LENGTH, "decided: a queue";
+        max_window: Bytes, "", LENGTH, "decided: a queue";
         /// Whether each sample cuts the Wc that was measured, or what is left of it.
-        cuts: CutRule, "", (), "decided; NPC'17 equation 5: compound";
+        cut_rule: CutRule, "", (), "decided; NPC'17 equation 5: compound";
         /// Ports at which harmful flows that have used up Wc may send when the link would idle.
-        release: ReleaseRule, "", (), "decided";
+        release_rule: ReleaseRule, "", (), "decided";
         /// Flows that SAR moves: those that are new at a switch, or all that are not harmful.
         detour: DetourRule, "", (),
             "NPC'17 section 3.4: any; decided: to keep packets in order";
@@ -200,9 +200,9 @@ impl Scheme for Rcm {
 
     fn check(params: &RcmParams) -> Result<(), ParamError> {
         let region = &params.region;
-        if region.least_window > region.most_window {
-            let bound = format!("must not be above most_window, which is {}", region.most_window);
-            return Err(ParamError::Conflict("least_window", bound));
+        if region.min_window > region.max_window {
+            let bound = format!("must not be above max_window, which is {}", region.max_window);
+            return Err(ParamError::Conflict("min_window", bound));
         }
         if region.harmful_share > region.cam_depth as f64 {
             let bound = format!("no flow has more than cam_depth entries, {}", region.cam_depth);
@@ -232,7 +232,7 @@ pub mod presets {
                 mix_weight: 0.5,
                 sample_interval: Bytes::new(15_000),
                 sample_jitter: 0.15,
-                calm_samples: 2,
+                quiet_samples: 2,
                 memory: Time::from_us(50),
                 notice_interval: Time::from_us(1),
                 notice_flows: MAX_FLOWS as u64,
@@ -240,10 +240,10 @@ pub mod presets {
                 cam_interval: Bytes::new(16_000),
                 cam_age: Time::from_us(100),
                 harmful_share: 1.0,
-                least_window: Bytes::new(10_000),
-                most_window: Bytes::new(100_000),
-                cuts: CutRule::Measured,
-                release: ReleaseRule::Root,
+                min_window: Bytes::new(10_000),
+                max_window: Bytes::new(100_000),
+                cut_rule: CutRule::Measured,
+                release_rule: ReleaseRule::Root,
                 detour: DetourRule::NewFlows,
                 detour_notices: 2,
                 detour_degree: 0.5,
@@ -260,8 +260,8 @@ pub mod presets {
         RcmParams {
             region: RegionParams {
                 harmful_share: 0.0,
-                cuts: CutRule::Compound,
-                release: ReleaseRule::Never,
+                cut_rule: CutRule::Compound,
+                release_rule: ReleaseRule::Never,
                 detour: DetourRule::Any,
                 detour_degree: 0.0,
                 ..ours.region

@@ -39,15 +39,15 @@ crate::params! {
     pub struct RoccParams {
         /// Period of the fair rate's update.
         update_interval: Time, "T", SPAN, "CoNEXT'20; an OMNeT++ model";
-        /// Target queue length at a port of rate `at`.
+        /// Target queue length at a port of rate `reference_rate`.
         q_ref: Bytes, "Q_ref", LENGTH, "CoNEXT'20, 40G and 100G sets";
-        /// Growth of the queue in a period that halves the fair rate, at a port of rate `at`.
+        /// Growth of the queue in a period that halves the fair rate, at a port of rate `reference_rate`.
         q_mid: Bytes, "Q_mid", LENGTH, "CoNEXT'20, 40G and 100G sets";
-        /// Queue length that sets the fair rate to its minimum, at a port of rate `at`.
+        /// Queue length that sets the fair rate to its minimum, at a port of rate `reference_rate`.
         q_max: Bytes, "Q_max", LENGTH, "CoNEXT'20, 40G and 100G sets";
         /// Port rate for which the queue lengths are given. Ports of k times the rate use k times
         /// the lengths.
-        at: Rate, "", Rate::from_gbps(1)..=Rate::from_gbps(10_000),
+        reference_rate: Rate, "", Rate::from_gbps(1)..=Rate::from_gbps(10_000),
             "CoNEXT'20, 40G and 100G sets; scaling decided";
         /// Gain of the queue's distance from its target, at the highest rates.
         alpha: f64, "alpha", GAIN, "an OMNeT++ model";
@@ -126,13 +126,14 @@ pub mod presets {
         let kb = |n: u64| Bytes::new(n * 1000);
         let at_40 = (kb(150), kb(300), kb(360), Rate::from_gbps(40));
         let at_100 = (kb(300), kb(600), kb(660), Rate::from_gbps(100));
-        let (q_ref, q_mid, q_max, at) = if host_rate < at_100.3 { at_40 } else { at_100 };
+        let (q_ref, q_mid, q_max, reference_rate) =
+            if host_rate < at_100.3 { at_40 } else { at_100 };
         RoccParams {
             update_interval: Time::from_us(40),
             q_ref,
             q_mid,
             q_max,
-            at,
+            reference_rate,
             alpha: 0.3,
             beta: 1.5,
             min_rate: Rate::from_mbps(100),
@@ -194,7 +195,8 @@ impl Controller {
         let length = |bytes: Bytes| {
             let scaled = u128::from(bytes.get()) * u128::from(rate.bps());
             // At a slow port a length may be less than a step, which an empty queue would reach.
-            (scaled / u128::from(params.at.bps()) / u128::from(QUEUE_STEP)).max(1) as f64
+            (scaled / u128::from(params.reference_rate.bps()) / u128::from(QUEUE_STEP)).max(1)
+                as f64
         };
         let f_max = (rate.bps() / RATE_STEP).max(1) as f64;
         Controller {

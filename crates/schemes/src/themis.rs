@@ -13,7 +13,7 @@
 //!   blocks its flow for a time T_block. The CNP continues with a mark, so that no other external
 //!   switch reacts.
 //!
-//! `form` selects one of two variants. `paper` ([`over_dcqcn`]) follows the poster, with our
+//! `switch_variant` selects one of two variants. `paper` ([`over_dcqcn`]) follows the poster, with our
 //! choices where it is silent. `prototype` ([`prototype`]) does what the published code does.
 //! [`over_hpcc`] is the scheme `themis+hpcc`.
 //!
@@ -54,7 +54,7 @@ crate::params! {
     pub struct ExternalParams {
         /// Variant of the external switches: what the poster says, or what its published prototype
         /// does.
-        form: SwitchVariant, "", (),
+        switch_variant: SwitchVariant, "", (),
             "THEMIS sections 2.1 and 2.2; THEMIS prototype";
         /// A link of at least this delay leads to another data centre; a switch with one is
         /// external.
@@ -69,7 +69,7 @@ crate::params! {
         block_step: Time, "", SPAN,
             "decided: t_interval, which halves the rate while CNPs come as often as they may";
         /// Maximum of the blocking time (paper only).
-        block_most: Time, "", SPAN, "decided: a long round trip";
+        block_max: Time, "", SPAN, "decided: a long round trip";
         /// Time without a CNP after which the blocking time is halved, repeatedly (paper only).
         /// Over HPCC, a flow without packets for this time may lose its entry to another flow.
         quiet_time: Time, "", SPAN, "decided, as the authors' later code";
@@ -79,7 +79,7 @@ crate::params! {
         /// next packet of the flow go round the queue (prototype only).
         fresh_time: Time, "", SPAN, "THEMIS prototype";
         /// A port that requeues a packet sends nothing until another packet joins (prototype only).
-        stall: bool, "", (), "THEMIS prototype";
+        stall_after_requeue: bool, "", (), "THEMIS prototype";
         /// Number of flows that an external switch tracks, rounded up to a power of two. Other
         /// flows are notified without an interval, and never blocked.
         flow_entries: u64, "", 16..=1 << 20, "decided";
@@ -90,17 +90,17 @@ impl ExternalParams {
     /// Returns the poster's values, and our choices where it has none.
     pub fn poster() -> ExternalParams {
         ExternalParams {
-            form: SwitchVariant::Paper,
+            switch_variant: SwitchVariant::Paper,
             wan_delay: Time::from_us(10),
             notify: true,
             react: true,
             notify_interval: Time::from_us(50),
             block_step: Time::from_us(50),
-            block_most: Time::from_ms(1),
+            block_max: Time::from_ms(1),
             quiet_time: Time::from_us(500),
             pass_time: Time::from_us(1),
             fresh_time: Time::from_us(55),
-            stall: false,
+            stall_after_requeue: false,
             flow_entries: 4096,
         }
     }
@@ -156,9 +156,13 @@ impl Scheme for Themis {
     fn host(_params: &ThemisParams, _facts: &HostFacts) {}
     fn congestion_point(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
         let external = &params.external;
-        facts.ports.iter().any(|port| is_long(external, port)).then(|| match external.form {
-            SwitchVariant::Prototype => Either::Prototype(Prototype::new(external)),
-            SwitchVariant::Paper => Either::Paper(ExternalSwitch::over_dcqcn(params, facts.ports)),
+        facts.ports.iter().any(|port| is_long(external, port)).then(|| {
+            match external.switch_variant {
+                SwitchVariant::Prototype => Either::Prototype(Prototype::new(external)),
+                SwitchVariant::Paper => {
+                    Either::Paper(ExternalSwitch::over_dcqcn(params, facts.ports))
+                }
+            }
         })
     }
 }
@@ -177,9 +181,9 @@ pub mod presets {
         ThemisParams {
             dcqcn: dcqcn::presets::themis(host_rate),
             external: ExternalParams {
-                form: SwitchVariant::Prototype,
+                switch_variant: SwitchVariant::Prototype,
                 notify_interval: Time::from_us(10),
-                stall: true,
+                stall_after_requeue: true,
                 ..ExternalParams::poster()
             },
         }

@@ -58,7 +58,7 @@ crate::params! {
         /// Hyperactive increase.
         rate_hai: Rate, "N delta", STEP, "SIGCOMM'15 Algorithm 1, N = 5; HPCC simulator, run.py";
         /// Number of increases in a row after which increases are hyperactive.
-        hai_after: u64, "", 0..=1_000_000, "SIGCOMM'15 section 4.3; HPCC simulator";
+        hai_threshold: u64, "", 0..=1_000_000, "SIGCOMM'15 section 4.3; HPCC simulator";
         /// The rate never falls below this.
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight: none, or the BDP of the network or of the path, either
@@ -143,7 +143,7 @@ pub mod presets {
             // 10 Mb/s and 50 Mb/s at 10G.
             rate_ai: share(1000),
             rate_hai: share(200),
-            hai_after: 5,
+            hai_threshold: 5,
             min_rate: Rate::from_mbps(100),
             window: WindowMode::None,
         }
@@ -286,11 +286,11 @@ impl ReactionPoint {
             Form::Paper => {
                 // Below T_low the algorithm returns before it checks the gradient.
                 self.run = if rtt < params.t_low { 0 } else { self.run + 1 };
-                self.run >= params.hai_after
+                self.run >= params.hai_threshold
             }
             Form::Ns3 => {
                 self.run += 1;
-                self.run > params.hai_after
+                self.run > params.hai_threshold
             }
         };
         let step = if hyperactive { params.rate_hai } else { params.rate_ai };

@@ -11,7 +11,8 @@ from rocelab.cli.bench import bench
 from rocelab.cli.catalogue import list_, schema
 from rocelab.cli.compare import compare
 from rocelab.cli.fct import fct
-from rocelab.cli.hpcc import hpcc, validate_hpcc
+from rocelab.cli.hpcc import compare_hpcc, hpcc, validate_hpcc
+from rocelab.cli.migrate import migrate
 from rocelab.cli.plan import plan
 from rocelab.cli.plot import plot
 from rocelab.cli.reproduce import reproduce
@@ -32,8 +33,12 @@ app.command()(run)
 app.command()(validate)
 app.command()(plan)
 app.command()(hpcc)
-app.command()(validate_hpcc)
+app.command()(compare_hpcc)
+app.command(
+    hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)(validate_hpcc)
 app.command()(schema)
+app.command()(migrate)
 app.command("list")(list_)
 app.command()(plot)
 app.command()(fct)

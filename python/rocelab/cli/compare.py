@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rocelab._text import json_text
-from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
+from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, renamed, write_text
 from rocelab.cli.output import check_doubts, print_warnings, report_kept_runs, show
 from rocelab.errors import ConfigError
 
@@ -27,11 +27,14 @@ def compare(
     rate: Annotated[
         list[int] | None,
         typer.Option(
-            metavar="GBPS", min=1, help="Rate of the hosts' links; repeatable; default: 40 and 100."
+            "--rate-gbps",
+            metavar="GBPS",
+            min=1,
+            help="Rate of the hosts' links; repeatable; default: 40 and 100.",
         ),
     ] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Write it as CSV.")] = None,
-    page: Annotated[
+    markdown: Annotated[
         Path | None, typer.Option(metavar="FILE.md", help="Write it as a Markdown page.")
     ] = None,
     cache: Cache = None,
@@ -39,11 +42,14 @@ def compare(
     strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="A list of rows, as JSON.")] = False,
     quiet: NoBar = False,
+    old_page: Annotated[str | None, renamed("--page", "--markdown")] = None,
+    old_rate: Annotated[str | None, renamed("--rate", "--rate-gbps")] = None,
 ) -> None:
     """Compare schemes in five small networks.
 
     That is by shares, queues, pauses and the time to settle.
     """
+    del old_page, old_rate
     from rocelab.compare import page as pages
     from rocelab.compare.measure import presets, run_networks
     from rocelab.compare.networks import NETWORKS, RATES_GBPS
@@ -55,7 +61,7 @@ def compare(
             raise ConfigError(f"no network {name!r}", hint=f"networks: {', '.join(known)}")
     chosen = presets(names or [])
     check_text_file("--csv", csv, ".csv")
-    check_text_file("--page", page, ".md")
+    check_text_file("--markdown", markdown, ".md")
     with report_kept_runs("the cache"):
         rows, doubts = run_networks(
             chosen,
@@ -67,12 +73,12 @@ def compare(
         )
     print_warnings(doubts)
     options = [f" --network {name}" for name in network or []]
-    options += [f" --rate {gbps}" for gbps in rate or []]
+    options += [f" --rate-gbps {gbps}" for gbps in rate or []]
     command = " ".join(["rocelab compare", *(names or [])]) + "".join(options)
     if csv:
         write_text(csv, pages.to_csv(rows))
-    if page:
-        write_text(page, pages.page(rows, command))
+    if markdown:
+        write_text(markdown, pages.page(rows, command))
     if as_json:
         show(json_text(pages.as_data(rows)))
     else:

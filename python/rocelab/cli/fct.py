@@ -12,6 +12,7 @@ import typer
 from rocelab._rocelab import topology_sites
 from rocelab._text import json_text, printable
 from rocelab._text_table import aligned
+from rocelab.cli.options import renamed
 from rocelab.cli.output import note, show
 from rocelab.errors import ResultError
 from rocelab.io.files import check_output_file
@@ -40,7 +41,7 @@ def fct(
     kind: Annotated[
         int | None,
         typer.Option(
-            "--type",
+            "--port-type",
             metavar="N",
             min=0,
             max=1,
@@ -53,8 +54,8 @@ def fct(
             metavar="TAG", help="Only flows with this tag; in an fct.txt, those to this port."
         ),
     ] = None,
-    cut: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Only flows that finish before it.")
+    finished_before: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Only flows that finish before this time.")
     ] = 3.0,
     topology: Annotated[
         Path | None,
@@ -69,19 +70,25 @@ def fct(
         Path | None,
         typer.Option(metavar="FIGURE", help="Draw it too: a .png, .svg or .pdf file."),
     ] = None,
+    old_type: Annotated[str | None, renamed("--type", "--port-type")] = None,
+    old_cut: Annotated[str | None, renamed("--cut", "--finished-before")] = None,
 ) -> None:
     """Print FCT slowdowns by flow size, or compare two.
 
     They are taken as the HPCC simulator's own analysis takes them.
     """
+    del old_type, old_cut
     from rocelab.hpcc.fct import PORTS, by_data_centre, by_size, compare_by_size, select_flows
 
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
     if kind is not None and tag is not None:
-        raise ResultError("--type and --tag: choose one")
-    if not cut > 0:
-        raise ResultError(f"--cut {cut:g}: must be above 0", hint="in seconds; inf for all flows")
+        raise ResultError("--port-type and --tag: choose one")
+    if not finished_before > 0:
+        raise ResultError(
+            f"--finished-before {finished_before:g}: must be above 0",
+            hint="in seconds; inf for all flows",
+        )
     if out is not None:
         if out.suffix not in _FORMATS:
             raise ResultError(f"--out {out}: must end in .png, .svg or .pdf")
@@ -92,10 +99,10 @@ def fct(
     late: list[int] = []
     told: list[str] = []
     for each in paths:
-        selected, too_late, covered = select_flows(each, chosen, cut)
+        selected, too_late, covered = select_flows(each, chosen, finished_before)
         if too_late:
             total = len(selected) + too_late
-            note(f"{each}: {too_late} of {total} flows end at {cut:g} s or later")
+            note(f"{each}: {too_late} of {total} flows end at {finished_before:g} s or later")
         told += [f"{each}: {covered} done"] if covered else []
         flows.append(selected)
         late.append(too_late)
@@ -126,7 +133,7 @@ def fct(
     if out is not None:
         from rocelab.hpcc.fct_plot import left_out, plot_slowdowns
 
-        plot_slowdowns(out, flows, paths, left_out(paths, chosen, late, cut))
+        plot_slowdowns(out, flows, paths, left_out(paths, chosen, late, finished_before))
 
 
 def _tell_unlike(rows: Sequence[dict[str, Any]]) -> None:

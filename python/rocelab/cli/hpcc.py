@@ -1,4 +1,4 @@
-"""``rocelab hpcc`` and ``rocelab validate-hpcc``."""
+"""``rocelab hpcc`` and ``rocelab compare-hpcc``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from rocelab._text import json_text
 from rocelab.cli import BAD_INPUT
-from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads, changes_of
+from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads, changes_of, renamed
 from rocelab.cli.output import (
     check_doubts,
     exit_interrupted,
@@ -49,13 +49,16 @@ def hpcc(
     ] = False,
     threads: Threads = None,
     settings: Settings = None,
-    to_scenario: Annotated[
+    print_scenario: Annotated[
         bool,
-        typer.Option("--to-scenario", help="Print the scenario that does the same; run nothing."),
+        typer.Option(
+            "--print-scenario", help="Print the scenario that does the same; run nothing."
+        ),
     ] = False,
     strict: Strict = False,
     as_json: SummaryAsJson = False,
     quiet: Quiet = False,
+    old_to_scenario: Annotated[bool, renamed("--to-scenario", "--print-scenario")] = False,
 ) -> None:
     """Run an experiment of the HPCC ns-3 simulator.
 
@@ -66,9 +69,10 @@ def hpcc(
     Names in the configuration are relative to the working directory. What that simulator does
     differently is a switch in the scenario's [quirks], to be changed with --set.
     """
+    del old_to_scenario
     from rocelab.hpcc.experiment import Experiment
 
-    if to_scenario:
+    if print_scenario:
         others = {
             "out": out,
             "trust-paths": trust_paths or None,
@@ -78,7 +82,7 @@ def hpcc(
         }
         for option, given in others.items():
             if given is not None:
-                raise ConfigError(f"--to-scenario and --{option}: choose one")
+                raise ConfigError(f"--print-scenario and --{option}: choose one")
     try:
         experiment = Experiment(config)
     except ConfigError as error:
@@ -88,7 +92,7 @@ def hpcc(
     changes = changes_of(settings)
     if not quiet:
         print_warnings(experiment.warnings_with(changes))
-    if to_scenario:
+    if print_scenario:
         show_toml(experiment.scenario(changes).to_toml())
         return
     ignore_memory_warnings(quiet)
@@ -114,7 +118,7 @@ def hpcc(
     check_doubts(result.doubts, strict=strict, told=not quiet)
 
 
-def validate_hpcc(
+def compare_hpcc(
     directory: Annotated[
         Path,
         typer.Argument(
@@ -168,3 +172,8 @@ def validate_hpcc(
     elif rows:
         show(table(rows))
     raise typer.Exit(code)
+
+
+def validate_hpcc() -> None:
+    """Fails and names the command that has its place."""
+    raise ConfigError("`rocelab validate-hpcc` is called `rocelab compare-hpcc` now")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.models import OptionInfo
 
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.files import check_output_file, write_atomic
@@ -53,6 +54,17 @@ Jobs = Annotated[
         metavar="N", help="Runs at a time; default: one for each processor that they may use."
     ),
 ]
+
+
+def renamed(old: str, new: str) -> OptionInfo:
+    """A hidden option that fails and names the option that has its place."""
+
+    def refuse(value: object) -> None:
+        if value:
+            raise ConfigError(f"{old} is called {new} now")
+
+    option: OptionInfo = typer.Option(old, hidden=True, callback=refuse)
+    return option
 
 
 def changes_of(settings: list[str] | None) -> list[tuple[str, str]]:

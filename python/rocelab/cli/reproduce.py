@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rocelab._text import json_text
-from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
+from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, renamed, write_text
 from rocelab.cli.output import check_doubts, report_kept_runs, show
 from rocelab.errors import ConfigError
 from rocelab.io.files import check_output_directory
@@ -28,15 +28,17 @@ def reproduce(
     ] = Path("out/reproduce"),
     cache: Cache = None,
     jobs: Jobs = None,
-    page: Annotated[
+    markdown: Annotated[
         Path | None,
         typer.Option(metavar="FILE.md", help="Write the claims as a Markdown page, too."),
     ] = None,
     strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the claims as JSON.")] = False,
     quiet: NoBar = False,
+    old_page: Annotated[str | None, renamed("--page", "--markdown")] = None,
 ) -> None:
     """Make published figures again and judge the papers' claims."""
+    del old_page
     from rocelab.papers import reproduce as papers
     from rocelab.sweeps.cache import default_cache
 
@@ -46,7 +48,7 @@ def reproduce(
     if not figures:
         raise ConfigError("no figure given", hint="`rocelab reproduce --list` has all")
     chosen = papers.chosen(figures)
-    check_text_file("--page", page, ".md")
+    check_text_file("--markdown", markdown, ".md")
     for paper, figure in chosen:
         check_output_directory(out / paper.id / figure.id)
     made = []
@@ -66,8 +68,8 @@ def reproduce(
                 show(f"{papers.table(one)}\n  written to {one.directory}\n", flush=True)
     if as_json:
         show(json_text({one.id: one.claims for one in made}))
-    if page:
+    if markdown:
         command = " ".join(["rocelab reproduce", *figures, *(["--quick"] if quick else [])])
-        write_text(page, papers.page(made, command))
+        write_text(markdown, papers.page(made, command))
     doubts = [f"{one.id}: {text}" for one in made for text in one.doubts]
     check_doubts(doubts, strict=strict, told=False)

@@ -59,7 +59,7 @@ def _chain(
             "switches": switches,
             "senders": senders,
             "receivers": receivers,
-            "side": list(side),
+            "side_hosts": list(side),
             "host_rate": rate,
             "host_delay": "1us",
             "rate": f"{gbps * faster}Gbps",

@@ -243,7 +243,7 @@ def by_data_centre(flows: Sequence[Flow], sites: Sequence[int], path: Path) -> l
             raise ResultError(
                 f"{path}: its hosts have names, those of a topology file numbers",
                 hint="choose flows with --tag; or take the fct.txt of `rocelab hpcc`, or a result "
-                "of the scenario that its --to-scenario prints",
+                "of the scenario that its --print-scenario prints",
             )
         if max(flow.ends) >= len(sites):
             raise ResultError(f"{path}: the flows are not those of the topology")

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocelab.errors import ResultError, UnverifiedResultWarning
+from rocelab import _rocelab
+from rocelab.errors import ConfigError, ResultError, UnverifiedResultWarning
 from rocelab.io.checksums import Stored, StoredCapture, has_checksums, split_checksums
 from rocelab.io.files import os_errors_as_result_error
 from rocelab.io.layout import (
@@ -54,6 +56,9 @@ _OF_DONE = ("fct_ps", "slowdown")
 """Columns of flows that are null in those that are not done, and in no others."""
 
 _KINDS: dict[type, str] = {int: "whole numbers", float: "numbers", str: "text", bool: "flags"}
+
+_OLD_SCENARIO = re.compile(r"\s*schema = 1\s")
+"""How a scenario of schema 1 begins, as rocelab writes it."""
 
 _MAX_SCENARIO_BYTES = 1 << 30
 """Bytes of a scenario."""
@@ -102,6 +107,10 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
         summary, checksums = split_checksums(summary_path, summary)
     stored = Stored(directory, checksums)
     scenario_toml = _text(stored, SCENARIO, _MAX_SCENARIO_BYTES)
+    if _OLD_SCENARIO.match(scenario_toml):
+        scenario_toml = _migrated(directory / SCENARIO, scenario_toml)
+    if "unfairness" in summary:
+        summary["intra_inter_slowdown"] = summary.pop("unfairness")
     drops = _drops(stored)
     # Older ones have none.
     summary.setdefault("traces", [])
@@ -126,6 +135,14 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
         scenario_toml=scenario_toml,
         stored=stored,
     )
+
+
+def _migrated(path: Path, scenario_toml: str) -> str:
+    """The scenario of a result whose keys have other names now."""
+    try:
+        return _rocelab.migrate(scenario_toml, path)
+    except ConfigError as error:
+        raise ResultError(f"{path}: damaged: {error.message}") from None
 
 
 def _text(stored: Stored, name: str, most: int) -> str:

@@ -87,7 +87,7 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "flows": int,
     "flows_done": int,
     "slowdown": dict,
-    "unfairness": (int, float, type(None)),
+    "intra_inter_slowdown": (int, float, type(None)),
     "pause_frames": int,
     "paused_ns": int,
     "drops": int,

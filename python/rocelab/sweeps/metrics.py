@@ -82,7 +82,7 @@ METRICS: tuple[Metric, ...] = (
     _fct("p50", "p50 FCT", _percentile(50)),
     _fct("p95", "p95 FCT", _percentile(95)),
     _fct("p99", "p99 FCT", _percentile(99)),
-    _summary("unfairness", "Unfairness", whole=False),
+    _summary("intra_inter_slowdown", "Slowdown intra / inter", whole=False),
     _summary("max_queue_bytes", "Longest queue", "bytes"),
     _summary("pause_frames", "PFC pauses"),
     _summary("paused_ns", "Time paused, all ports", "ns"),

@@ -1,5 +1,5 @@
 //! The order of arrivals at the same nanosecond that follows from when they were sent
-//! ([`Quirks::emission_order`](crate::Quirks::emission_order)).
+//! ([`Quirks::ns3_tie_order`](crate::Quirks::ns3_tie_order)).
 //!
 //! ns-3's event queue handles arrivals of one instant in the order in which they were scheduled,
 //! that is, sent. If two packets were also sent at the same instant by different ports, the one

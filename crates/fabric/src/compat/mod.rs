@@ -46,12 +46,12 @@ impl Compat {
     /// Returns whether switches list next hops in the order of the simulator's search and use one
     /// link to each neighbour.
     pub(crate) fn lists_hops_in_search_order(&self) -> bool {
-        self.quirks.node_hash
+        self.quirks.ns3_ecmp_hash
     }
 
     /// Returns whether switches hash addresses and UDP ports with MurmurHash3.
     pub(crate) fn hashes_with_murmur3(&self) -> bool {
-        self.quirks.node_hash
+        self.quirks.ns3_ecmp_hash
     }
 
     /// Returns whether the base round trip counts payload one way only, once for each pair of
@@ -100,27 +100,27 @@ impl Compat {
     /// Returns whether a scanning NIC may sleep although a QP may send.
     #[inline]
     pub(crate) fn misses_wake_ups(&self) -> bool {
-        self.quirks.missed_wake_up
+        self.quirks.missed_wakeup
     }
 
     /// Returns whether a scanning NIC corrects its position in the table when finished QPs leave
     /// it.
     pub(crate) fn corrects_turn(&self) -> bool {
-        !self.quirks.stale_turn
+        !self.quirks.stale_scan_index
     }
 
     /// Returns how dynamic thresholds are computed in a switch. `dynamic_pfc`: PFC is on and its
     /// threshold is dynamic, the only case in which thresholds are shifted.
     pub(crate) fn threshold_rules(&self, dynamic_pfc: bool) -> ThresholdRules {
         ThresholdRules {
-            shifted: self.quirks.shifted_threshold && dynamic_pfc,
-            wraps: self.quirks.threshold_wraps,
+            shifted: self.quirks.rate_scaled_alpha && dynamic_pfc,
+            wraps: self.quirks.threshold_wraparound,
         }
     }
 
     /// Returns whether headroom may exceed the buffer.
     pub(crate) fn headroom_may_exceed_buffer(&self) -> bool {
-        self.quirks.threshold_wraps
+        self.quirks.threshold_wraparound
     }
 
     /// Returns the generator that a switch draws its marks from, if it is ns-3's.
@@ -132,17 +132,17 @@ impl Compat {
         run: u64,
     ) -> Option<Box<Draws>> {
         let place = switches_before as u64;
-        self.quirks.ns3_streams.then(|| Box::new(Draws::new(nodes as u64, place, run)))
+        self.quirks.ns3_ecn_draws.then(|| Box::new(Draws::new(nodes as u64, place, run)))
     }
 
     /// Returns whether arrivals of one instant are handled in the order of their sending.
     #[inline]
     pub(crate) fn orders_by_emission(&self) -> bool {
-        self.quirks.emission_order
+        self.quirks.ns3_tie_order
     }
 
     /// Returns whether priorities that are not strict alternate packet by packet.
     pub(crate) fn alternates_packets(&self) -> bool {
-        self.quirks.packet_turns
+        self.quirks.packet_round_robin
     }
 }

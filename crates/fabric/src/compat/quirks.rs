@@ -10,7 +10,7 @@ pub struct Quirks {
     /// a search from the destination finds them; the search visits neighbours by descending node
     /// number. In a tree that is descending node number, too. Of several links to one neighbour
     /// only the last is used.
-    pub node_hash: bool,
+    pub ns3_ecmp_hash: bool,
     /// The base round trip counts the payload's serialisation one way and the propagation both
     /// ways. Headers and ACKs do not count. The ideal FCT follows it, and the network's BDP is the
     /// largest product of round trip and lowest rate of any pair of hosts.
@@ -26,26 +26,26 @@ pub struct Quirks {
     /// Needs `scan_queue_pairs`. A NIC with nothing to send wakes at the earliest pacing time of
     /// all QPs with bytes left. If that time has passed for a QP whose window is closed, the NIC
     /// does not wake at all. A timer that changes a rate does not wake the NIC.
-    pub missed_wake_up: bool,
+    pub missed_wakeup: bool,
     /// Needs `scan_queue_pairs`. When finished QPs leave the table, the NIC's position in the table
     /// is not corrected.
-    pub stale_turn: bool,
+    pub stale_scan_index: bool,
     /// A port's dynamic threshold doubles with each doubling of its rate over the slowest host
     /// port's, up to the whole free buffer. Headroom belongs to the port, not to each priority.
     /// Ingresses that PFC protects are checked against their own limits only. Needs PFC and a
     /// dynamic threshold.
-    pub shifted_threshold: bool,
+    pub rate_scaled_alpha: bool,
     /// The free buffer is an unsigned 32-bit number. If headroom exceeds the buffer, the threshold
     /// becomes huge and PFC never fires.
-    pub threshold_wraps: bool,
+    pub threshold_wraparound: bool,
     /// Marks are drawn from ns-3's generator. Each draw and each PFC frame takes one stream. The
     /// run's seed is ns-3's run number. If a single switch draws, its draws equal the simulator's.
-    pub ns3_streams: bool,
+    pub ns3_ecn_draws: bool,
     /// Arrivals at the same nanosecond are ordered by when their sending was scheduled, as far as
     /// packets tell, instead of by kind and in turn. A packet that joins a free port leaves before
     /// the next arrival.
-    pub emission_order: bool,
+    pub ns3_tie_order: bool,
     /// Priorities that are not strict alternate at a port packet by packet, starting after the one
     /// that sent last, whatever their weights and the sizes of their packets.
-    pub packet_turns: bool,
+    pub packet_round_robin: bool,
 }

@@ -194,10 +194,10 @@ mod tests {
                 1..50,
             ),
             order in any::<prop::sample::Index>(),
-            node_hash in any::<bool>(),
+            ns3_ecmp_hash in any::<bool>(),
             trees in any::<bool>(),
         ) {
-            let compat = Compat::new(Quirks { node_hash, ..Quirks::default() });
+            let compat = Compat::new(Quirks { ns3_ecmp_hash, ..Quirks::default() });
             let paths = if trees { Paths::SpanningTrees(SPINES) } else { Paths::FiveTuple };
             let graph = leaf_spine();
             let routes = routes(&graph, &compat, paths);
@@ -220,9 +220,9 @@ mod tests {
                 prop_assert_eq!(router.look_up(&routes, &row, &header), port.get());
                 // A batch leaves what takes a second look-up to the others.
                 let row = router.row(&routes, &row);
-                prop_assert_eq!(row.is_some(), !node_hash);
+                prop_assert_eq!(row.is_some(), !ns3_ecmp_hash);
                 let of_batch = row.map_or(NO_ROUTE, |row| row.next_hop(&header));
-                let may_leave = of_batch == NO_ROUTE && (node_hash || trees);
+                let may_leave = of_batch == NO_ROUTE && (ns3_ecmp_hash || trees);
                 prop_assert!(of_batch == port.get() || may_leave);
             }
         }

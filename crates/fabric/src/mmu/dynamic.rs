@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn a_free_buffer_that_wraps_never_pauses() {
-        let quirks = Quirks { shifted_threshold: true, threshold_wraps: true, ..Quirks::default() };
+        let quirks =
+            Quirks { rate_scaled_alpha: true, threshold_wraparound: true, ..Quirks::default() };
         let mut mmu = Mmu::new(MmuConfig {
             buffer: 1 << 20,
             lossy_alpha: None,

@@ -86,7 +86,7 @@ pub enum Threshold {
         /// The share, in 65536ths.
         alpha: u32,
         /// The port rate that alpha is for, where faster ports may take more
-        /// ([`Quirks::shifted_threshold`](crate::Quirks::shifted_threshold)).
+        /// ([`Quirks::rate_scaled_alpha`](crate::Quirks::rate_scaled_alpha)).
         at: Rate,
         /// Resume this far below the threshold.
         resume_offset: Bytes,

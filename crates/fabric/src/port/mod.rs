@@ -54,7 +54,7 @@ pub(crate) struct Port {
     pub(crate) counters: PortCounters,
     scheduler: Scheduler,
     /// Priorities that are not strict alternate packet by packet.
-    packet_turns: bool,
+    packet_round_robin: bool,
     /// Waiting packets by priority.
     class_packets: [u32; 8],
     /// By priority; the last is the queue of PFC frames.
@@ -102,7 +102,7 @@ impl Port {
             waiting: 0,
             paused: 0,
             last_priority: 0,
-            packet_turns: compat.alternates_packets(),
+            packet_round_robin: compat.alternates_packets(),
             queue_bytes: 0,
             byte_time: exact.unwrap_or(0),
             common_sizes: common_sizes.map(|size| (size, clock.time_for(end.rate, size))),
@@ -376,7 +376,7 @@ impl Port {
         open: u16,
         size: Option<u32>,
     ) -> usize {
-        if self.packet_turns {
+        if self.packet_round_robin {
             let mut turns = (1..=8).map(|step| (usize::from(self.last_priority) + step) % 8);
             return turns.find(|queue| open & 1 << queue != 0).expect("one is open");
         }

@@ -73,7 +73,7 @@ fn without_lists(
             let why =
                 format!("comes from the file that {source} names, and so do the files of a run");
             return Err(ScenarioError::new(key, why).hint(
-                "change that file; or change and run the scenario that `rocelab hpcc --to-scenario` \
+                "change that file; or change and run the scenario that `rocelab hpcc --print-scenario` \
                  prints",
             ));
         }
@@ -98,7 +98,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         run: RunSpec {
             stop: StopSpec::At(config.simulator_stop_time),
             // Traces of all nodes are its default, and go to disk.
-            most_samples: MAX_SAMPLES,
+            max_samples: MAX_SAMPLES,
             ..RunSpec::default()
         },
         topology: TopologySpec::Custom(CustomSpec { nodes: Vec::new(), links: Vec::new() }),
@@ -136,18 +136,18 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         },
         quirks: QuirksSpec {
             whole_nanoseconds: true,
-            node_hash: true,
+            ns3_ecmp_hash: true,
             one_way_rtt: true,
             acks_ignore_pause: config.ack_high_prio,
             silent_duplicates: true,
             scan_queue_pairs: true,
-            missed_wake_up: true,
-            stale_turn: true,
-            shifted_threshold: None,
-            threshold_wraps: false,
-            ns3_streams: true,
-            emission_order: true,
-            packet_turns: true,
+            missed_wakeup: true,
+            stale_scan_index: true,
+            rate_scaled_alpha: None,
+            threshold_wraparound: false,
+            ns3_ecn_draws: true,
+            ns3_tie_order: true,
+            packet_round_robin: true,
         },
         traffic: Vec::new(),
         routing: Default::default(),

@@ -160,12 +160,12 @@ fn threshold(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) {
     spec.pfc.alpha.get_or_insert(ALPHA);
     spec.pfc.resume_offset.get_or_insert(Quantity(RESUME_OFFSET));
     spec.pfc.reserve.get_or_insert(Quantity(RESERVE));
-    if spec.pfc.enabled && !settings.has("quirks.shifted_threshold") {
-        spec.quirks.shifted_threshold = Some(Quantity(nic_rate(experiment)));
+    if spec.pfc.enabled && !settings.has("quirks.rate_scaled_alpha") {
+        spec.quirks.rate_scaled_alpha = Some(Quantity(nic_rate(experiment)));
     }
-    if !settings.has("quirks.threshold_wraps") {
+    if !settings.has("quirks.threshold_wraparound") {
         // Its external switches never pause; what it measured rests on that.
-        spec.quirks.threshold_wraps = experiment.config.enable_themis.is_some();
+        spec.quirks.threshold_wraparound = experiment.config.enable_themis.is_some();
     }
 }
 
@@ -222,7 +222,7 @@ fn kept_apart(experiment: &Experiment, spec: &Spec) -> Vec<u64> {
     if spec.pfc.headroom != Headroom::ThreeBdp {
         return kept;
     }
-    let shifted = spec.quirks.shifted_threshold.is_some_and(|rate| rate.0 > Rate::ZERO);
+    let shifted = spec.quirks.rate_scaled_alpha.is_some_and(|rate| rate.0 > Rate::ZERO);
     let shares = if shifted { 1 } else { spec.classes.lossless.len() as u64 };
     let reserve = spec.pfc.reserve.map_or(0, |reserve| reserve.0.get());
     for link in &experiment.topology.links {

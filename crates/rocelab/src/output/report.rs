@@ -238,7 +238,7 @@ fn summary(
         flows_done,
         unfinished: Unfinished::count(flows.unfinished.iter().copied().flatten()),
         slowdown: results::slowdown_statistics(flows),
-        unfairness: results::unfairness(flows),
+        intra_inter_slowdown: results::intra_inter_slowdown(flows),
         pause_frames: ports.pause_frames_sent.iter().sum(),
         paused_ns: ports.paused_ps.iter().map(|paused| paused / 1000).sum(),
         drops: ports.dropped_packets.iter().sum(),

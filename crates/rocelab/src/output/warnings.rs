@@ -176,8 +176,8 @@ fn full(scenario: &Scenario, output: &RunOutput) -> Option<String> {
         }
         format!(
             "probes and traces recorded nothing from {from} on, as there is room for {} samples only; sample \
-             less often, for a shorter time, or at fewer places, or raise run.most_samples",
-            scenario.run.most_samples
+             less often, for a shorter time, or at fewer places, or raise run.max_samples",
+            scenario.run.max_samples
         )
     })
 }

@@ -273,7 +273,7 @@ fn credits_and_fair_rates_recover_from_loss() {
             let result = run_with(
                 r#"
                 [run]
-                limit = "2s"
+                time_limit = "2s"
                 [topology]
                 kind = "star"
                 hosts = 9

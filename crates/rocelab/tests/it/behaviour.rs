@@ -257,7 +257,7 @@ fn without_pfc_drops_are_recovered() {
             let result = run_with(
                 r#"
                 [run]
-                limit = "2s"
+                time_limit = "2s"
                 [topology]
                 kind = "star"
                 hosts = 9
@@ -306,7 +306,7 @@ fn few_acks_never_stall_a_window() {
             let result = run_with(
                 r#"
                 [run]
-                limit = "80ms"
+                time_limit = "80ms"
                 [topology]
                 kind = "star"
                 hosts = 17
@@ -515,7 +515,7 @@ fn a_probe_that_starts_late_counts_from_its_start() {
     assert!(series.value[..15].iter().all(|&used| used > 0.98), "a busy port");
 }
 
-/// With `packet_turns` priorities share a port packet by packet; without it, byte by byte and by
+/// With `packet_round_robin` priorities share a port packet by packet; without it, byte by byte and by
 /// their weights.
 #[test]
 fn priorities_take_turns_packet_by_packet() {
@@ -547,7 +547,7 @@ fn priorities_take_turns_packet_by_packet() {
         });
         rows.map(|row| trace.priority[row]).collect::<Vec<_>>()
     };
-    let turns = order(("quirks.packet_turns", "true"));
+    let turns = order(("quirks.packet_round_robin", "true"));
     assert_eq!(turns.len(), 15);
     // Both wait from the second packet on until the shorter flow is through.
     assert!(turns[1..12].windows(2).all(|pair| pair[0] != pair[1]), "{turns:?}");

@@ -306,7 +306,7 @@ fn a_run_ends_at_the_microsecond_in_which_all_is_done() {
         flows = [{ src = "h0", dst = "h1", size = "100KB" }]
     "#;
     for (limit, timeout) in [("5ms", "2ms"), ("5ms", "5ms"), ("10s", "5ms"), ("5ms", "never")] {
-        let set = [("run.limit", limit), ("host.retransmit_timeout", timeout)];
+        let set = [("run.time_limit", limit), ("host.retransmit_timeout", timeout)];
         for threads in [1, 2] {
             let result = run_on(text, &set, threads);
             let fct = Time::from_ps(result.flows.fct_ps[0]);

@@ -101,7 +101,7 @@ fn threads_and_the_reference_engine_agree() {
         operation = "all-reduce"
         size = "1MB"
         repeat = 2
-        compute = "10us"
+        compute_time = "10us"
         [[traffic]]
         kind = "collective"
         operation = "all-to-all"

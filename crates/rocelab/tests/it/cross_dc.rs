@@ -12,7 +12,7 @@ delay = "1us"
 wan_rate = "1600Gbps"
 wan_delay = "500us"
 external_buffer = "1GB"
-[topology.inside]
+[topology.data_centre]
 kind = "leaf-spine"
 leaves = 2
 spines = 1
@@ -45,7 +45,7 @@ fn inside(result: &RunResult) -> (f64, f64) {
     let rows = (0..flows.len()).filter(|&row| usize::from(flows.tag[row]) == intra);
     let slowdowns: Vec<f64> = rows.map(|row| flows.slowdown(row).expect("done")).collect();
     let mean = slowdowns.iter().sum::<f64>() / slowdowns.len() as f64;
-    (mean, result.summary.unfairness.unwrap())
+    (mean, result.summary.intra_inter_slowdown.unwrap())
 }
 
 const DCQCN: &str = "name = \"dcqcn\"";
@@ -129,8 +129,11 @@ fn themis_does_the_same_on_any_number_of_threads() {
             "{NETWORK}\n[scheme]\nname = \"{scheme}\"\npreset = \"{preset}\"\n[[traffic]]\n\
              kind = \"request-response\"\nworkload = \"WebSearch\"\nload = 0.8\nduration = \"500us\"\n"
         );
-        let set: &[(&str, &str)] =
-            if scheme == "themis" { &[("scheme.params.stall", "false")] } else { &[] };
+        let set: &[(&str, &str)] = if scheme == "themis" {
+            &[("scheme.params.stall_after_requeue", "false")]
+        } else {
+            &[]
+        };
         let result = run_on(&text, set, threads);
         assert_eq!(result.summary.flows_done, result.summary.flows);
         assert_eq!(result.summary.lossless_drops, 0);
@@ -173,7 +176,7 @@ fn the_prototypes_rounds_end_where_a_link_fails() {
         [scheme]
         name = "themis"
         preset = "themis-prototype"
-        params = { stall = false }
+        params = { stall_after_requeue = false }
         [[traffic]]
         kind = "flows"
         flows = [
@@ -186,7 +189,7 @@ fn the_prototypes_rounds_end_where_a_link_fails() {
         link = "e1:a0"
         at = "150us"
         [run]
-        limit = "200ms"
+        time_limit = "200ms"
     "#;
     let summary = run(text).summary;
     assert!(summary.lost_packets > 0, "the case is one with a failure");
@@ -207,9 +210,9 @@ fn a_response_is_posted_when_its_request_has_arrived() {
             kind = "request-response"
             cdf = [[50000, 0.0], [50001, 1.0]]
             load = 0.5
-            flows = 1
-            inter = 0
-            service = "{service}"
+            messages = 1
+            inter_share = 0
+            service_time = "{service}"
             "#
         ));
         let flows = &result.flows;
@@ -237,14 +240,14 @@ fn without_pfc_on_the_long_links_the_external_switch_drops() {
             r#"
             [topology]
             kind = "cross-dc"
-            dcs = 3
+            data_centres = 3
             rate = "100Gbps"
             delay = "1us"
             wan_rate = "100Gbps"
             wan_length = "20km"
             wan_pfc = {pfc}
             external_buffer = "{buffer}"
-            [topology.inside]
+            [topology.data_centre]
             kind = "star"
             hosts = 2
             host_rate = "100Gbps"
@@ -275,7 +278,7 @@ fn over_any_distance_everything_arrives_once_and_in_order() {
         for scheme in [
             BOTH,
             "name = \"themis\"\npreset = \"themis-prototype\"\n\
-                              params = { stall = false }",
+                              params = { stall_after_requeue = false }",
         ] {
             // Congestion at both ends of the long link, so that packets are held.
             let result = run(&format!(
@@ -287,7 +290,7 @@ fn over_any_distance_everything_arrives_once_and_in_order() {
                 wan_rate = "100Gbps"
                 wan_length = "{kilometres}km"
                 external_buffer = "2GB"
-                [topology.inside]
+                [topology.data_centre]
                 kind = "leaf-spine"
                 leaves = 2
                 spines = 1
@@ -302,7 +305,7 @@ fn over_any_distance_everything_arrives_once_and_in_order() {
                 kind = "request-response"
                 workload = "WebSearch"
                 load = 0.7
-                inter = 0.5
+                inter_share = 0.5
                 duration = "1ms"
                 [[traffic]]
                 kind = "flows"

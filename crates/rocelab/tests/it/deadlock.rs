@@ -46,7 +46,7 @@ const RING: &str = r#"
 /// Two switches that pause each other, each in a priority of its own, while a slow host takes what came.
 const TWO_CLASSES: &str = r#"
     [run]
-    limit = "1ms"
+    time_limit = "1ms"
     [topology]
     kind = "custom"
     nodes = [
@@ -84,7 +84,7 @@ fn warnings(scenario: &str, set: &[(&str, &str)]) -> (u64, Vec<String>) {
 
 #[test]
 fn a_circle_of_pauses_is_told_however_the_run_ends() {
-    for end in ["run.stop", "run.limit"] {
+    for end in ["run.stop", "run.time_limit"] {
         let (done, warnings) = warnings(RING, &[(end, "10ms")]);
         let deadlock: Vec<_> = warnings.iter().filter(|line| line.contains("deadlock")).collect();
         assert_eq!((done, deadlock.len(), warnings.len()), (0, 2, 2), "{warnings:?}");
@@ -97,10 +97,10 @@ fn a_circle_of_pauses_is_told_however_the_run_ends() {
 /// What the warning says to set.
 #[test]
 fn without_a_circle_nothing_is_told() {
-    let (_, told) = warnings(RING, &[("run.limit", "10ms")]);
-    let fix = "To finish them, set routing.hash = \"spanning-trees\" and routing.trees = 1";
+    let (_, told) = warnings(RING, &[("run.time_limit", "10ms")]);
+    let fix = "To finish them, set routing.paths = \"spanning-trees\" and routing.trees = 1";
     assert!(told[0].ends_with(fix), "{told:?}");
-    let tree = [("routing.hash", "spanning-trees"), ("routing.trees", "1")];
+    let tree = [("routing.paths", "spanning-trees"), ("routing.trees", "1")];
     let (done, warnings) = warnings(RING, &tree);
     assert!(done == 16 && warnings.is_empty(), "{done} {warnings:?}");
 }
@@ -111,20 +111,19 @@ fn pauses_of_several_priorities_make_no_circle() {
     assert_eq!(done, 0);
     assert!(told.len() == 1 && told[0].contains(": 2 still sending. "), "{told:?}");
     assert!(told[0].ends_with("raise run.limit"), "{told:?}");
-    let (_, told) = warnings(TWO_CLASSES, &[("run.limit", "1s")]);
+    let (_, told) = warnings(TWO_CLASSES, &[("run.time_limit", "1s")]);
     assert!(told.is_empty(), "{told:?}");
 }
 
 /// The HPCC simulator's hash knows no spanning trees: the fix that is named turns it off, too.
 #[test]
 fn the_fix_works_with_the_hash_of_the_hpcc_simulator() {
-    let hash = ("quirks.node_hash", "true");
-    let (_, told) = warnings(RING, &[hash, ("run.limit", "10ms")]);
+    let hash = ("quirks.ns3_ecmp_hash", "true");
+    let (_, told) = warnings(RING, &[hash, ("run.time_limit", "10ms")]);
     assert!(told.iter().any(|line| line.starts_with("deadlock: ")), "{told:?}");
-    let fix =
-        "set quirks.node_hash = false, routing.hash = \"spanning-trees\" and routing.trees = 1";
+    let fix = "set quirks.ns3_ecmp_hash = false, routing.paths = \"spanning-trees\" and routing.trees = 1";
     assert!(told[0].ends_with(fix), "{told:?}");
-    let tree = [("routing.hash", "spanning-trees"), ("routing.trees", "1")];
-    let set = [hash, ("quirks.node_hash", "false"), tree[0], tree[1]];
+    let tree = [("routing.paths", "spanning-trees"), ("routing.trees", "1")];
+    let set = [hash, ("quirks.ns3_ecmp_hash", "false"), tree[0], tree[1]];
     assert_eq!(warnings(RING, &set), (16, vec![]));
 }

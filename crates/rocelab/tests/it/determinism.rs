@@ -71,7 +71,7 @@ fn the_example_is_the_same_on_any_threads_with_any_probes() {
 fn racks(scheme: &str, host_delay: &str, threads: usize) -> rocelab::RunResult {
     let text = r#"
         [run]
-        limit = "100ms"
+        time_limit = "100ms"
         [topology]
         kind = "leaf-spine"
         leaves = 4

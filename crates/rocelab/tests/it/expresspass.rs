@@ -16,12 +16,12 @@ const SHORT: &str = r#"
     kind = "poisson"
     cdf = [[20000, 0.0], [20001, 1.0]]
     load = 0.2
-    flows = 300
+    messages = 300
     [scheme]
     name = "expresspass"
     [run]
     stop = "flows-done"
-    limit = "20ms"
+    time_limit = "20ms"
 "#;
 
 /// An ACK that is lost when all has arrived: the sender's next request is answered with another.
@@ -71,7 +71,7 @@ fn credits_that_others_may_go_before_are_refused() {
         ("classes.ack", "4"),
         ("classes.control", "4"),
         ("scheme.params.credit_priority", "5"),
-        ("run.limit", "1us"),
+        ("run.time_limit", "1us"),
     ];
     assert_eq!(refused(&ahead), None);
 }

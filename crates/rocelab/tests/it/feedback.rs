@@ -27,7 +27,7 @@ fn joined(from: usize, scheme: &str, set: &[(&str, &str)]) -> RunResult {
         kind = "dumbbell"
         switches = 3
         senders = 1
-        side = [{side}]
+        side_hosts = [{side}]
         host_rate = "100Gbps"
         host_delay = "1.5us"
         rate = "100Gbps"
@@ -112,7 +112,7 @@ fn fncc_works_with_cumulative_acks_on_spanning_trees() {
         kind = "leaf-spine"
         leaves = 2
         spines = 2
-        parallel = 2
+        links_per_pair = 2
         hosts_per_leaf = 2
         host_rate = "100Gbps"
         host_delay = "1us"
@@ -121,7 +121,7 @@ fn fncc_works_with_cumulative_acks_on_spanning_trees() {
         [host]
         ack_every = 4
         [routing]
-        hash = "spanning-trees"
+        paths = "spanning-trees"
         trees = 4
         [[traffic]]
         kind = "flows"
@@ -139,7 +139,7 @@ fn fncc_works_with_cumulative_acks_on_spanning_trees() {
 /// Protects from runs on paths that the law would misread: parallel cables, for which symmetric
 /// hashes are not enough.
 #[test]
-#[should_panic(expected = "set routing.hash = \"spanning-trees\"")]
+#[should_panic(expected = "set routing.paths = \"spanning-trees\"")]
 fn fncc_refuses_paths_that_differ() {
     let flows: String =
         (0..16).map(|_| "{ src = \"h0\", dst = \"h2\", size = \"8KB\" },").collect();
@@ -149,7 +149,7 @@ fn fncc_refuses_paths_that_differ() {
         kind = "leaf-spine"
         leaves = 2
         spines = 2
-        parallel = 2
+        links_per_pair = 2
         hosts_per_leaf = 2
         host_rate = "100Gbps"
         host_delay = "1us"
@@ -186,7 +186,7 @@ fn chain(scheme: &str, set: &[(&str, &str)]) -> RunResult {
         switches = 3
         senders = 2
         receivers = 2
-        side = [0, 0, 8]
+        side_hosts = [0, 0, 8]
         sender_rate = "20Gbps"
         host_rate = "40Gbps"
         host_delay = "4us"

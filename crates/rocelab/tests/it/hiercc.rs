@@ -366,7 +366,7 @@ fn every_network_delivers_everything() {
             let text = format!(
                 r#"
                 [run]
-                limit = "20ms"
+                time_limit = "20ms"
                 [topology]
                 {shape}
                 [scheme]
@@ -401,7 +401,7 @@ fn every_network_delivers_everything() {
 fn the_budget_of_voqs_is_reported() {
     let traffic = r#"
         [run]
-        limit = "10ms"
+        time_limit = "10ms"
         [[traffic]]
         kind = "incast"
         senders = ["h0..h59"]
@@ -414,8 +414,12 @@ fn the_budget_of_voqs_is_reported() {
         (result.summary.counters["voqs"], result.summary.counters["voqs_used"])
     };
     assert_eq!(voqs(&[]), (4 * 64, 4), "hosts x ToRs");
-    assert_eq!(voqs(&[("scheme.params.voq", "rack")]), (4 * 4, 4), "ToRs x ToRs");
-    assert_eq!(voqs(&[("scheme.params.scope", "pod")]), (4 * 32, 2), "hosts of a pod x ToRs");
+    assert_eq!(voqs(&[("scheme.params.voq_per", "rack")]), (4 * 4, 4), "ToRs x ToRs");
+    assert_eq!(
+        voqs(&[("scheme.params.control_scope", "pod")]),
+        (4 * 32, 2),
+        "hosts of a pod x ToRs"
+    );
 }
 
 /// Eight hosts in two racks, with two ways between those.
@@ -452,7 +456,7 @@ fn flows_end_though_credits_are_lost() {
         [wire]
         error_rate = 1e-3
         [run]
-        limit = "2s"
+        time_limit = "2s"
         "#,
         &[],
     );
@@ -492,7 +496,7 @@ fn losses_do_not_eat_up_the_credits() {
     let damages = ("wire.error_rate", "1e-3");
     let without = goodput(&[damages, ("scheme", "none")]);
     for voq in ["host", "rack"] {
-        let form = ("scheme.params.voq", voq);
+        let form = ("scheme.params.voq_per", voq);
         let (sound, lossy) = (goodput(&[form]), goodput(&[form, damages]));
         for (flow, lossy) in lossy.into_iter().enumerate() {
             assert!(lossy > 0.95 * without[flow], "{voq}, flow {flow}: {lossy:.3e} b/s");

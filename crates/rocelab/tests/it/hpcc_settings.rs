@@ -126,7 +126,7 @@ fn without_pfc_a_full_buffer_drops() {
     let settings = [("pfc.enabled", "true")];
     let (scenario, warnings) = scenario_with(&unpaused.experiment, &settings).unwrap();
     assert_eq!(warnings, Vec::<String>::new());
-    assert!(scenario.quirks.shifted_threshold.is_some());
+    assert!(scenario.quirks.rate_scaled_alpha.is_some());
     let on = run_with(&unpaused.experiment, &settings).unwrap().summary;
     assert_eq!(on.digest, run.result.summary.digest);
 }
@@ -137,7 +137,7 @@ fn a_threshold_that_is_set_replaces_the_dynamic_one() {
     let run = incast("none", 5, "100Gbps", "");
     for settings in [&[("pfc.threshold", "static")][..], &[("pfc.xoff", "50KB")]] {
         let (scenario, _) = scenario_with(&run.experiment, settings).unwrap();
-        assert_eq!(scenario.quirks.shifted_threshold, None);
+        assert_eq!(scenario.quirks.rate_scaled_alpha, None);
         let result = run_with(&run.experiment, settings).unwrap();
         assert_eq!((result.summary.flows_done, result.summary.drops), (4, 0));
     }
@@ -202,15 +202,15 @@ fn schemes_of_one_path_name_a_way_out() {
     for scheme in ["fncc", "expresspass"] {
         let set = ("scheme", scheme);
         let error = run_with(&run.experiment, &[set]).unwrap_err().to_string();
-        let words = [scheme, "quirks.node_hash", "hint: set quirks.node_hash = false"];
+        let words = [scheme, "quirks.ns3_ecmp_hash", "hint: set quirks.ns3_ecmp_hash = false"];
         assert!(words.iter().all(|word| error.contains(word)), "{error}");
-        let mended = run_with(&run.experiment, &[set, ("quirks.node_hash", "false")]).unwrap();
+        let mended = run_with(&run.experiment, &[set, ("quirks.ns3_ecmp_hash", "false")]).unwrap();
         assert_eq!(mended.summary.flows_done, 8, "{scheme}");
     }
-    for hash in ["symmetric", "spanning-trees"] {
-        let error = run_with(&run.experiment, &[("routing.hash", hash)]).unwrap_err().to_string();
-        assert!(error.contains("routing.hash") && error.contains("quirks.node_hash"), "{error}");
-        let settings = [("routing.hash", hash), ("quirks.node_hash", "false")];
+    for (key, value) in [("routing.hash", "symmetric"), ("routing.paths", "spanning-trees")] {
+        let error = run_with(&run.experiment, &[(key, value)]).unwrap_err().to_string();
+        assert!(error.contains(key) && error.contains("quirks.ns3_ecmp_hash"), "{error}");
+        let settings = [(key, value), ("quirks.ns3_ecmp_hash", "false")];
         assert_eq!(run_with(&run.experiment, &settings).unwrap().summary.flows_done, 8);
     }
 }

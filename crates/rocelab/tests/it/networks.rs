@@ -98,8 +98,8 @@ fn frames_that_take_no_time_keep_their_order_on_any_threads() {
         profile = "hpcc-ns3"
         [quirks]
         whole_nanoseconds = true
-        emission_order = true
-        node_hash = true
+        ns3_tie_order = true
+        ns3_ecmp_hash = true
         [switch]
         buffer = "64MB"
         [[traffic]]
@@ -134,7 +134,7 @@ fn every_scheme_gets_along_with_links_that_come_and_go() {
         rate = "100Gbps"
         delay = "1us"
         [run]
-        limit = "100ms"
+        time_limit = "100ms"
         [[traffic]]
         kind = "permutation"
         size = "1MB"

@@ -40,9 +40,9 @@ fn completion_times(flows: &[(&str, &str, &str)]) -> Vec<u64> {
         whole_nanoseconds = true
         one_way_rtt = true
         scan_queue_pairs = true
-        missed_wake_up = true
-        stale_turn = true
-        emission_order = true
+        missed_wakeup = true
+        stale_scan_index = true
+        ns3_tie_order = true
         "#,
         flows.join(", ")
     ));

@@ -76,18 +76,18 @@ const TOPOLOGIES: [&str; 6] = [
 /// The quirks, with the bit of [`Case::quirks`] that turns each on.
 const QUIRKS: [&str; 13] = [
     "whole_nanoseconds = true",
-    "node_hash = true",
+    "ns3_ecmp_hash = true",
     "one_way_rtt = true",
     "acks_ignore_pause = true",
     "silent_duplicates = true",
     "scan_queue_pairs = true",
-    "missed_wake_up = true",
-    "stale_turn = true",
-    "shifted_threshold = \"100Gbps\"",
-    "threshold_wraps = true",
-    "ns3_streams = true",
-    "emission_order = true",
-    "packet_turns = true",
+    "missed_wakeup = true",
+    "stale_scan_index = true",
+    "rate_scaled_alpha = \"100Gbps\"",
+    "threshold_wraparound = true",
+    "ns3_ecn_draws = true",
+    "ns3_tie_order = true",
+    "packet_round_robin = true",
 ];
 /// Schemes that are tried on both switch architectures; the others work on one of them.
 const ON_BOTH: [&str; 3] = ["none", "dcqcn", "hpcc"];

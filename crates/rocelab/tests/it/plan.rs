@@ -9,7 +9,7 @@ const POISSON: &str = "[[traffic]]\nkind = \"poisson\"\nworkload = \"WebSearch\"
 const ANSWERS: &str = "[[traffic]]\nkind = \"request-response\"\nworkload = \"WebSearch\"\n\
                        load = 0.3\nduration = \"500us\"\n";
 const CROSS_DC: &str = "kind = \"cross-dc\"\nrate = \"400Gbps\"\ndelay = \"1us\"\n\
-                        wan_rate = \"400Gbps\"\nwan_delay = \"50us\"\n[topology.inside]\n\
+                        wan_rate = \"400Gbps\"\nwan_delay = \"50us\"\n[topology.data_centre]\n\
                         kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
                         host_rate = \"100Gbps\"\nhost_delay = \"1us\"\nrate = \"100Gbps\"\n\
                         delay = \"1us\"\n";
@@ -19,8 +19,8 @@ fn every_port_sends_what_was_planned() {
     for (topology, traffic, rest) in [
         (FAT_TREE, POISSON, "[scheme]\nname = \"none\"\n"),
         (FAT_TREE, POISSON, "[scheme]\nname = \"hpcc\"\n[host]\nack_every = 3\n"),
-        (FAT_TREE, POISSON, "[scheme]\nname = \"fncc\"\n[routing]\nhash = \"spanning-trees\"\n"),
-        (FAT_TREE, POISSON, "[scheme]\nname = \"hpcc\"\n[quirks]\nnode_hash = true\n"),
+        (FAT_TREE, POISSON, "[scheme]\nname = \"fncc\"\n[routing]\npaths = \"spanning-trees\"\n"),
+        (FAT_TREE, POISSON, "[scheme]\nname = \"hpcc\"\n[quirks]\nns3_ecmp_hash = true\n"),
         (FAT_TREE, POISSON, "[scheme]\nname = \"none\"\n[wire]\npayload = \"333B\"\n"),
         (CROSS_DC, ANSWERS, "[scheme]\nname = \"swift\"\n"),
     ] {

@@ -138,7 +138,7 @@ const HOT_SPOT: &str = r#"
     duration = "200us"
     receivers = ["h0..h1"]
     [run]
-    limit = "100ms"
+    time_limit = "100ms"
 "#;
 
 /// Protects the engine's promise, PFC's, and the order of packets: only flows that SAR moves are

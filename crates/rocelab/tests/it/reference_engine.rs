@@ -244,13 +244,13 @@ fn neighbours_on_short_cables_are_not_surprised() {
         hosts = ["h0", "h1", "h7", "h8", "h2"]
         size = "40KB"
         repeat = 3
-        compute = "3us"
+        compute_time = "3us"
         [[traffic]]
         kind = "request-response"
         workload = "WebServer"
         load = 0.1
-        inter = 0
-        service = "2us"
+        inter_share = 0
+        service_time = "2us"
         [[traffic]]
         kind = "incast"
         senders = 12

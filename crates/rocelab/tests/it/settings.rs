@@ -49,24 +49,24 @@ const PFC: [Keys; 5] = [
 const QUIRKS: [Keys; 14] = [
     &[],
     &[("quirks.whole_nanoseconds", "true")],
-    &[("quirks.node_hash", "true")],
+    &[("quirks.ns3_ecmp_hash", "true")],
     &[("quirks.one_way_rtt", "true")],
     &[("quirks.acks_ignore_pause", "true")],
     &[("quirks.silent_duplicates", "true")],
     &[("quirks.scan_queue_pairs", "true")],
-    &[("quirks.scan_queue_pairs", "true"), ("quirks.missed_wake_up", "true")],
-    &[("quirks.scan_queue_pairs", "true"), ("quirks.stale_turn", "true")],
-    &[("quirks.shifted_threshold", "100Gbps")],
-    &[("quirks.threshold_wraps", "true")],
-    &[("quirks.ns3_streams", "true")],
-    &[("quirks.emission_order", "true")],
-    &[("quirks.packet_turns", "true")],
+    &[("quirks.scan_queue_pairs", "true"), ("quirks.missed_wakeup", "true")],
+    &[("quirks.scan_queue_pairs", "true"), ("quirks.stale_scan_index", "true")],
+    &[("quirks.rate_scaled_alpha", "100Gbps")],
+    &[("quirks.threshold_wraparound", "true")],
+    &[("quirks.ns3_ecn_draws", "true")],
+    &[("quirks.ns3_tie_order", "true")],
+    &[("quirks.packet_round_robin", "true")],
 ];
 
 const ROUTING: [Keys; 3] = [
     &[("routing.hash", "five-tuple")],
     &[("routing.hash", "symmetric")],
-    &[("routing.hash", "spanning-trees")],
+    &[("routing.paths", "spanning-trees")],
 ];
 
 const ARCHITECTURE: [Keys; 2] =

@@ -17,7 +17,8 @@ fn incast(senders: u32, scheme: &str, run: &str) -> String {
 #[test]
 fn messages_end_under_expresspass() {
     for senders in [1, 4] {
-        let summary = run_with(&incast(senders, "expresspass", "limit = \"5000s\""), &[]).summary;
+        let summary =
+            run_with(&incast(senders, "expresspass", "time_limit = \"5000s\""), &[]).summary;
         assert_eq!(summary.flows_done, u64::from(senders), "{:?}", summary.warnings);
         // Ten data packets of each sender over two links, with their ACKs and credits: 600 with four senders.
         assert!(summary.packet_hops < 2_000, "{} packet-hops", summary.packet_hops);

@@ -175,7 +175,7 @@ fn traces_change_nothing_and_never_differ() {
 #[test]
 fn traces_end_where_there_is_no_room() {
     let whole = run_with(INCAST, &ALL);
-    let few = [&ALL[..], &[("run.most_samples", "50000")]].concat();
+    let few = [&ALL[..], &[("run.max_samples", "50000")]].concat();
     let one = run_with(INCAST, &few);
     let (all, some) = (packets(&whole), packets(&one));
     let count = some.time_ps.len();

@@ -112,7 +112,7 @@ fn without_nacks_a_gap_is_a_loss_while_the_sender_goes_on() {
 #[test]
 fn flows_that_more_time_finishes_are_still_sending() {
     for (key, kind) in
-        [("run.limit", WarningKind::UnfinishedFlows), ("run.stop", WarningKind::CutOffFlows)]
+        [("run.time_limit", WarningKind::UnfinishedFlows), ("run.stop", WarningKind::CutOffFlows)]
     {
         let text = LOSSY.replace("stop = \"20ms\"", "");
         let set = [("wire.error_rate", "0"), ("traffic.1.start", "50us"), (key, "30us")];
@@ -172,7 +172,7 @@ fn ports_that_stay_paused_are_told() {
         [wire]
         error_rate = 0.01
         [run]
-        limit = "30ms"
+        time_limit = "30ms"
         [scheme]
         name = "none"
     "#;
@@ -182,7 +182,7 @@ fn ports_that_stay_paused_are_told() {
     mend(damaged, &[], &summary, &["wire.error_rate"]);
     // The other way that it names.
     assert!(told(&summary).ends_with("or pfc.enabled = false"), "{:?}", summary.warnings);
-    let without = run_with(damaged, &[("pfc.enabled", "false"), ("run.limit", "1s")]).summary;
+    let without = run_with(damaged, &[("pfc.enabled", "false"), ("run.time_limit", "1s")]).summary;
     assert_eq!(without.unfinished.total(), 0, "{:?}", without.warnings);
 }
 

@@ -159,7 +159,7 @@ fn a_timeout_below_the_delay_of_full_switches_is_told() {
         [scheme]
         name = "none"
         [run]
-        limit = "200ms"
+        time_limit = "200ms"
     "#;
     let usual = run(incast);
     assert_eq!((usual.summary.flows_done, usual.summary.warnings), (8, vec![]));
@@ -204,7 +204,7 @@ fn probes_stop_before_they_fill_the_memory() {
         nodes = ["*"]
     "#;
     let run = |most: &str, options: RunOptions| {
-        let set = [("run.most_samples".to_owned(), most.to_owned())];
+        let set = [("run.max_samples".to_owned(), most.to_owned())];
         let scenario = scenario::parse(text, None, &set).unwrap();
         rocelab::run(&scenario, &options).unwrap()
     };
@@ -225,7 +225,7 @@ fn probes_stop_before_they_fill_the_memory() {
     }
     let [warning] = &one.summary.warnings[..] else { panic!("{:?}", one.summary.warnings) };
     assert!(warning.starts_with("probes and traces recorded nothing from 10us on"), "{warning}");
-    assert!(warning.ends_with("raise run.most_samples"), "{warning}");
+    assert!(warning.ends_with("raise run.max_samples"), "{warning}");
     for options in [with(2), RunOptions { reference_mode: true, ..with(1) }] {
         let other = run("20000", options);
         assert_eq!(other.summary.warnings, one.summary.warnings);

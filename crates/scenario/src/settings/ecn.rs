@@ -42,18 +42,18 @@ pub(crate) fn ecn(
         ));
     }
     let by_rate = ecn_by_rate(spec)?;
-    if let Some(at) = spec.at
+    if let Some(at) = spec.reference_rate
         && at.0 == Rate::ZERO
     {
-        return Err(ScenarioError::new("ecn.at", "must be above zero"));
+        return Err(ScenarioError::new("ecn.reference_rate", "must be above zero"));
     }
     if !enabled {
         return Ok(None);
     }
     // Thresholds that are both given stand for themselves; the preset's rate goes with the
     // preset's thresholds.
-    if spec.at.is_none() && !(spec.kmin.is_some() && spec.kmax.is_some()) {
-        spec.at = law.map(|law| Quantity(law.at));
+    if spec.reference_rate.is_none() && !(spec.kmin.is_some() && spec.kmax.is_some()) {
+        spec.reference_rate = law.map(|law| Quantity(law.at));
     }
     let missing = |key: &str| {
         ScenarioError::new(format!("ecn.{key}"), "is missing")
@@ -68,7 +68,7 @@ pub(crate) fn ecn(
             format!("{kmin} is above kmax, which is {kmax}"),
         ));
     }
-    let at = spec.at.map(|at| at.0);
+    let at = spec.reference_rate.map(|at| at.0);
     Ok(Some(Ecn { kmin, kmax, pmax, at, by_rate, mark_at: spec.mark_at }))
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn pfc(
         return Err(ScenarioError::new("pfc.headroom", why));
     }
     let pfc = Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom };
-    let limited = switch.cioq.is_none() && !quirks.threshold_wraps;
+    let limited = switch.cioq.is_none() && !quirks.threshold_wraparound;
     if pfc.enabled && !classes.lossless.is_empty() && limited {
         check_headroom(&pfc, switch, classes, wire, network, quirks)?;
     }
@@ -82,8 +82,8 @@ pub(crate) fn pfc(
 /// Refuses quirks that change a dynamic threshold where there is none.
 fn refuse_quirks_of_dynamic(quirks: &QuirksSpec, switch: &SwitchSettings) -> Result<()> {
     let quirks = [
-        ("quirks.shifted_threshold", quirks.shifted_threshold.is_some(), "0bps"),
-        ("quirks.threshold_wraps", quirks.threshold_wraps, "false"),
+        ("quirks.rate_scaled_alpha", quirks.rate_scaled_alpha.is_some(), "0bps"),
+        ("quirks.threshold_wraparound", quirks.threshold_wraparound, "false"),
     ];
     // CIOQ switches have no quirk at all.
     let found = quirks.iter().find(|(_, on, _)| *on && switch.cioq.is_none());
@@ -225,7 +225,7 @@ fn check_headroom(
     quirks: &QuirksSpec,
 ) -> Result<()> {
     let shares =
-        if quirks.shifted_threshold.is_some() { 1 } else { classes.lossless.len() as u128 };
+        if quirks.rate_scaled_alpha.is_some() { 1 } else { classes.lossless.len() as u128 };
     let mut needed = vec![0_u128; network.nodes.len()];
     let mut longest = Time::ZERO;
     for link in network.links.iter().filter(|link| link.pfc) {
@@ -263,7 +263,7 @@ fn check_headroom(
         "a long link still delivers twice its delay times its rate after a pause; give external \
          switches a buffer of their own that holds it (topology.external_buffer), turn PFC off on long \
          links (topology.wan_pfc = false, or a link's `pfc`), or have it never fire there, as in \
-         the HPCC simulator (quirks.threshold_wraps)"
+         the HPCC simulator (quirks.threshold_wraparound)"
     } else {
         "headroom holds what each link still delivers after a pause, for each lossless \
          priority: three packets and twice the link's delay times its rate; enlarge the \

@@ -13,9 +13,9 @@ pub struct Run {
     /// When the run stops.
     pub stop: Stop,
     /// Give up at this simulated time; with [`Stop::At`] that time.
-    pub limit: Time,
+    pub time_limit: Time,
     /// Most samples of all probes, an event of a trace being five; with more they stop, and the run goes on.
-    pub most_samples: u64,
+    pub max_samples: u64,
 }
 
 /// When a run stops.
@@ -31,12 +31,12 @@ pub(crate) fn run(spec: &RunSpec) -> Result<Run> {
     if i64::try_from(spec.seed).is_err() {
         return Err(ScenarioError::new("run.seed", "must be below 2^63"));
     }
-    let limit = check_time(spec.limit, || "run.limit".to_owned())?;
-    if limit == Time::ZERO {
-        return Err(ScenarioError::new("run.limit", "must be above zero"));
+    let time_limit = check_time(spec.time_limit, || "run.time_limit".to_owned())?;
+    if time_limit == Time::ZERO {
+        return Err(ScenarioError::new("run.time_limit", "must be above zero"));
     }
-    let (stop, limit) = match spec.stop {
-        StopSpec::FlowsDone => (Stop::FlowsDone, limit),
+    let (stop, time_limit) = match spec.stop {
+        StopSpec::FlowsDone => (Stop::FlowsDone, time_limit),
         StopSpec::At(Time::ZERO) => {
             return Err(ScenarioError::new("run.stop", "must be above zero"));
         }
@@ -45,5 +45,5 @@ pub(crate) fn run(spec: &RunSpec) -> Result<Run> {
             (Stop::At(stop), stop)
         }
     };
-    Ok(Run { seed: spec.seed, stop, limit, most_samples: spec.most_samples })
+    Ok(Run { seed: spec.seed, stop, time_limit, max_samples: spec.max_samples })
 }

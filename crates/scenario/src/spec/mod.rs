@@ -19,8 +19,8 @@ pub use probe::{ProbeKind, ProbeSpec};
 pub use quantity::{Quantity, Unit};
 pub use quirks::QuirksSpec;
 pub use settings::{
-    Architecture, ClassesSpec, EcnRateSpec, EcnSpec, HashKind, HostSpec, MarkAt, PfcSpec,
-    RoutingSpec, SwitchSpec, ThresholdKind, WireProfile, WireSpec,
+    Architecture, ClassesSpec, EcnRateSpec, EcnSpec, HashKind, HostSpec, MarkAt, PathsKind,
+    PfcSpec, RoutingSpec, SwitchSpec, ThresholdKind, WireProfile, WireSpec,
 };
 pub use topology::{
     CoreWiring, CrossDcSpec, CustomSpec, DumbbellSpec, FatTreeSpec, FileSpec, LeafSpineSpec,
@@ -41,14 +41,14 @@ use std::collections::BTreeMap;
 use units::Time;
 
 /// The version of the scenario format that this program reads and writes.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A rocelab scenario: what network, what traffic, what scheme, what to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "rocelab scenario")]
 pub struct Spec {
-    /// Version of the scenario format: 1.
+    /// Version of the scenario format: 2.
     #[serde(default = "schema_version")]
     pub schema: u32,
     /// Name of the scenario; default: the file's name.
@@ -129,11 +129,11 @@ pub struct RunSpec {
     /// When to stop: "flows-done", or a simulated time such as "2ms".
     pub stop: StopSpec,
     /// With "flows-done": give up at this simulated time.
-    pub limit: Quantity<Time>,
+    pub time_limit: Quantity<Time>,
     /// Most samples of all probes together; an event of a trace counts as five. From the microsecond on at
     /// which there are so many, no more are taken, and the run goes on. Beyond 32 MiB in all they go to a
     /// temporary file, up to 16 bytes for each sample.
-    pub most_samples: u64,
+    pub max_samples: u64,
 }
 
 impl Default for RunSpec {
@@ -141,8 +141,8 @@ impl Default for RunSpec {
         RunSpec {
             seed: 1,
             stop: StopSpec::FlowsDone,
-            limit: Quantity(Time::from_ms(10_000)),
-            most_samples: 100_000_000,
+            time_limit: Quantity(Time::from_ms(10_000)),
+            max_samples: 100_000_000,
         }
     }
 }

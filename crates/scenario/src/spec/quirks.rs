@@ -16,7 +16,7 @@ pub struct QuirksSpec {
     /// Choose among equal paths by each switch's own MurmurHash3 over addresses and ports, with
     /// next hops as its search finds them: in trees by descending node number. `routing.hash` stays
     /// "five-tuple".
-    pub node_hash: bool,
+    pub ns3_ecmp_hash: bool,
     /// Count the base round trip as propagation both ways and the payload's serialisation one way;
     /// take it for the ideal FCT too, and for the network's BDP the largest round trip times lowest
     /// rate of any pair of hosts.
@@ -31,26 +31,26 @@ pub struct QuirksSpec {
     pub scan_queue_pairs: bool,
     /// Needs `scan_queue_pairs`: let a QP whose window is closed keep the NIC from waking for the
     /// others, and do not wake it where a timer changes a rate.
-    pub missed_wake_up: bool,
+    pub missed_wakeup: bool,
     /// Needs `scan_queue_pairs`: do not correct the NIC's place when finished QPs leave its table.
-    pub stale_turn: bool,
+    pub stale_scan_index: bool,
     /// Needs `pfc.threshold = "dynamic"`: double its alpha with each doubling of a port's rate over this
     /// one, up to 1; give headroom to ports and not to priorities; check nothing but the ingress limits
     /// of the classes that PFC protects. 0bps: off.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shifted_threshold: Option<Quantity<Rate>>,
+    pub rate_scaled_alpha: Option<Quantity<Rate>>,
     /// Needs `pfc.threshold = "dynamic"`: let a headroom beyond the buffer wrap the free buffer to a huge
     /// number, so that PFC never fires.
-    pub threshold_wraps: bool,
+    pub threshold_wraparound: bool,
     /// Draw marks from ns-3's generator, a stream for each draw and each PFC frame, with `run.seed`
     /// as its run number. Where a single switch draws, the draws are the same.
-    pub ns3_streams: bool,
+    pub ns3_ecn_draws: bool,
     /// Handle arrivals at the same nanosecond in the order in which their sending was scheduled, as far
     /// as packets tell, and send what joins a free port before the next one.
-    pub emission_order: bool,
+    pub ns3_tie_order: bool,
     /// Have priorities that are not strict take turns at a port packet by packet, not byte by byte;
     /// `classes.weights` stay equal.
-    pub packet_turns: bool,
+    pub packet_round_robin: bool,
 }
 
 impl QuirksSpec {

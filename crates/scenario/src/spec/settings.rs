@@ -200,7 +200,7 @@ pub struct EcnSpec {
     /// The port rate that `kmin` and `kmax` are given for: other ports scale them with their rate.
     /// Without it all ports have the same where both are given, else it comes from the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<Quantity<Rate>>,
+    pub reference_rate: Option<Quantity<Rate>>,
     /// Thresholds of ports of certain rates, instead of the above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_rate: Vec<EcnRateSpec>,
@@ -275,17 +275,31 @@ impl Default for ClassesSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoutingSpec {
+    /// The paths between two hosts.
+    pub paths: PathsKind,
     /// The hash; default: "symmetric" for a scheme whose ACKs must return on the data's path, else
     /// "five-tuple".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<HashKind>,
-    /// Number of spanning trees, with "spanning-trees" only; default: one for each switch of the
+    /// Number of spanning trees, with `paths = "spanning-trees"` only; default: one for each switch of the
     /// highest tier, but at most 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trees: Option<u32>,
 }
 
-/// What is hashed, and what is chosen by it.
+/// The paths between two hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathsKind {
+    /// All shortest paths; the hash chooses among next hops of equal cost.
+    #[default]
+    Shortest,
+    /// The symmetric hash chooses one of several spanning trees over all switches, in which any two
+    /// hosts have one path: ACKs take the data's path back in every topology.
+    SpanningTrees,
+}
+
+/// What the choice of a path depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HashKind {
@@ -293,7 +307,4 @@ pub enum HashKind {
     FiveTuple,
     /// The same without regard to direction: in a regular topology ACKs take the data's path back.
     Symmetric,
-    /// The symmetric hash chooses one of several spanning trees over all switches, in which any two
-    /// hosts have one path: ACKs take the data's path back in every topology.
-    SpanningTrees,
 }

@@ -74,7 +74,7 @@ pub struct DumbbellSpec {
     pub receivers: u32,
     /// Further hosts on each switch, in order of the chain.
     #[serde(default)]
-    pub side: Vec<u32>,
+    pub side_hosts: Vec<u32>,
     /// Rate of the hosts' links.
     pub host_rate: Quantity<Rate>,
     /// Rate of the senders' links; default: `host_rate`.
@@ -100,7 +100,7 @@ pub struct LeafSpineSpec {
     pub hosts_per_leaf: u32,
     /// Number of links between each leaf and each spine.
     #[serde(default = "one")]
-    pub parallel: u32,
+    pub links_per_pair: u32,
     /// Rate of the hosts' links.
     pub host_rate: Quantity<Rate>,
     /// Propagation delay of the hosts' links.
@@ -179,9 +179,9 @@ pub enum CoreWiring {
 pub struct CrossDcSpec {
     /// Number of data centres, 2 or more.
     #[serde(default = "two")]
-    pub dcs: u32,
+    pub data_centres: u32,
     /// The network inside each: any other kind of topology.
-    pub inside: Box<TopologySpec>,
+    pub data_centre: Box<TopologySpec>,
     /// Rate of the links between the highest tier and the external switch.
     pub rate: Quantity<Rate>,
     /// Propagation delay of the links between the highest tier and the external switch.

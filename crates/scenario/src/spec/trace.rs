@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// What is recorded event by event. An event counts as five samples of probes for `run.most_samples`.
+/// What is recorded event by event. An event counts as five samples of probes for `run.max_samples`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TraceSpec {

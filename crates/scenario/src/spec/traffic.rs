@@ -87,14 +87,14 @@ pub struct FlowSpec {
     /// Its name in results and probes; default: that of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
-    /// UDP destination port, which counts where `quirks.node_hash` is on; default: 4791. Source
+    /// UDP destination port, which counts where `quirks.ns3_ecmp_hash` is on; default: 4791. Source
     /// ports count up from 10000 for each pair of hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
 }
 
 /// Poisson arrivals at every host. Exactly one of `workload`, `cdf` and `workload_file` gives the
-/// sizes; at most one of `duration` and `flows` ends the arrivals.
+/// sizes; at most one of `duration` and `messages` ends the arrivals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonSpec {
@@ -127,7 +127,7 @@ pub struct PoissonSpec {
     pub duration: Option<Quantity<Time>>,
     /// Instead of the duration: how many messages arrive in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flows: Option<u64>,
+    pub messages: Option<u64>,
     /// The hosts that send, and that receive unless `receivers` is given; `h0..h15` and `h*` stand for
     /// several; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,16 +170,16 @@ pub struct RequestResponseSpec {
     pub load: f64,
     /// Size of a request; 0B for responses that nobody asks for.
     #[serde(default = "small_request")]
-    pub request: Quantity<Bytes>,
+    pub request_size: Quantity<Bytes>,
     /// From the arrival of a request to its response.
     #[serde(default)]
-    pub service: Quantity<Time>,
+    pub service_time: Quantity<Time>,
     /// Share of the responses that go to another data centre, 0 to 1; default: one of six.
     #[serde(default = "one_of_six")]
-    pub inter: f64,
+    pub inter_share: f64,
     /// How that share comes about.
     #[serde(default)]
-    pub mix: DestinationMix,
+    pub destination_mix: DestinationMix,
     /// When requests begin.
     #[serde(default)]
     pub start: Quantity<Time>,
@@ -188,7 +188,7 @@ pub struct RequestResponseSpec {
     pub duration: Option<Quantity<Time>>,
     /// Instead of the duration: how many responses there are in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flows: Option<u64>,
+    pub messages: Option<u64>,
     /// The hosts that take part; `h0..h15` and `h*` stand for several; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
@@ -309,7 +309,7 @@ pub struct CollectiveSpec {
     pub repeat: u32,
     /// How long a host computes between one time and the next.
     #[serde(default)]
-    pub compute: Quantity<Time>,
+    pub compute_time: Quantity<Time>,
 }
 
 /// What is done together.

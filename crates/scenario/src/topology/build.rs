@@ -22,10 +22,10 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
             require_min("switches", s.switches, 1)?;
             require_min("senders", s.senders, 1)?;
             require_min("receivers", s.receivers, 1)?;
-            if s.side.len() > s.switches as usize {
+            if s.side_hosts.len() > s.switches as usize {
                 return Err(ScenarioError::new(
-                    "topology.side",
-                    format!("has {} counts for {} switches", s.side.len(), s.switches),
+                    "topology.side_hosts",
+                    format!("has {} counts for {} switches", s.side_hosts.len(), s.switches),
                 ));
             }
             check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
@@ -33,7 +33,7 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
                 check_links("sender_rate", rate, "host_delay", s.host_delay)?;
             }
             check_links("rate", s.rate, "delay", s.delay)?;
-            let side: u64 = s.side.iter().map(|n| u64::from(*n)).sum();
+            let side: u64 = s.side_hosts.iter().map(|n| u64::from(*n)).sum();
             let hosts = u64::from(s.senders) + u64::from(s.receivers) + side;
             check_counts(hosts + u64::from(s.switches), hosts + u64::from(s.switches))
         }
@@ -41,12 +41,12 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
             require_min("leaves", s.leaves, 1)?;
             require_min("spines", s.spines, 1)?;
             require_min("hosts_per_leaf", s.hosts_per_leaf, 1)?;
-            require_min("parallel", s.parallel, 1)?;
+            require_min("links_per_pair", s.links_per_pair, 1)?;
             check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
             check_links("rate", s.rate, "delay", s.delay)?;
             let hosts = product(&[s.leaves, s.hosts_per_leaf]);
             let switches = u64::from(s.leaves) + u64::from(s.spines);
-            let uplinks = product(&[s.leaves, s.spines, s.parallel]);
+            let uplinks = product(&[s.leaves, s.spines, s.links_per_pair]);
             check_counts(hosts.saturating_add(switches), hosts.saturating_add(uplinks))
         }
         TopologySpec::FatTree(s) => {
@@ -135,12 +135,13 @@ pub(super) fn star(mut net: Builder, spec: &StarSpec) -> Network {
 }
 
 pub(super) fn dumbbell(mut net: Builder, spec: &DumbbellSpec) -> Network {
-    let side: u32 = spec.side.iter().sum();
+    let side: u32 = spec.side_hosts.iter().sum();
     let hosts = net.add("h", spec.senders + spec.receivers + side, 0);
     let switches = net.add("s", spec.switches, 1);
     let first = (0..spec.senders).map(|_| 0);
     let last = (0..spec.receivers).map(|_| spec.switches - 1);
-    let others = (0..).zip(&spec.side).flat_map(|(switch, count)| (0..*count).map(move |_| switch));
+    let others =
+        (0..).zip(&spec.side_hosts).flat_map(|(switch, count)| (0..*count).map(move |_| switch));
     for (host, switch) in (0..).zip(first.chain(last).chain(others)) {
         let sends = host < spec.senders;
         let rate = spec.sender_rate.filter(|_| sends).unwrap_or(spec.host_rate);
@@ -162,7 +163,7 @@ pub(super) fn leaf_spine(mut net: Builder, spec: &LeafSpineSpec) -> Network {
     }
     for leaf in 0..spec.leaves {
         for spine in 0..spec.spines {
-            for _ in 0..spec.parallel {
+            for _ in 0..spec.links_per_pair {
                 net.link(leaves.at(leaf), spines.at(spine), spec.rate.0, spec.delay.0);
             }
         }

@@ -19,10 +19,10 @@ pub(super) fn build(
     base: Option<&Path>,
     error_rate: f64,
 ) -> Result<Network> {
-    require_min("dcs", spec.dcs, 2)?;
-    if let TopologySpec::CrossDc(_) = *spec.inside {
+    require_min("data_centres", spec.data_centres, 2)?;
+    if let TopologySpec::CrossDc(_) = *spec.data_centre {
         return Err(ScenarioError::new(
-            "topology.inside.kind",
+            "topology.data_centre.kind",
             "a data centre has no others in it",
         ));
     }
@@ -54,31 +54,31 @@ pub(super) fn build(
         Some(buffer) => Some(check_buffer(buffer.0, || "topology.external_buffer".to_owned())?),
         None => None,
     };
-    let inside = super::resolve(&mut spec.inside, base, error_rate).map_err(|mut error| {
+    let inside = super::resolve(&mut spec.data_centre, base, error_rate).map_err(|mut error| {
         if let Some(rest) = error.key.strip_prefix("topology") {
-            error.key = format!("topology.inside{rest}");
+            error.key = format!("topology.data_centre{rest}");
         }
         error
     })?;
     if inside.names.iter().any(|name| name == EXTERNAL) {
         let why =
             format!("a node of it is called `{EXTERNAL}`, as is the switch that leads outside");
-        return Err(ScenarioError::new("topology.inside", why).hint("give it another name"));
+        return Err(ScenarioError::new("topology.data_centre", why).hint("give it another name"));
     }
     if inside.links.iter().any(|link| link.delay >= WAN_DELAY) {
         return Err(ScenarioError::new(
-            "topology.inside",
+            "topology.data_centre",
             format!("has links of {WAN_DELAY} or more, which lead to other data centres"),
         ));
     }
 
-    let dcs = spec.dcs;
+    let dcs = spec.data_centres;
     let size = inside.nodes.len() as u32;
     let top = inside.nodes.iter().map(|node| node.tier).max().unwrap_or(0);
     let is_top = |node: &NodeId| top > 0 && inside.node(*node).tier == top;
     let uplinks = inside.ids().filter(is_top).count() as u64;
     if uplinks == 0 {
-        return Err(ScenarioError::new("topology.inside", "has no switch"));
+        return Err(ScenarioError::new("topology.data_centre", "has no switch"));
     }
     let inner_links = inside.links.len() as u64 + uplinks;
     let dc_count = u64::from(dcs);

@@ -18,7 +18,7 @@ pub(super) fn collective(
     }
     let size = check_size(spec.size, || entry.key("size"))?;
     let start = check_time(spec.start, || entry.key("start"))?;
-    let compute = check_time(spec.compute, || entry.key("compute"))?;
+    let compute = check_time(spec.compute_time, || entry.key("compute_time"))?;
     let part = size.div_ceil(hosts.len() as u64);
     let others = hosts.len() as u64 - 1;
     let steps = match spec.operation {

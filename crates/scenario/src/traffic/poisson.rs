@@ -23,7 +23,7 @@ pub(super) fn poisson(
     let hosts = entry.hosts(spec.hosts.as_deref(), context)?;
     let receivers = Receivers::new(spec, &hosts, entry, context)?;
     let start = check_time(spec.start, || entry.key("start"))?;
-    let end = end(&mut spec.duration, spec.flows, entry, context, start)?;
+    let end = end(&mut spec.duration, spec.messages, entry, context, start)?;
 
     let mut arrivals =
         Arrivals::new("poisson", &hosts, &cdf, spec.load, (start, end), entry, context);
@@ -160,7 +160,7 @@ impl Arrivals {
             return Ok(());
         }
         let why = format!(
-            "is so low that a message would start after the latest time, {MAX_TIME}, before `flows` are there"
+            "is so low that a message would start after the latest time, {MAX_TIME}, before `messages` are there"
         );
         Err(ScenarioError::new(entry.key("load"), why).hint("raise it, or lower `flows`"))
     }
@@ -242,10 +242,10 @@ pub(super) fn end(
 ) -> Result<End> {
     match (*duration, flows) {
         (Some(_), Some(_)) => Err(ScenarioError::new(
-            entry.key("flows"),
+            entry.key("messages"),
             "give either `duration` or `flows`, not both",
         )),
-        (None, Some(0)) => Err(ScenarioError::new(entry.key("flows"), "must be above zero")),
+        (None, Some(0)) => Err(ScenarioError::new(entry.key("messages"), "must be above zero")),
         (None, Some(count)) => Ok(End::After(count)),
         (Some(duration), None) => {
             if duration.0 == Time::ZERO {

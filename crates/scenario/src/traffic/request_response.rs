@@ -18,13 +18,13 @@ pub(super) fn request_response(
     let given = (&mut spec.workload, &mut spec.cdf, &mut spec.workload_file);
     let cdf = poisson::sizes(given, entry, context)?;
     poisson::check_load(spec.load, entry)?;
-    let request = spec.request.0.get();
+    let request = spec.request_size.0.get();
     if request > MAX_MESSAGE {
-        return Err(ScenarioError::new(entry.key("request"), "a message has at most 4000GB"));
+        return Err(ScenarioError::new(entry.key("request_size"), "a message has at most 4000GB"));
     }
-    let service = check_time(spec.service, || entry.key("service"))?;
+    let service = check_time(spec.service_time, || entry.key("service_time"))?;
     let start = check_time(spec.start, || entry.key("start"))?;
-    let end = poisson::end(&mut spec.duration, spec.flows, entry, context, start)?;
+    let end = poisson::end(&mut spec.duration, spec.messages, entry, context, start)?;
     let hosts = entry.hosts(spec.hosts.as_deref(), context)?;
     let partners = Partners::new(spec, &hosts, entry, context)?;
 
@@ -76,10 +76,10 @@ impl Partners {
         entry: &Entry,
         context: &Context<'_>,
     ) -> Result<Partners> {
-        if !(0.0..=1.0).contains(&spec.inter) {
+        if !(0.0..=1.0).contains(&spec.inter_share) {
             return Err(ScenarioError::new(
-                entry.key("inter"),
-                format!("must be 0 to 1, got {}", spec.inter),
+                entry.key("inter_share"),
+                format!("must be 0 to 1, got {}", spec.inter_share),
             ));
         }
         let network = context.nodes.network();
@@ -100,17 +100,17 @@ impl Partners {
             let lacks = |what: &str, hint: &str| {
                 let name = network.name(*host);
                 let why = format!("{name} has no {what} among the hosts");
-                Err(ScenarioError::new(entry.key("inter"), why).hint(hint))
+                Err(ScenarioError::new(entry.key("inter_share"), why).hint(hint))
             };
             let site = &sites[site];
-            if site.inter.is_empty() && spec.inter > 0.0 {
+            if site.inter.is_empty() && spec.inter_share > 0.0 {
                 return lacks(
                     "partner in another data centre",
-                    "a data centre ends where links have 10us or more; inter = 0 stays inside",
+                    "a data centre ends where links have 10us or more; inter_share = 0 stays inside",
                 );
             }
-            if site.intra.len() == 1 && spec.inter < 1.0 {
-                return lacks("partner in its data centre", "inter = 1 goes outside alone");
+            if site.intra.len() == 1 && spec.inter_share < 1.0 {
+                return lacks("partner in its data centre", "inter_share = 1 goes outside alone");
             }
         }
         Ok(Partners { places, sites })
@@ -143,13 +143,13 @@ enum Mix {
 
 impl Mix {
     fn new(spec: &RequestResponseSpec, expected: f64) -> Mix {
-        match spec.mix {
-            DestinationMix::Steady => Mix::Steady(spec.inter),
+        match spec.destination_mix {
+            DestinationMix::Steady => Mix::Steady(spec.inter_share),
             DestinationMix::Quota => {
-                let inter = (expected * spec.inter) as u64;
-                let intra = match spec.flows {
+                let inter = (expected * spec.inter_share) as u64;
+                let intra = match spec.messages {
                     Some(all) => all - inter.min(all),
-                    None => (expected * (1.0 - spec.inter)) as u64,
+                    None => (expected * (1.0 - spec.inter_share)) as u64,
                 };
                 Mix::Quota { intra, inter }
             }

@@ -80,10 +80,10 @@ fn the_fat_tree_example_is_what_it_says() {
 fn every_key_has_its_value() {
     let text = with("fat-tree-websearch.toml", &[("scheme", "dcqcn")]).to_toml();
     for key in [
-        "schema = 1",
+        "schema = 2",
         "seed = 1",
         "stop = \"flows-done\"",
-        "limit = \"1s\"",
+        "time_limit = \"1s\"",
         "k = 8",
         "tag = ",
         "priority = 3",
@@ -102,12 +102,13 @@ fn every_key_has_its_value() {
         "kmin = ",
         "kmax = ",
         "pmax = ",
-        "at = ",
+        "reference_rate = ",
         "mark_at = \"dequeue\"",
         "data = 3",
         "lossless = [3]",
         "weights = [1,",
         "quantum = ",
+        "paths = \"shortest\"",
         "hash = ",
         "retransmit_timeout = ",
     ] {
@@ -154,7 +155,7 @@ fn overrides_take_toml_and_bare_words() {
     );
     assert_eq!(scenario.run.seed, 7);
     assert_eq!(scenario.run.stop, Stop::At(Time::from_ms(2)));
-    assert_eq!(scenario.run.limit, Time::from_ms(2));
+    assert_eq!(scenario.run.time_limit, Time::from_ms(2));
     assert_eq!(scenario.messages.len(), 3 + 1 + 12);
     assert_eq!(scenario.probes[0].interval, Time::from_us(5));
     assert_eq!(scenario.classes.lossless, [3, 4]);
@@ -185,7 +186,8 @@ fn ecn_thresholds_scale_only_where_their_rate_is_known() {
     assert_eq!((default.kmin, default.at), (law.kmin, Some(law.at)));
     let given = ecn(&[("ecn.kmin", "100KB"), ("ecn.kmax", "400KB")]).unwrap();
     assert_eq!((given.kmin, given.pmax, given.at), (Bytes::new(100_000), law.pmax, None));
-    let at = ecn(&[("ecn.kmin", "100KB"), ("ecn.kmax", "400KB"), ("ecn.at", "25Gbps")]).unwrap();
+    let at = ecn(&[("ecn.kmin", "100KB"), ("ecn.kmax", "400KB"), ("ecn.reference_rate", "25Gbps")])
+        .unwrap();
     assert_eq!(at.at, Some(Rate::from_gbps(25)));
     let pmax = ecn(&[("ecn.pmax", "1")]).unwrap();
     assert_eq!((pmax.pmax, pmax.at), (1.0, Some(law.at)));
@@ -201,7 +203,7 @@ fn workload_files_become_part_of_the_scenario() {
     std::fs::write(
         &path,
         "[topology]\nkind = \"star\"\nhosts = 4\nhost_rate = \"1Gbps\"\nhost_delay = \"1us\"\n\
-         [[traffic]]\nkind = \"poisson\"\nworkload_file = \"sizes.csv\"\nload = 0.5\nflows = 9\n",
+         [[traffic]]\nkind = \"poisson\"\nworkload_file = \"sizes.csv\"\nload = 0.5\nmessages = 9\n",
     )
     .unwrap();
     let scenario = scenario::load(&path).unwrap();

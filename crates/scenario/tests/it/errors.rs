@@ -132,7 +132,7 @@ fn quantities_say_what_was_meant() {
         &set("wire.profile", "{ kind = \"rocev2\" }"),
         &["wire.profile: needs one of", "got a table"],
     );
-    says(&set("ecn.at", "2020-01-01"), &["ecn.at: unknown unit"]);
+    says(&set("ecn.reference_rate", "2020-01-01"), &["ecn.reference_rate: unknown unit"]);
 }
 
 #[test]
@@ -327,8 +327,10 @@ fn cioq_switches_must_make_sense() {
         &["line 5: topology.links.0.error_rate: a:b damages packets, and CIOQ switches"],
     );
     says(
-        &cioq("[quirks]\nnode_hash = true"),
-        &["switch.architecture: \"cioq\" does not go with quirks.node_hash: the HPCC simulator"],
+        &cioq("[quirks]\nns3_ecmp_hash = true"),
+        &[
+            "switch.architecture: \"cioq\" does not go with quirks.ns3_ecmp_hash: the HPCC simulator",
+        ],
     );
     says(
         &with("[switch]\nspeedup = 2.0"),
@@ -344,7 +346,7 @@ fn cioq_switches_must_make_sense() {
 
 #[test]
 fn quirks_of_a_scan_need_the_scan() {
-    for key in ["missed_wake_up", "stale_turn"] {
+    for key in ["missed_wakeup", "stale_scan_index"] {
         let with = |scan| star(&format!("{FLOW}[quirks]\n{scan}{key} = true"));
         for scan in ["", "scan_queue_pairs = false\n"] {
             let line = 12 + scan.lines().count();
@@ -382,7 +384,7 @@ fn traffic_must_make_sense() {
     says(&poisson("load = 0.5\nduration = \"1ms\""), &["traffic.0.workload: is missing; hint"]);
     let few = "workload = \"WebSearch\"\nload = 1e-300\n";
     says(
-        &poisson(&format!("{few}flows = 3\n")),
+        &poisson(&format!("{few}messages = 3\n")),
         &[
             "line 10: traffic.0.load: is so low that a message would start after the latest time, 1000000s",
         ],
@@ -414,7 +416,7 @@ fn traffic_must_make_sense() {
         &["traffic.0.duration: is missing; hint: give a `duration`"],
     );
     says(
-        &poisson("load = 0.5\nworkload = \"WebSearch\"\nduration = \"1ms\"\nflows = 3"),
+        &poisson("load = 0.5\nworkload = \"WebSearch\"\nduration = \"1ms\"\nmessages = 3"),
         &["give either `duration` or `flows`"],
     );
     says(
@@ -438,11 +440,11 @@ fn traffic_must_make_sense() {
         &["traffic.0.workload_file: cannot read /no/such.csv"],
     );
     says(
-        &poisson("load = 0.5\nworkload = \"WebSearch\"\nflows = 1000000000000"),
+        &poisson("load = 0.5\nworkload = \"WebSearch\"\nmessages = 1000000000000"),
         &["makes about 1000000000000 messages"],
     );
     says(
-        &poisson("load = 0.5\nworkload = \"WebSearch\"\nflows = 9\nreceivers = [\"h0\"]"),
+        &poisson("load = 0.5\nworkload = \"WebSearch\"\nmessages = 9\nreceivers = [\"h0\"]"),
         &["traffic.0.receivers: leaves h0 with none but itself to send to; hint: leave h0 out of \
              `hosts`, or give another receiver"],
     );
@@ -597,16 +599,16 @@ fn settings_must_make_sense() {
         &both("[scheme]\nname = \"hpcc\"\n[routing]\nhash = \"bogus\""),
         &["routing.hash: unknown value `bogus`"],
     );
-    says(&set("routing.trees", "4"), &["routing.trees: needs routing.hash = \"spanning-trees\""]);
+    says(&set("routing.trees", "4"), &["routing.trees: needs routing.paths = \"spanning-trees\""]);
     says(
-        &both("[routing]\nhash = \"spanning-trees\"\ntrees = 0"),
+        &both("[routing]\npaths = \"spanning-trees\"\ntrees = 0"),
         &["routing.trees: must be 1 to 1024, got 0"],
     );
     says(
-        &both("[routing]\nhash = \"spanning-trees\"\n[quirks]\nnode_hash = true"),
+        &both("[routing]\npaths = \"spanning-trees\"\n[quirks]\nns3_ecmp_hash = true"),
         &[
-            "routing.hash: has no effect with quirks.node_hash = true",
-            "hint: set quirks.node_hash = false",
+            "routing.paths: has no effect with quirks.ns3_ecmp_hash = true",
+            "hint: set quirks.ns3_ecmp_hash = false",
         ],
     );
 }
@@ -648,8 +650,8 @@ fn a_scheme_that_takes_the_queues_of_a_port_for_one_has_data_of_one_priority() {
 #[test]
 fn a_scheme_that_reroutes_takes_no_spanning_trees() {
     let trees =
-        format!("{STAR}{FLOW}[scheme]\nname = \"rcm\"\n[routing]\nhash = \"spanning-trees\"\n");
-    says(&error(&trees), &["routing.hash: scheme rcm chooses among ports", "\"five-tuple\""]);
+        format!("{STAR}{FLOW}[scheme]\nname = \"rcm\"\n[routing]\npaths = \"spanning-trees\"\n");
+    says(&error(&trees), &["routing.paths: scheme rcm chooses among ports", "\"shortest\""]);
 }
 
 #[test]

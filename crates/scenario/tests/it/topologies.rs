@@ -30,7 +30,7 @@ fn star_and_dumbbell() {
     assert_eq!(star.network.min_host_rate(), Rate::from_gbps(25));
 
     let text = format!(
-        "kind = \"dumbbell\"\nswitches = 3\nsenders = 2\nreceivers = 2\nside = [0, 1]\n{LINKS}"
+        "kind = \"dumbbell\"\nswitches = 3\nsenders = 2\nreceivers = 2\nside_hosts = [0, 1]\n{LINKS}"
     );
     let dumbbell = build(&text).network;
     assert_eq!(peers(&dumbbell, "s0"), ["h0", "h1", "s1"]);
@@ -78,7 +78,7 @@ const TWO_DCS: &str = "kind = \"cross-dc\"\nrate = \"400Gbps\"\ndelay = \"1us\"\
     wan_rate = \"1600Gbps\"\nwan_length = \"100km\"\nexternal_buffer = \"200MB\"\n";
 
 fn inside(topology: &str) -> String {
-    format!("[pfc]\nenabled = false\n[topology.inside]\n{topology}\n{LINKS}")
+    format!("[pfc]\nenabled = false\n[topology.data_centre]\n{topology}\n{LINKS}")
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn data_centres_are_joined_by_external_switches() {
 
 #[test]
 fn long_links_need_headroom_or_go_without_pfc() {
-    let star = "[topology.inside]\nkind = \"star\"\nhosts = 2\nhost_rate = \"100Gbps\"\n\
+    let star = "[topology.data_centre]\nkind = \"star\"\nhosts = 2\nhost_rate = \"100Gbps\"\n\
                 host_delay = \"1us\"";
     let text = |keys: &str| format!("[run]\nstop = \"1us\"\n[topology]\n{TWO_DCS}{keys}\n{star}");
     // 1.6 Tb/s for a millisecond are exactly the buffer.
@@ -126,12 +126,12 @@ fn long_links_need_headroom_or_go_without_pfc() {
 
 #[test]
 fn three_data_centres_of_any_kind_are_linked_each_to_each() {
-    let stars = "[pfc]\nenabled = false\n[topology.inside]\nkind = \"star\"\nhosts = 2\n\
+    let stars = "[pfc]\nenabled = false\n[topology.data_centre]\nkind = \"star\"\nhosts = 2\n\
                  host_rate = \"100Gbps\"\nhost_delay = \"1us\"";
-    let network = build(&format!("{TWO_DCS}dcs = 3\n{stars}")).network;
+    let network = build(&format!("{TWO_DCS}data_centres = 3\n{stars}")).network;
     assert_eq!(peers(&network, "dc1/ext"), ["dc1/s0", "dc0/ext", "dc2/ext"]);
     assert_eq!(count(&network, "dc2/h"), 2);
-    let listed = "[pfc]\nenabled = false\n[topology.inside]\nkind = \"custom\"\n\
+    let listed = "[pfc]\nenabled = false\n[topology.data_centre]\nkind = \"custom\"\n\
         nodes = [{ name = \"a\", kind = \"host\" }, { name = \"b\", kind = \"host\" }, \
                  { name = \"x\", kind = \"switch\" }, { name = \"y\", kind = \"switch\" }]\n\
         links = [{ a = \"a\", b = \"x\", rate = \"1Gbps\", length = \"20m\" }, \
@@ -146,7 +146,7 @@ fn what_data_centres_cannot_be() {
     let refused = |outer: &str, inner: &str| {
         let text = format!(
             "[run]\nstop = \"1us\"\n[topology]\nkind = \"cross-dc\"\nrate = \"400Gbps\"\n\
-             {outer}\n[topology.inside]\n{inner}"
+             {outer}\n[topology.data_centre]\n{inner}"
         );
         parse(&text, None, &[]).unwrap_err().to_string()
     };
@@ -160,7 +160,11 @@ fn what_data_centres_cannot_be() {
                  links = [{ a = \"a\", b = \"ext\", rate = \"1Gbps\", delay = \"1us\" }, \
                  { a = \"b\", b = \"ext\", rate = \"1Gbps\", delay = \"1us\" }]";
     for (outer, inner, complaint) in [
-        (wan, star.replace("hosts = 2", "hosts = 1").as_str(), "topology.inside.hosts: must be"),
+        (
+            wan,
+            star.replace("hosts = 2", "hosts = 1").as_str(),
+            "topology.data_centre.hosts: must be",
+        ),
         (
             none,
             star,
@@ -168,9 +172,9 @@ fn what_data_centres_cannot_be() {
              such as \"20km\"",
         ),
         (short, star, "topology.wan_length: 5us is too short"),
-        (&alone, star, "topology.dcs: must be at least 2"),
-        (wan, &star.replace("1us", "20us"), "topology.inside: has links of 10us or more"),
-        (wan, twice, "topology.inside: a node of it is called `ext`, as is the switch"),
+        (&alone, star, "topology.data_centres: must be at least 2"),
+        (wan, &star.replace("1us", "20us"), "topology.data_centre: has links of 10us or more"),
+        (wan, twice, "topology.data_centre: a node of it is called `ext`, as is the switch"),
     ] {
         let error = refused(outer, inner);
         assert!(error.contains(complaint), "{error}");
@@ -203,12 +207,12 @@ fn networks_of_papers_are_kinds() {
     // FNCC, Figure 11: the joining host is at the switch whose port is to be congested.
     for (side, at) in [("[1]", "s0"), ("[0, 1]", "s1"), ("[0, 0, 1]", "s2")] {
         let text =
-            format!("kind = \"dumbbell\"\nswitches = 3\nsenders = 1\nside = {side}\n{LINKS}");
+            format!("kind = \"dumbbell\"\nswitches = 3\nsenders = 1\nside_hosts = {side}\n{LINKS}");
         assert!(peers(&build(&text).network, at).contains(&"h2".to_owned()));
     }
     // Mercury, Figure 2: senders at 20 Gb/s, burst hosts at the last switch.
     let chain = "kind = \"dumbbell\"\nswitches = 3\nsenders = 2\nreceivers = 2\n\
-                 side = [0, 0, 8]\nsender_rate = \"20Gbps\"\nhost_rate = \"40Gbps\"\n\
+                 side_hosts = [0, 0, 8]\nsender_rate = \"20Gbps\"\nhost_rate = \"40Gbps\"\n\
                  host_delay = \"4us\"\nrate = \"40Gbps\"\ndelay = \"4us\"\n";
     let network = build(chain).network;
     assert_eq!((network.hosts().count(), peers(&network, "s2").len()), (12, 2 + 8 + 1));

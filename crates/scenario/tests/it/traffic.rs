@@ -42,7 +42,7 @@ fn poisson_offers_its_load() {
 
 #[test]
 fn poisson_gaps_are_exponential() {
-    let scenario = build(&format!("{POISSON}flows = 200000\nhosts = [\"h0\", \"h1\"]\n"));
+    let scenario = build(&format!("{POISSON}messages = 200000\nhosts = [\"h0\", \"h1\"]\n"));
     assert_eq!(scenario.messages.len(), 200_000);
     let starts: Vec<f64> = scenario.messages.iter().map(|m| m.start.ps() as f64).collect();
     let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -57,7 +57,8 @@ fn poisson_gaps_are_exponential() {
 /// Protects the hot-spot pattern: those listed get all of it, evenly, from all others.
 #[test]
 fn poisson_may_be_for_some_hosts_alone() {
-    let scenario = build(&format!("{POISSON}flows = 20000\nreceivers = [\"h3\", \"h14..h15\"]\n"));
+    let scenario =
+        build(&format!("{POISSON}messages = 20000\nreceivers = [\"h3\", \"h14..h15\"]\n"));
     let to = |host: u32| scenario.messages.iter().filter(|m| m.dst.get() == host).count();
     for host in [3, 14, 15] {
         assert!((to(host) as f64 / 6_667.0 - 1.0).abs() < 0.05, "{} to {host}", to(host));
@@ -68,14 +69,14 @@ fn poisson_may_be_for_some_hosts_alone() {
         assert!((sent as f64 / 1_250.0 - 1.0).abs() < 0.15, "{sent} of {host}");
     }
     // One listed host is enough for senders that are others.
-    let one = build(&format!("{POISSON}flows = 9\nhosts = [\"h0\"]\nreceivers = [\"h1\"]\n"));
+    let one = build(&format!("{POISSON}messages = 9\nhosts = [\"h0\"]\nreceivers = [\"h1\"]\n"));
     assert!(one.messages.iter().all(|m| (m.src.get(), m.dst.get()) == (0, 1)));
 }
 
 /// Protects the pattern of groups: nobody sends outside its own, and all others in it are as likely.
 #[test]
 fn poisson_may_stay_within_groups() {
-    let scenario = build(&format!("{POISSON}flows = 48000\ngroups = 4\n"));
+    let scenario = build(&format!("{POISSON}messages = 48000\ngroups = 4\n"));
     let mut pairs = std::collections::BTreeMap::new();
     for message in &scenario.messages {
         let (src, dst) = (message.src.get(), message.dst.get());
@@ -85,8 +86,8 @@ fn poisson_may_stay_within_groups() {
     assert_eq!(pairs.len(), 16 * 3);
     assert!(pairs.values().all(|count| (800..1200).contains(count)), "{pairs:?}");
     // One group is what there is without the key.
-    let whole = build(&format!("{POISSON}flows = 100\ngroups = 1\n"));
-    let plain = build(&format!("{POISSON}flows = 100\n"));
+    let whole = build(&format!("{POISSON}messages = 100\ngroups = 1\n"));
+    let plain = build(&format!("{POISSON}messages = 100\n"));
     assert_eq!(of_tag(&whole, "poisson"), of_tag(&plain, "poisson"));
 }
 
@@ -94,7 +95,7 @@ fn poisson_may_stay_within_groups() {
 fn poisson_receivers_may_be_others_than_the_senders() {
     let from_to = |receivers: &str| {
         let ends = format!("hosts = [\"h0\", \"h1\"]\nreceivers = {receivers}\n");
-        let scenario = build(&format!("{POISSON}flows = 9000\n{ends}"));
+        let scenario = build(&format!("{POISSON}messages = 9000\n{ends}"));
         let mut counts = std::collections::BTreeMap::new();
         for message in &scenario.messages {
             *counts.entry((message.src.get(), message.dst.get())).or_insert(0u32) += 1;
@@ -213,7 +214,7 @@ fn in_a_ring_each_message_waits_for_the_part_that_it_passes_on() {
     let ring = |operation: &str| {
         build(&format!(
             "[[traffic]]\nkind = \"collective\"\nhosts = [\"h5\", \"h2\", \"h7\"]\n\
-             operation = \"{operation}\"\nsize = \"10B\"\nrepeat = 2\ncompute = \"9ns\"\n"
+             operation = \"{operation}\"\nsize = \"10B\"\nrepeat = 2\ncompute_time = \"9ns\"\n"
         ))
     };
     let half = ring("all-gather");
@@ -243,7 +244,7 @@ fn in_a_ring_each_message_waits_for_the_part_that_it_passes_on() {
 fn in_an_all_to_all_pairs_take_turns() {
     let scenario = build(
         "[[traffic]]\nkind = \"collective\"\nhosts = [\"h0..h2\"]\noperation = \"all-to-all\"\n\
-         size = \"9B\"\nrepeat = 2\ncompute = \"1ns\"\nstart = \"1us\"\n",
+         size = \"9B\"\nrepeat = 2\ncompute_time = \"1ns\"\nstart = \"1us\"\n",
     );
     assert!(scenario.messages.iter().all(|m| m.start == Time::from_us(1)));
     // To the next host first, to the one before last; the second time when the other's part is there.
@@ -294,7 +295,7 @@ flows = [
 
 #[test]
 fn a_million_messages_are_made() {
-    let scenario = build(&format!("{POISSON}flows = 1000000\n"));
+    let scenario = build(&format!("{POISSON}messages = 1000000\n"));
     assert_eq!(scenario.messages.len(), 1_000_000);
 }
 
@@ -318,7 +319,7 @@ proptest! {
             .collect();
         let scenario = build(&format!(
             "[run]\nseed = {seed}\n\
-             [[traffic]]\nkind = \"poisson\"\ncdf = [{}]\nload = {load:?}\nflows = 300\n\
+             [[traffic]]\nkind = \"poisson\"\ncdf = [{}]\nload = {load:?}\nmessages = 300\n\
              [[traffic]]\nkind = \"incast\"\nsenders = {senders}\nsize = \"{size}B\"\n\
              repeat = {repeat}\nperiod = \"7us\"\n\
              [[traffic]]\nkind = \"permutation\"\nsize = \"{size}B\"\n",
@@ -346,7 +347,7 @@ delay = "1us"
 wan_rate = "1600Gbps"
 wan_delay = "500us"
 wan_pfc = false
-[topology.inside]
+[topology.data_centre]
 kind = "star"
 hosts = 4
 host_rate = "100Gbps"
@@ -363,7 +364,7 @@ fn requests(keys: &str) -> Scenario {
 
 #[test]
 fn every_request_has_its_response() {
-    let scenario = requests("flows = 6000\nservice = \"3us\"");
+    let scenario = requests("messages = 6000\nservice_time = \"3us\"");
     let messages = &scenario.messages;
     assert_eq!(
         (messages.len(), &scenario.tags[..]),
@@ -395,14 +396,16 @@ fn every_request_has_its_response() {
 #[test]
 fn a_quota_makes_all_the_responses_that_were_asked_for() {
     for flows in [7, 100, 1000] {
-        let scenario = requests(&format!("flows = {flows}\nmix = \"quota\"\nrequest = \"0B\""));
+        let scenario = requests(&format!(
+            "messages = {flows}\ndestination_mix = \"quota\"\nrequest_size = \"0B\""
+        ));
         assert_eq!(scenario.messages.len(), flows);
     }
 }
 
 #[test]
 fn a_quota_brings_what_is_rarer_first() {
-    let scenario = requests("flows = 6000\nmix = \"quota\"\nrequest = \"0B\"");
+    let scenario = requests("messages = 6000\ndestination_mix = \"quota\"\nrequest_size = \"0B\"");
     assert_eq!(scenario.messages.len(), 6000);
     assert!(scenario.messages.iter().all(|m| m.after.is_none()));
     let inter = of_tag(&scenario, "inter");
@@ -416,9 +419,12 @@ fn a_quota_brings_what_is_rarer_first() {
 #[test]
 fn requests_need_partners() {
     let traffic = "[[traffic]]\nkind = \"request-response\"\nworkload = \"WebSearch\"\nload = 0.5\n\
-                   flows = 10\n";
+                   messages = 10\n";
     let error = parse(&format!("{STAR}{traffic}"), None, &[]).unwrap_err().to_string();
-    assert!(error.contains("traffic.0.inter: h0 has no partner in another data centre"), "{error}");
+    assert!(
+        error.contains("traffic.0.inter_share: h0 has no partner in another data centre"),
+        "{error}"
+    );
     assert_eq!(build(&format!("{traffic}inter = 0\n")).messages.len(), 20);
     let error = parse(&format!("{STAR}{traffic}inter = 1.5"), None, &[]).unwrap_err().to_string();
     assert!(error.contains("must be 0 to 1"), "{error}");

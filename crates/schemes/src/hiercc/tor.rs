@@ -58,7 +58,7 @@ impl TorSwitch {
     pub fn new(params: &HierccParams, facts: &SwitchFacts<'_>) -> Option<TorSwitch> {
         let here = facts.hosts.iter().find(|host| host.tor == facts.node)?;
         let racks = facts.hosts.iter().map(|host| host.rack).max()? as usize + 1;
-        let by_host = params.voq == VoqPer::Host;
+        let by_host = params.voq_per == VoqPer::Host;
         let mut rack_hosts = vec![0; racks];
         let mut receivers = Vec::with_capacity(facts.hosts.len());
         for host in facts.hosts {
@@ -76,8 +76,8 @@ impl TorSwitch {
         Some(TorSwitch {
             params: params.with_room_for(facts.packet_bytes),
             by_host,
-            within_pod: params.scope == ControlScope::Pod,
-            counts_joined: params.sent == SentCounter::Joined,
+            within_pod: params.control_scope == ControlScope::Pod,
+            counts_joined: params.sent_counter == SentCounter::Joined,
             rack: here.rack,
             pod: here.pod,
             hosts: facts.hosts.to_vec(),

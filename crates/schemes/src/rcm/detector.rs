@@ -44,7 +44,7 @@ pub struct Detector {
     equilibrium: f64,
     weight: f64,
     interval: f64,
-    calm_samples: u64,
+    quiet_samples: u64,
     memory: Time,
     sampling: Sampling,
     /// The queue length at the last sample.
@@ -64,7 +64,7 @@ impl Detector {
             equilibrium: params.equilibrium.get() as f64,
             weight: params.growth_weight,
             interval,
-            calm_samples: params.calm_samples,
+            quiet_samples: params.quiet_samples,
             memory: params.memory,
             sampling: Sampling::new(interval, params.sample_jitter, seed),
             before: 0.0,
@@ -90,7 +90,7 @@ impl Detector {
         self.before = queue;
         let was = self.is_congested(now);
         self.calm = if feedback > 0.0 { 0 } else { self.calm + 1 };
-        let congested = feedback > 0.0 || (was && self.calm < self.calm_samples);
+        let congested = feedback > 0.0 || (was && self.calm < self.quiet_samples);
         self.congested_until = if congested { now + self.memory } else { Time::ZERO };
         let interval = self.interval * INTERVALS[usize::from(self.degree / 8)];
         self.sampling.restart(interval / INTERVALS[0]);

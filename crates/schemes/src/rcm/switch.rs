@@ -83,7 +83,7 @@ impl RcmSwitch {
         RcmSwitch {
             params: params.clone(),
             any_flow: params.detour == DetourRule::Any,
-            release: params.release,
+            release: params.release_rule,
             inputs: facts.ports.iter().map(input).collect(),
             outputs: facts.ports.iter().map(output).collect(),
             flows: FlowTable::new(params.flow_entries as usize, params.flow_gap),

@@ -52,10 +52,10 @@ impl SendWindow {
     pub fn new(params: &RegionParams, rate: Rate, packet: u64) -> SendWindow {
         SendWindow {
             rate,
-            min_window: params.least_window.get(),
-            max_window: params.most_window.get(),
+            min_window: params.min_window.get(),
+            max_window: params.max_window.get(),
             packet,
-            compound: params.cuts == CutRule::Compound,
+            compound: params.cut_rule == CutRule::Compound,
             state: State::Off,
             window: 0.0,
             measured: 0.0,

@@ -5,7 +5,7 @@
 //! echoes a mark is treated as a CNP. If a CNP would be held back, the ACK loses its echo.
 //!
 //! Reaction point: the poster does not say how T_block follows from the frequency of CNPs. Our
-//! choice has the shape of the authors' later code. Each CNP adds `block_step`, up to `block_most`.
+//! choice has the shape of the authors' later code. Each CNP adds `block_step`, up to `block_max`.
 //! Each `quiet_time` without a CNP halves T_block, and a remainder below `pass_time` counts as
 //! zero. T_block is computed when the packet is checked.
 //!
@@ -124,7 +124,7 @@ impl ExternalSwitch<Flow> {
         let law = BlockLaw {
             notify_interval: external.notify_interval,
             step: external.block_step,
-            max_block: external.block_most,
+            max_block: external.block_max,
             quiet: external.quiet_time,
             min_block: external.pass_time,
             uses_ecn_echo: params.dcqcn.notification == MarkFeedback::AckEcho,

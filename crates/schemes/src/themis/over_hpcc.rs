@@ -47,8 +47,14 @@ use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// Parameters of an external switch that have no effect if INT records are the signal.
-const DCQCN_ONLY: &[&str] =
-    &["form", "notify_interval", "block_step", "block_most", "fresh_time", "stall"];
+const DCQCN_ONLY: &[&str] = &[
+    "switch_variant",
+    "notify_interval",
+    "block_step",
+    "block_max",
+    "fresh_time",
+    "stall_after_requeue",
+];
 
 crate::join_params! {
     /// Parameters of THEMIS over HPCC.

@@ -15,7 +15,7 @@
 //! old. Notifications are not marked as handled.
 //!
 //! A packet that goes back ends the port's turn: the port sends nothing until another packet joins
-//! it (`stall`).
+//! it (`stall_after_requeue`).
 //!
 //! Packets are identified by sequence number alone. A copy that is sent again after a timeout can
 //! therefore end a round early, and packets of its flow then arrive out of order.
@@ -77,7 +77,7 @@ impl Prototype {
             reacts: params.react,
             notify_interval: params.notify_interval,
             fresh_time: params.fresh_time,
-            goes_back: if params.stall {
+            goes_back: if params.stall_after_requeue {
                 DequeueAction::RequeueAndStall
             } else {
                 DequeueAction::Requeue

@@ -38,7 +38,7 @@ fn the_papers_values_at_its_rate() {
         (kb(20), kb(70), kb(50))
     );
     assert_eq!((params.beta, params.hop_rtt, params.mark_interval), (0.2, us(2), us(10)));
-    assert!(!params.fill_path && params.sent == SentCounter::Left);
+    assert!(!params.fill_path && params.sent_counter == SentCounter::Left);
 }
 
 #[test]

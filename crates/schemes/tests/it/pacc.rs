@@ -170,7 +170,7 @@ impl World {
 #[test]
 fn congested_packets_bring_a_cnp_every_80_us() {
     // p is 1 as soon as anything is in excess, and one congested packet is enough.
-    let feedback = FeedbackParams { integral_gain: 10.0, certain_count: 1, ..feedback() };
+    let feedback = FeedbackParams { integral_gain: 10.0, certain_mark_count: 1, ..feedback() };
     let mut world = World::new(feedback);
     world.enqueue(us(3), 5, PacketKind::Ack);
     assert_eq!(world.cp.next_timer(), Time::NEVER, "only data matters");
@@ -224,7 +224,7 @@ fn a_flush_leaves_the_control_step_due() {
 /// A QP with a quarter of the count that makes a CNP certain gets one in every fourth interval.
 #[test]
 fn cnps_are_in_proportion_to_congested_packets() {
-    let feedback = FeedbackParams { integral_gain: 10.0, certain_count: 8, ..feedback() };
+    let feedback = FeedbackParams { integral_gain: 10.0, certain_mark_count: 8, ..feedback() };
     let mut world = World::new(feedback);
     world.enqueue(us(1), 0, PacketKind::Data);
     for interval in 0..1_000 {

@@ -36,10 +36,10 @@ fn flow(n: u64) -> FlowId {
 
 #[test]
 fn values_that_do_not_go_together_are_refused() {
-    let overrides = [("least_window".to_owned(), Value::Bytes(Bytes::new(100_001)))];
+    let overrides = [("min_window".to_owned(), Value::Bytes(Bytes::new(100_001)))];
     match params_of::<Rcm>("rcm", LINE, &overrides) {
         Err(ParamError::Conflict(which, why)) => {
-            assert_eq!((which, why.contains("100KB")), ("least_window", true), "{why}");
+            assert_eq!((which, why.contains("100KB")), ("min_window", true), "{why}");
         }
         other => panic!("{other:?}"),
     }
@@ -164,7 +164,7 @@ fn the_window_is_measured_and_cut() {
     window.end_congestion();
     assert_eq!((window.is_on(), window.window_parts()), (false, None));
 
-    let params = RegionParams { cuts: CutRule::Compound, ..region() };
+    let params = RegionParams { cut_rule: CutRule::Compound, ..region() };
     let mut window = SendWindow::new(&params, LINE, 1_500);
     window.cut(0);
     send(&mut window, us(1), 8_000, true, true);
@@ -198,7 +198,7 @@ fn the_measure_ends_at_a_queue() {
 /// However far Wc has been cut, a packet is no debt.
 #[test]
 fn a_packet_may_go_in_each_window() {
-    let params = RegionParams { cuts: CutRule::Compound, ..region() };
+    let params = RegionParams { cut_rule: CutRule::Compound, ..region() };
     let mut window = SendWindow::new(&params, LINE, 1_000);
     window.cut(63);
     send(&mut window, us(0), 5_000, true, true);
@@ -221,7 +221,7 @@ fn a_packet_may_go_in_each_window() {
 #[test]
 fn a_packet_of_each_flow_may_go_in_each_window() {
     for cuts in [CutRule::Compound, CutRule::Measured] {
-        let params = RegionParams { cuts, ..region() };
+        let params = RegionParams { cut_rule: cuts, ..region() };
         let mut window = SendWindow::new(&params, LINE, 1_000);
         window.cut(63);
         for (size, harmful) in [(3_000, true), (7_000, false)] {
@@ -522,7 +522,8 @@ fn a_root_is_never_idle_for_harmful_flows() {
         (ReleaseRule::Always, Crossing::AllowedIfLast),
         (ReleaseRule::Never, Crossing::Blocked),
     ] {
-        let params = RcmParams { region: RegionParams { release, ..region() }, ..params() };
+        let params =
+            RcmParams { region: RegionParams { release_rule: release, ..region() }, ..params() };
         let mut switch = switch(&params);
         cross(&mut switch, us(1), (5, 2), 0, 20, 0);
         // The queue is 60 KB long at the second sample.

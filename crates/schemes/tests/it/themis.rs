@@ -527,7 +527,7 @@ proptest! {
     ) {
         let params = params("themis-prototype", &[
             ("fresh_time", Value::Time(us(fresh_us))),
-            ("stall", Value::Flag(false)),
+            ("stall_after_requeue", Value::Flag(false)),
         ]);
         let mut prototype = Prototype::new(&params.external);
         let (mut queue, mut left) = (VecDeque::new(), vec![Vec::new(); 3]);

@@ -53,7 +53,7 @@ def _dumbbell(
     """Figure 10: three switches in a chain; a flow from the start and one that joins."""
     return Scenario(
         name=f"fncc-{scheme}-{gbps}G",
-        topology=setups.chain(f"{gbps}Gbps", DELAY, senders=senders, side=list(side)),
+        topology=setups.chain(f"{gbps}Gbps", DELAY, senders=senders, side_hosts=list(side)),
         scheme=SCHEMES[scheme],
         traffic=[flows or setups.flows("long", [("h0", "h2"), ("h1", "h2")], starts_us=_JOINS)],
         probe=[

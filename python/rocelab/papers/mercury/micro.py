@@ -23,7 +23,9 @@ def _chain(scheme: str, xoff_kb: int) -> Scenario:
     """Figure 2: F1 from H1 (h0) to R1 (h2), F2 from H2 (h1) to R2 (h3), bursts to R2."""
     return Scenario(
         name=f"mercury-{scheme}-{xoff_kb}KB",
-        topology=setups.chain(*SMALL, senders=2, receivers=2, side=[0, 0, 8], sender_rate="20Gbps"),
+        topology=setups.chain(
+            *SMALL, senders=2, receivers=2, side_hosts=[0, 0, 8], sender_rate="20Gbps"
+        ),
         scheme=SCHEMES[scheme],
         pfc=xoff(xoff_kb),
         traffic=[

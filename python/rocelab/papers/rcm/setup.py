@@ -20,12 +20,18 @@ _SCHEMES: Mapping[str, dict[str, Any]] = {
     "RCM to the letter": {"name": "rcm", "preset": "rcm-letter"},
     "RCM, timer 55 us": {"name": "rcm", "params": {"increase_timer": "55us"}},
     "RCM, Q_eq 16 KB": {"name": "rcm", "params": {"equilibrium": "16KB"}},
-    "RCM, cuts of cuts": {"name": "rcm", "params": {"cuts": "compound"}},
+    "RCM, cuts of cuts": {"name": "rcm", "params": {"cut_rule": "compound"}},
     "RCM without SAR": {"name": "rcm", "params": {"sar": False}},
     "RCM without RCC": {"name": "rcm", "params": {"rcc": False}},
     "RCM, no marking": {"name": "rcm"},
 }
-_MARKING = {"enabled": True, "kmin": "5KB", "kmax": "200KB", "pmax": 0.01, "at": "40Gbps"}
+_MARKING = {
+    "enabled": True,
+    "kmin": "5KB",
+    "kmax": "200KB",
+    "pmax": 0.01,
+    "reference_rate": "40Gbps",
+}
 RATE, DELAY = "100Gbps", "1us"
 _PACKET = 1082
 """Bytes that a full packet takes on a link, 1000 of them data."""

@@ -22,8 +22,8 @@ _PARTS: Mapping[str, Mapping[str, dict[str, Any]]] = {
     "prototype, ": {
         "DCQCN": {"name": "dcqcn", "preset": "dcqcn-themis"},
         "NP": {**PROTOTYPE, "params": {"react": False}},
-        "RP": {**PROTOTYPE, "params": {"notify": False, "stall": False}},
-        "both": {**PROTOTYPE, "params": {"stall": False}},
+        "RP": {**PROTOTYPE, "params": {"notify": False, "stall_after_requeue": False}},
+        "both": {**PROTOTYPE, "params": {"stall_after_requeue": False}},
     },
 }
 _SIDES = ("near the source", "near the destination")
@@ -67,10 +67,10 @@ def _one_side(case: str, seed: int) -> Scenario:
             }
         )
         at_us += drawn.expovariate(1 / 80)
-    inside = {**TOPOLOGY["inside"], "leaves": 2, "spines": 1}
+    inside = {**TOPOLOGY["data_centre"], "leaves": 2, "spines": 1}
     return Scenario(
         name=f"themis-{side}-{form}{part}-{seed}".replace(" ", "-"),
-        topology={**TOPOLOGY, "inside": inside, "external_buffer": "1GB"},
+        topology={**TOPOLOGY, "data_centre": inside, "external_buffer": "1GB"},
         scheme=_PARTS[form][part],
         traffic=[{"kind": "flows", "flows": flows}],
         run={"seed": seed},

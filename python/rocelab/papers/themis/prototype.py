@@ -38,27 +38,31 @@ _SCHEMES: Mapping[str, dict[str, Any]] = {
         "params": {**_HPCC, "int_format": "full", "base_rtt": "path", "window": "path-bdp"},
     },
     "THEMIS": dict(PROTOTYPE),
-    "no stall": {**PROTOTYPE, "params": {"stall": False}},
+    "no stall": {**PROTOTYPE, "params": {"stall_after_requeue": False}},
     "NP alone": {**PROTOTYPE, "params": {"react": False}},
-    "RP alone": {**PROTOTYPE, "params": {"notify": False, "stall": False}},
+    "RP alone": {**PROTOTYPE, "params": {"notify": False, "stall_after_requeue": False}},
     "poster's form": {
         **PROTOTYPE,
-        "params": {"form": "paper", "notify_interval": "50us", "stall": False},
+        "params": {
+            "switch_variant": "paper",
+            "notify_interval": "50us",
+            "stall_after_requeue": False,
+        },
     },
 }
 
 
 _QUIRKS = (
     "whole_nanoseconds",
-    "node_hash",
+    "ns3_ecmp_hash",
     "one_way_rtt",
     "silent_duplicates",
     "scan_queue_pairs",
-    "missed_wake_up",
-    "stale_turn",
-    "threshold_wraps",
-    "ns3_streams",
-    "emission_order",
+    "missed_wakeup",
+    "stale_scan_index",
+    "threshold_wraparound",
+    "ns3_ecn_draws",
+    "ns3_tie_order",
 )
 
 
@@ -73,9 +77,9 @@ def _experiment(scheme: str, seed: int) -> Scenario:
             {
                 "kind": "request-response",
                 "workload": "WebSearch",
-                "request": "0B",
+                "request_size": "0B",
                 "load": 1.0,
-                "mix": "quota",
+                "destination_mix": "quota",
                 "duration": "10ms",
             }
         ],
@@ -90,7 +94,7 @@ def _experiment(scheme: str, seed: int) -> Scenario:
             "headroom": "3bdp",
         },
         classes={"ack": "data", "lossless": [3], "strict": [6]},
-        quirks={**dict.fromkeys(_QUIRKS, True), "shifted_threshold": "100Gbps"},
+        quirks={**dict.fromkeys(_QUIRKS, True), "rate_scaled_alpha": "100Gbps"},
         run={"seed": seed, "stop": "2s"},
     )
 

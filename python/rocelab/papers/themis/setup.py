@@ -13,7 +13,7 @@ from rocelab.papers.model import Reading, Runs
 
 TOPOLOGY: Mapping[str, Any] = {
     "kind": "cross-dc",
-    "inside": {
+    "data_centre": {
         "kind": "leaf-spine",
         "leaves": 4,
         "spines": 4,

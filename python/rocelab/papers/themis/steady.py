@@ -25,7 +25,7 @@ STEADY: Mapping[str, dict[str, Any]] = {
     "Annulus": {"name": "annulus", "preset": "annulus"},
     _SHORT: {"name": "dcqcn", "preset": "dcqcn-paper"},
     "DCQCN, prototype's set": {"name": "dcqcn", "preset": "dcqcn-themis"},
-    "THEMIS prototype": {**PROTOTYPE, "params": {"stall": False}},
+    "THEMIS prototype": {**PROTOTYPE, "params": {"stall_after_requeue": False}},
 }
 
 
