@@ -1,4 +1,4 @@
-//! From a setup to devices, and how they are shared out.
+//! Builds the nodes of a run from its description.
 
 use crate::cioq::CioqSwitch;
 use crate::context::RunContext;
@@ -31,12 +31,12 @@ use units::{Bytes, NodeId, PortId, Time, cancel};
 pub(crate) enum NodeDevice<S: Scheme> {
     Host(Host<S>),
     Switch(Switch<S>),
-    // It is larger, and most runs have none.
+    // Boxed: it is larger than the others, and most runs have none.
     Cioq(Box<CioqSwitch<S>>),
 }
 
 impl<S: Scheme> NodeDevice<S> {
-    /// Moves to `batch` what was recorded before `end`.
+    /// Moves to `batch` what this node recorded before `end`.
     pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time) {
         match self {
             NodeDevice::Host(host) => host.hand_over(batch, end),
@@ -108,18 +108,22 @@ impl<S: Scheme> Device for NodeDevice<S> {
     }
 }
 
-/// Room above Xoff that a port needs so that nothing is ever dropped: what may still come after
-/// the packet that crossed the threshold. That packet itself; what comes while the pause frame
-/// waits for the packet on the wire, is sent, and travels; the packet that the peer had just begun;
-/// what is on the cable then; and what has come and is not handled yet, as the switch has a latency
-/// for all but PFC frames. Pause frames of the other priorities may go first.
+/// The headroom above Xoff with which a port never drops: all bytes that may still arrive when a
+/// packet crosses the threshold. They are:
+/// - that packet itself;
+/// - what arrives while the pause frame waits for the packet on the wire, is sent and travels;
+///   pause
+///   frames of the other priorities may go first;
+/// - the packet that the peer has just begun to send when the pause arrives;
+/// - what is on the link at that time;
+/// - what has arrived and is not handled yet: the switch has a latency for all but PFC frames.
 fn headroom(end: &LinkEnd, setup: &Setup, max_data_or_ack: u32) -> u64 {
     let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
     let on_the_way = end.rate.bytes_in(end.delay * 2 + setup.switch.latency).get() + 1;
     3 * u64::from(max_data_or_ack) + frames + on_the_way
 }
 
-/// Probes by node: what they record, and of which of the node's ports or flows.
+/// Probes by node: what they sample, and the targets with their index in the probe's list.
 type ByNode = BTreeMap<u32, Vec<(ProbeClock, Vec<(u32, u32)>)>>;
 
 fn probes_by_node<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> (ByNode, ByNode) {
@@ -144,7 +148,7 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> (ByNode, 
                 &mut ports
             }
             ProbeTargets::Flows(list) => {
-                // What arrives is counted where it arrives, the rest where it is sent.
+                // What arrives is counted at the receiver, everything else at the sender.
                 let at_receiver = probe.kind.is_counted_at_receiver();
                 let at_switch = probe.kind.at_first_switch().is_some();
                 for (target, flow) in list.iter().enumerate() {
@@ -168,7 +172,7 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> (ByNode, 
     (ports, flows)
 }
 
-/// Makes the nodes of a run.
+/// Builds the nodes of a run.
 pub(crate) fn devices<S: Scheme>(
     setup: &Setup,
     common: &Arc<RunContext<S>>,
@@ -254,7 +258,7 @@ fn switch<S: Scheme>(
     })
 }
 
-/// What a switch has, whatever its architecture.
+/// Builds what every switch has, whatever its architecture.
 fn chassis<S: Scheme>(
     setup: &Setup,
     common: &Arc<RunContext<S>>,
@@ -291,7 +295,7 @@ fn chassis<S: Scheme>(
     Ok(chassis)
 }
 
-/// RED at each port of a switch; none where nothing is marked.
+/// RED for each port of a switch; empty if nothing is marked.
 fn red(setup: &Setup, node: u32, ends: &[LinkEnd]) -> Vec<Red> {
     let Some(ecn) = &setup.ecn else { return Vec::new() };
     let ends = ends.iter().enumerate();
@@ -302,7 +306,7 @@ fn red(setup: &Setup, node: u32, ends: &[LinkEnd]) -> Vec<Red> {
     .collect()
 }
 
-/// The scheme's part of a switch, and its part of each port.
+/// The scheme's state of a switch, and of each of its ports.
 type CongestionPoint<S> = (Option<<S as Scheme>::Cp>, Vec<<<S as Scheme>::Cp as Cp<S>>::Port>);
 
 fn congestion_point<S: Scheme>(
@@ -352,7 +356,7 @@ fn congestion_point<S: Scheme>(
     Ok((cp, cp_ports))
 }
 
-/// The limits of a switch's buffer, headroom included.
+/// The buffer of a switch, with its limits and headroom.
 fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mmu, SetupError> {
     let ends = common.graph.ports(node);
     let headroom: Vec<u64> = ends
@@ -365,7 +369,7 @@ fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mm
         })
         .collect();
     let buffer = match &setup.switch.cioq {
-        // Each input queue has its own room.
+        // Each input queue has a buffer of its own.
         Some(cioq) => {
             check_input_queues(setup, cioq, &headroom, NodeId::new(node))?;
             u64::MAX / 2
@@ -391,7 +395,7 @@ fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mm
     Ok(mmu)
 }
 
-/// Refuses input queues of CIOQ switches without room for what still comes after a pause.
+/// Refuses input queues of CIOQ switches that cannot hold Xoff and the headroom.
 fn check_input_queues(
     setup: &Setup,
     cioq: &Cioq,

@@ -1,6 +1,6 @@
-//! What is to be built: the network and what happens in it, as plain values.
+//! The description of a run as plain values: the network, and what happens in it.
 //!
-//! Everything here is trusted: whoever makes it (the scenario) has checked it.
+//! The fabric trusts all values. The scenario, which makes them, has checked them.
 
 use crate::compat::Quirks;
 pub use model::{Link, Message, Node, NodeKind, Outage};
@@ -9,43 +9,44 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
 
-/// How hosts behave beside the scheme.
+/// How hosts behave, apart from the scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct HostConfig {
-    /// Packets per ACK.
+    /// Packets for each ACK.
     pub ack_every: u32,
-    /// Without progress for this long the sender goes back; [`Time::NEVER`] for not at all.
+    /// Time without progress after which a sender goes back; [`Time::NEVER`]: it does not.
     pub retransmit_timeout: Time,
-    /// Time from the wire to the NIC's logic.
+    /// Time from the wire to the logic of the NIC.
     pub latency: Time,
     /// Whether receivers answer a gap with a NACK.
     pub nack: bool,
-    /// They answer again for the same gap, as more arrives, after this long;
-    /// [`Time::NEVER`] for once.
+    /// Time after which they answer the same gap again, when more data arrives; [`Time::NEVER`]:
+    /// they answer a gap once.
     pub nack_interval: Time,
 }
 
-/// How switches behave beside the scheme.
+/// How switches behave, apart from the scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchConfig {
     /// Shared packet buffer.
     pub buffer: Bytes,
-    /// A queue of a class that PFC does not protect takes no more than so many 65536ths of what is free.
+    /// The share of the free buffer that a queue without PFC may take, in 65536ths; `None`: all of
+    /// it.
     pub lossy_alpha: Option<u32>,
-    /// Time from the wire to the egress queue, for all but PFC frames.
+    /// Time from the wire to the egress queue. PFC frames do not take it.
     pub latency: Time,
-    /// Combined input and output queues, instead of a shared buffer.
+    /// Combined input and output queues; `None`: output queues in a shared buffer.
     pub cioq: Option<Cioq>,
 }
 
 /// Combined input and output queues (CIOQ).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cioq {
-    /// How many times faster than the fastest port the crossbar takes packets over; 1 at least.
+    /// The speed of the crossbar, as a multiple of the rate of the fastest port; 1 or more.
     pub speedup: f64,
-    /// Bytes of a priority that a port's input queue, all of its VOQs, holds.
+    /// Bytes that the input queue of a port (all of its VOQs) holds in each priority.
     pub input_queue: Bytes,
-    /// Bytes of a priority that a port's output queue holds.
+    /// Bytes that the output queue of a port holds in each priority.
     pub output_queue: Bytes,
 }
 
@@ -56,32 +57,32 @@ pub struct PfcConfig {
     pub lossless: u8,
     /// When an ingress pauses its peer.
     pub threshold: Threshold,
-    /// Room per port and lossless priority above the threshold.
+    /// Buffer space above the threshold, for each port and lossless priority.
     pub headroom: Headroom,
 }
 
-/// Room above the threshold, for what still arrives after a pause.
+/// Buffer space above the threshold, for packets that still arrive after a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headroom {
-    /// What rate, delay and packet sizes demand.
+    /// What rate, delay and packet sizes require.
     Auto,
-    /// As given.
+    /// This many bytes.
     Fixed(Bytes),
-    /// This many times what the cable holds.
+    /// This multiple of the bytes that the link holds.
     CableBdp(u32),
 }
 
-/// When an ingress pauses and lets go.
+/// When an ingress pauses its peer, and when it resumes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
-    /// At fixed lengths.
+    /// At fixed numbers of bytes.
     Static {
         /// Pause at this many bytes.
         xoff: Bytes,
-        /// Resume at this many.
+        /// Resume at this many bytes.
         xon: Bytes,
     },
-    /// At a share of the buffer that is still free.
+    /// At a share of the buffer that is free.
     Dynamic {
         /// The share, in 65536ths.
         alpha: u32,
@@ -90,26 +91,27 @@ pub enum Threshold {
         at: Rate,
         /// Resume this far below the threshold.
         resume_offset: Bytes,
-        /// Bytes that each ingress port has for itself.
+        /// Bytes that each ingress port has for itself alone.
         reserve: Bytes,
     },
 }
 
-/// RED marking.
+/// ECN marking by RED.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EcnConfig {
     /// The law of ports whose rate is not in `by_rate`.
     pub law: EcnLaw,
-    /// The port rate the thresholds of `law` are for; others scale. `None`: the same at all ports.
+    /// The port rate for which the thresholds of `law` hold; they scale with the rate of other
+    /// ports. `None`: they hold at all ports.
     pub at: Option<Rate>,
-    /// Laws of ports of certain rates.
+    /// The laws of ports with certain rates.
     pub by_rate: Vec<(Rate, EcnLaw)>,
-    /// Mark when a packet joins the queue instead of when it leaves.
+    /// Whether a packet is marked when it joins the queue; otherwise when it leaves.
     pub at_enqueue: bool,
 }
 
 impl EcnConfig {
-    /// The law of ports of a rate.
+    /// The law of ports with this rate.
     pub fn law_at(&self, rate: Rate) -> EcnLaw {
         if let Some((_, law)) = self.by_rate.iter().find(|(of, _)| *of == rate) {
             return *law;
@@ -126,71 +128,72 @@ impl EcnConfig {
 /// RED's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EcnLaw {
-    /// Nothing is marked up to here.
+    /// Up to this length of the queue nothing is marked.
     pub kmin: Bytes,
-    /// Everything above.
+    /// Above this length everything is marked.
     pub kmax: Bytes,
-    /// Probability at `kmax`.
+    /// The probability of a mark at `kmax`.
     pub pmax: f64,
 }
 
-/// Which priority is what.
+/// Which priority carries what, and how priorities are served.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassConfig {
-    /// Of ACKs and NACKs; `None`: that of the data they answer.
+    /// The priority of ACKs and NACKs; `None`: that of the data that they answer.
     pub ack: Option<u8>,
-    /// Of the scheme's control packets.
+    /// The priority of the scheme's control packets.
     pub control: u8,
-    /// Priorities served first, highest first, as a bit mask; the others share by weight.
+    /// Priorities that are served strictly first, the highest first, as a bit mask. The others
+    /// share by weight.
     pub strict: u8,
-    /// Bytes per round of each priority that is not strict.
+    /// Bytes in each round for each priority that is not strict.
     pub quanta: [u32; 8],
 }
 
-/// How the packets of a QP choose among paths.
+/// Which paths packets may use, and how a QP selects one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paths {
-    /// Shortest paths, by a hash of the five-tuple.
+    /// Shortest paths, selected by a hash of the five-tuple.
     FiveTuple,
-    /// The same, where data and ACKs hash alike.
+    /// Shortest paths, selected by a hash that is equal for data and ACKs.
     Symmetric,
-    /// This many spanning trees; each QP keeps to one.
+    /// The paths of this many spanning trees. A hash selects one tree for each QP.
     SpanningTrees(u32),
 }
 
 /// What a probe records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeKind {
-    /// Bytes waiting at a port.
+    /// Bytes that wait at a port.
     Queue,
-    /// Bytes in a switch that came in through a port.
+    /// Bytes in a switch that came through a port.
     InputQueue,
-    /// Bits per second that a port sent, or that a flow's receiver got in order.
+    /// Bits per second that a port sent, or that arrived of a flow in order.
     Throughput,
-    /// Share of a port's rate that was used.
+    /// The share of a port's rate that was used.
     Utilisation,
     /// 1 while a port is paused in some priority.
     Pause,
-    /// The scheme's number for a port.
+    /// The number that the scheme reports for a port.
     PortState,
-    /// A flow's pacing rate, bits per second.
+    /// The pacing rate of a flow, in bits per second.
     Rate,
-    /// A flow's window, bytes.
+    /// The window of a flow, in bytes.
     Window,
-    /// A flow's congestion estimate.
+    /// The congestion estimate of a flow.
     Alpha,
-    /// Mean time of a flow's packets from sender to receiver, seconds.
+    /// The mean time of a flow's packets from sender to receiver, in seconds.
     Latency,
     /// Bytes that wait in the queue that the scheme keeps for a flow at its first switch.
     FlowQueue,
     /// Bytes that this queue may send.
     FlowCredits,
-    /// The rate that this switch gives to the flow, bits per second.
+    /// The rate that this switch gives to the flow, in bits per second.
     FlowRate,
 }
 
 impl ProbeKind {
-    /// What a flow's first switch is asked for, where it is asked.
+    /// What the first switch of a flow is asked for; `None` for kinds that others know.
     pub(crate) fn at_first_switch(self) -> Option<SwitchFlowMetric> {
         match self {
             ProbeKind::FlowQueue => Some(SwitchFlowMetric::Queue),
@@ -199,13 +202,13 @@ impl ProbeKind {
             _ => None,
         }
     }
-    /// Whether, of a flow, the receiver knows it and not the sender.
+    /// Whether the receiver of a flow knows the value, and not the sender.
     pub(crate) fn is_counted_at_receiver(self) -> bool {
         matches!(self, ProbeKind::Throughput | ProbeKind::Latency)
     }
 }
 
-/// What a probe looks at.
+/// What a probe observes.
 #[derive(Clone, Debug)]
 pub enum ProbeTargets {
     /// Ports.
@@ -217,40 +220,41 @@ pub enum ProbeTargets {
 /// A time series to record.
 #[derive(Clone, Debug)]
 pub struct Probe {
-    /// What.
+    /// What it records.
     pub kind: ProbeKind,
-    /// Of ports' queues and pauses: of this priority alone, 0 to 7.
+    /// For queues and pauses of ports: the only priority that counts, 0 to 7; `None`: all of them.
     pub priority: Option<u8>,
-    /// How often.
+    /// The time between two samples.
     pub interval: Time,
-    /// From when.
+    /// The time of the first sample.
     pub start: Time,
-    /// Until when.
+    /// The latest time of a sample.
     pub end: Time,
-    /// Of what.
+    /// The ports or flows that it observes.
     pub targets: ProbeTargets,
 }
 
-/// What to record.
+/// Which single events are recorded.
 #[derive(Clone, Debug)]
 pub struct Records {
     /// Every PFC frame where it arrives.
     pub pfc: bool,
     /// Every packet at these nodes.
     pub packets: BTreeSet<NodeId>,
-    /// Lengths of all queues of switches.
+    /// The lengths of all queues of switches.
     pub queues: Option<QueueSampling>,
-    /// PFC frames and packets from this time on.
+    /// The first time of PFC frames and packets that are recorded.
     pub start: Time,
-    /// And up to this one.
+    /// The last time of PFC frames and packets that are recorded.
     pub end: Time,
-    /// Each PFC frame and each event of a packet counts as so many samples of probes: where there is no
-    /// room for more of those, none is recorded.
+    /// How many samples of probes a PFC frame or an event of a packet counts for. When the limit of
+    /// samples is reached, no more events are recorded.
     pub samples_per_event: u64,
 }
 
 impl Default for Records {
-    /// Nothing; what is asked for then, to the end of the run and however much it is.
+    /// Nothing is recorded. What is switched on afterwards is recorded to the end of the run,
+    /// without a limit.
     fn default() -> Records {
         Records {
             pfc: false,
@@ -263,25 +267,25 @@ impl Default for Records {
     }
 }
 
-/// When lengths of queues are looked at.
+/// When lengths of queues are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSampling {
-    /// For the first time.
+    /// The first sample.
     pub start: Time,
-    /// For the last time at this or just after it.
+    /// The last sample is at this time or the next one after it.
     pub end: Time,
-    /// So often.
+    /// The time between two samples.
     pub interval: Time,
-    /// What was counted until then is kept whenever the time is a multiple of this.
+    /// A histogram of all samples so far is recorded at every multiple of this time.
     pub block: Time,
-    /// Bytes that count as the same length.
+    /// The size of a bin of the histogram, in bytes.
     pub bin: u64,
 }
 
-/// Where records go that memory is not to hold.
+/// Where records are stored that exceed their share of memory.
 #[derive(Clone, Debug)]
 pub struct Spill {
-    /// The directory of the file. The file has no name there, and is gone when nobody reads it any more.
+    /// The directory of the file. The file has no name there, and vanishes when nobody reads it.
     pub directory: PathBuf,
     /// Bytes of records that stay in memory.
     pub max_held_bytes: u64,
@@ -294,51 +298,51 @@ impl Default for Spill {
     }
 }
 
-/// A run of the fabric, but for the scheme.
+/// The description of a run, without the scheme.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Hosts and switches.
     pub nodes: Vec<Node>,
-    /// What joins them.
+    /// The links between them.
     pub links: Vec<Link>,
-    /// When they fail; those of a link do not overlap or touch.
+    /// When links fail. Outages of one link do not overlap or touch.
     pub outages: Vec<Outage>,
-    /// In order of posting.
+    /// The messages, in order of posting.
     pub messages: Vec<Message>,
     /// Sizes on the wire.
     pub wire: wire::Profile,
     /// Payload bytes of a full packet.
     pub payload: u32,
-    /// Hosts.
+    /// How hosts behave.
     pub host: HostConfig,
-    /// Switches.
+    /// How switches behave.
     pub switch: SwitchConfig,
     /// Flow control.
     pub pfc: PfcConfig,
-    /// Marking; `None` for none.
+    /// ECN marking; `None`: nothing is marked.
     pub ecn: Option<EcnConfig>,
-    /// Priorities.
+    /// Traffic classes.
     pub classes: ClassConfig,
-    /// How QPs choose among paths.
+    /// Which paths packets may use.
     pub paths: Paths,
-    /// What is done as in the HPCC simulator.
+    /// What is done as in the HPCC authors' ns-3 simulator.
     pub quirks: Quirks,
     /// Seed of all random streams.
     pub seed: u64,
-    /// When the run ends at the latest.
+    /// The latest end of the run.
     pub stop: Time,
-    /// Whether it ends when all messages are done.
+    /// Whether the run ends when all messages are finished.
     pub until_done: bool,
     /// Time series to record.
     pub probes: Vec<Probe>,
-    /// Samples of all probes, and events as [`Records`] counts them: from the whole microsecond on at which
-    /// there are so many, none are taken.
+    /// The limit of samples of all probes and of events, as [`Records`] counts them. None are taken
+    /// from the whole microsecond on at which it is reached.
     pub max_samples: u64,
     /// Single events to record.
     pub records: Records,
-    /// Where samples and events go that are too many for memory.
+    /// Where samples and events are stored that are too many for memory.
     pub spill: Spill,
-    /// Has the run worked by the book: event by event on the reference engine, without the fabric's
-    /// short ways. Slow; what comes out is the same, which is what tests ask.
+    /// Runs on the reference engine, event by event, without the fast paths. This is slow. Tests
+    /// check that the results are equal.
     pub reference_mode: bool,
 }
