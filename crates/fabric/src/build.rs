@@ -405,7 +405,7 @@ fn check_input_queues(
     let Threshold::Static { xoff, .. } = setup.pfc.threshold else {
         unreachable!("the scenario gives CIOQ switches fixed thresholds")
     };
-    let needed = headroom.iter().max().map_or(0, |most| most + xoff.get());
+    let needed = headroom.iter().max().map_or(0, |headroom| headroom + xoff.get());
     if setup.pfc.lossless != 0 && needed > cioq.input_queue.get() {
         return Err(SetupError::InputQueueTooSmall { node, needed });
     }

@@ -63,7 +63,7 @@ impl<S: Scheme> Host<S> {
         let nack = header.kind == PacketKind::Nack;
         let next_expected = header.sequence;
         // The HPCC simulator goes back for any NACK, before its control law sees the NACK.
-        let plainly = self.common.compat.goes_back_before_law();
+        let goes_back_first = self.common.compat.goes_back_before_law();
         let newly_acked = next_expected.saturating_sub(sender.acknowledged);
         if newly_acked > 0 {
             sender.acknowledged = next_expected;
@@ -76,7 +76,11 @@ impl<S: Scheme> Host<S> {
         let ack = Ack {
             next_expected,
             newly_acked: Bytes::new(newly_acked),
-            next_to_send: if nack && plainly { sender.acknowledged } else { sender.next_to_send },
+            next_to_send: if nack && goes_back_first {
+                sender.acknowledged
+            } else {
+                sender.next_to_send
+            },
             nack,
             echo: header.echo,
             rtt: now - header.sent_at,
@@ -93,7 +97,7 @@ impl<S: Scheme> Host<S> {
         window.packets.discard(handle);
         let oldest = self.cold.messages(sender, slot).oldest;
         let complete = oldest.end <= sender.acknowledged && sender.open && oldest.flow != NO_FLOW;
-        let go_back = nack && (plainly || next_expected >= sender.acknowledged);
+        let go_back = nack && (goes_back_first || next_expected >= sender.acknowledged);
         let nic = usize::from(sender.nic);
         self.send_outbox(window, now, slot);
         if complete && self.complete(window, now, slot) {

@@ -81,7 +81,7 @@ impl<S: Scheme> Host<S> {
             address.hash = self.common.hash_back(&address);
         }
         let row = &self.common.flows[address.flow as usize];
-        let between = self.couplings.is_some() && self.common.is_same_rack(row);
+        let stays_in_rack = self.couplings.is_some() && self.common.is_same_rack(row);
         let mut outbox = std::mem::take(&mut self.outbox);
         for ctl in outbox.drain(..) {
             let common = &*self.common;
@@ -90,7 +90,7 @@ impl<S: Scheme> Host<S> {
             let mut header =
                 blank(PacketKind::Control, address, priority, common.control_size(&ctl));
             header.flags.set(Flags::TO_SOURCE, to_source);
-            header.flags.set(Flags::NEIGHBOURLY, between);
+            header.flags.set(Flags::NEIGHBOURLY, stays_in_rack);
             header.sent_at = now;
             let limit = match common.classes.limits[priority as usize] {
                 QueueLimit::DropTail(limit) => limit,

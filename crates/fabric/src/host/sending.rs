@@ -23,18 +23,18 @@ impl<S: Scheme> Host<S> {
         let known = self.shared_qps.get(&row.qp).copied();
         let slot = known.unwrap_or_else(|| self.open(now, flow));
         let sender = self.senders.get_mut(slot).expect("a QP with messages is open");
-        let part = StreamMessage::from(sender.posted, flow, row.size);
+        let message = StreamMessage::from(sender.posted, flow, row.size);
         if sender.is_shared {
             let Messages { oldest, sending } = self.cold.messages_mut(slot);
             if oldest.flow == NO_FLOW {
-                *oldest = part;
+                *oldest = message;
             }
             if sending.flow == NO_FLOW {
-                *sending = part;
+                *sending = message;
                 sender.at_start = true;
             }
         }
-        sender.posted = part.end;
+        sender.posted = message.end;
         if sender.in_flight() == 0 {
             sender.last_progress = now;
         }

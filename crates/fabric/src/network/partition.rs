@@ -159,8 +159,9 @@ fn owners(graph: &Graph, threads: usize) -> Vec<u16> {
                 votes[owner as usize] += 1;
             }
         }
-        let most = votes.iter().copied().max().unwrap_or(0);
-        let winners: Vec<usize> = (0..threads).filter(|&thread| votes[thread] == most).collect();
+        let max_votes = votes.iter().copied().max().unwrap_or(0);
+        let winners: Vec<usize> =
+            (0..threads).filter(|&thread| votes[thread] == max_votes).collect();
         owners[node as usize] = winners[turn % winners.len()] as u16;
     }
     owners

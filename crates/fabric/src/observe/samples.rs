@@ -52,8 +52,8 @@ impl Stored for Reading {
 }
 
 /// Readings in the first block of a log, and in the largest.
-const FIRST: usize = 64;
-const LARGEST: usize = 4096;
+const FIRST_BLOCK: usize = 64;
+const MAX_BLOCK: usize = 4096;
 
 /// The readings of a probe at a node, by instant. A log grows by blocks and moves none of them.
 #[derive(Clone, Debug, Default)]
@@ -66,8 +66,8 @@ impl Log {
         let reading = Reading { instant, target, value };
         let size = match self.blocks.last_mut() {
             Some(block) if block.len() < block.capacity() => return block.push(reading),
-            Some(block) => LARGEST.min(2 * block.len()),
-            None => FIRST,
+            Some(block) => MAX_BLOCK.min(2 * block.len()),
+            None => FIRST_BLOCK,
         };
         let mut block = Vec::with_capacity(size);
         block.push(reading);

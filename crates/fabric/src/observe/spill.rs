@@ -114,8 +114,8 @@ impl Read for Extents {
                 (self.next, self.within) = (self.next + 1, 0);
                 continue;
             }
-            let most = left.min(buffer.len() as u64) as usize;
-            let read = self.file.read_at(&mut buffer[..most], begin + self.within)?;
+            let wanted = left.min(buffer.len() as u64) as usize;
+            let read = self.file.read_at(&mut buffer[..wanted], begin + self.within)?;
             if read == 0 {
                 return Err(ErrorKind::UnexpectedEof.into());
             }

@@ -26,9 +26,9 @@ pub(super) struct PortSetCodec {
 }
 
 impl PortSetCodec {
-    /// A code for sets of up to `most` ports.
-    pub(super) fn new(most: usize) -> PortSetCodec {
-        let count_bits = usize::BITS - most.leading_zeros();
+    /// A code for sets of up to `max_ports` ports.
+    pub(super) fn new(max_ports: usize) -> PortSetCodec {
+        let count_bits = usize::BITS - max_ports.leading_zeros();
         PortSetCodec { count_bits, count_mask: (1 << count_bits) - 1 }
     }
 
@@ -137,7 +137,7 @@ impl HopCosts {
 /// The attachments of a network.
 pub(super) struct Attachments {
     /// By index among the hosts.
-    pub(super) places: Vec<HostSlot>,
+    pub(super) slots: Vec<HostSlot>,
     /// The hosts of each attachment, as nodes.
     pub(super) members: Vec<Vec<u32>>,
 }
@@ -148,7 +148,7 @@ impl Attachments {
         // Hosts that have the same neighbours in every epoch belong together.
         let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
         let mut members: Vec<Vec<u32>> = Vec::new();
-        let mut places = Vec::with_capacity(graph.hosts.len());
+        let mut slots = Vec::with_capacity(graph.hosts.len());
         for &host in &graph.hosts {
             cancel::check();
             let mut neighbours: Vec<u32> = Vec::new();
@@ -172,9 +172,9 @@ impl Attachments {
             });
             let index = members[number as usize].len() as u32;
             members[number as usize].push(host);
-            places.push(HostSlot { attachment: number, index });
+            slots.push(HostSlot { attachment: number, index });
         }
-        Attachments { places, members }
+        Attachments { slots, members }
     }
 }
 
@@ -259,12 +259,12 @@ mod tests {
 
     #[test]
     fn names_tell_place_and_count() {
-        for most in [0, 1, 24, 1023, 1024] {
-            let codec = PortSetCodec::new(most);
-            let name = codec.name(77, most, most).unwrap();
-            assert_eq!((codec.place(name), codec.count(name)), (77, most as u32));
+        for max_ports in [0, 1, 24, 1023, 1024] {
+            let codec = PortSetCodec::new(max_ports);
+            let name = codec.name(77, max_ports, max_ports).unwrap();
+            assert_eq!((codec.place(name), codec.count(name)), (77, max_ports as u32));
             assert_eq!(codec.place(codec.offset_by(name, 5)), 82);
-            assert_eq!(codec.count(codec.offset_by(name, 5)), most as u32);
+            assert_eq!(codec.count(codec.offset_by(name, 5)), max_ports as u32);
             assert!(name < LOCAL);
         }
     }

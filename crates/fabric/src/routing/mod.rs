@@ -76,9 +76,9 @@ impl Routes {
         let epochs: Vec<Epoch<'_>> =
             (0..graph.epochs()).map(|epoch| graph.in_epoch(epoch)).collect();
         let attached = Attachments::new(&epochs);
-        let most_ports = (0..graph.nodes() as u32).map(|node| graph.ports(node).len()).max();
+        let max_ports = (0..graph.nodes() as u32).map(|node| graph.ports(node).len()).max();
         let largest_set = match paths {
-            Paths::FiveTuple | Paths::Symmetric => most_ports.unwrap_or(0),
+            Paths::FiveTuple | Paths::Symmetric => max_ports.unwrap_or(0),
             Paths::SpanningTrees(trees) => trees as usize,
         };
         let mut table = Table::new(graph, attached.members.len(), PortSetCodec::new(largest_set));
@@ -94,7 +94,7 @@ impl Routes {
             }
         }
         Ok(Routes {
-            host_slots: attached.places,
+            host_slots: attached.slots,
             rows: table.rows,
             rows_of_epoch: table.rows_of_epoch,
             table: table.entries,

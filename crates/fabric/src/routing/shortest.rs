@@ -15,7 +15,7 @@ pub(super) fn fill(
     compat: &Compat,
 ) -> Result<(), SetupError> {
     let mut search = Search::new(graph, hop_costs, &table.rows, compat);
-    let on_switch = hosts_on_switches(graph, hop_costs, &attached.places);
+    let on_switch = hosts_on_switches(graph, hop_costs, &attached.slots);
     // Used for all nodes: a new list for each makes this take half as long again.
     let mut toward = Vec::new();
     // The attachment that the last search began from, and its switch.
@@ -104,22 +104,22 @@ struct OnSwitch {
 fn hosts_on_switches(
     graph: &Epoch<'_>,
     hop_costs: &HopCosts,
-    places: &[HostSlot],
+    slots: &[HostSlot],
 ) -> Vec<Vec<OnSwitch>> {
     let mut found: Vec<Vec<OnSwitch>> = vec![Vec::new(); graph.nodes()];
-    for (place, &host) in places.iter().zip(&graph.hosts) {
+    for (slot, &host) in slots.iter().zip(&graph.hosts) {
         for (_, end) in graph.live_ports(host) {
             let back = graph.ports(end.peer)[end.peer_port as usize];
             let cost = hop_costs.both(graph, end, &back);
             let known = &mut found[end.peer as usize];
-            match known.iter_mut().find(|here| here.attachment == place.attachment) {
+            match known.iter_mut().find(|here| here.attachment == slot.attachment) {
                 Some(here) => {
                     here.second = here.second.max(cost.min(here.farthest));
                     here.farthest = here.farthest.max(cost);
                     here.fastest = here.fastest.max(end.rate);
                 }
                 None => known.push(OnSwitch {
-                    attachment: place.attachment,
+                    attachment: slot.attachment,
                     farthest: cost,
                     second: Time::ZERO,
                     fastest: end.rate,

@@ -25,7 +25,7 @@ struct Tree {
 struct Foot {
     switch: u32,
     /// The largest and the second largest round trip over the hosts' links to it.
-    cables: (Time, Time),
+    link_times: (Time, Time),
 }
 
 /// Fills the table of an epoch with `count` trees.
@@ -61,7 +61,7 @@ pub(super) fn fill(
         for &node in &with_row {
             let slot = table.slot(node, number);
             let toward = &next[node as usize * trees.len()..][..trees.len()];
-            if let Some(own) = attached.places.get(graph.host_of[node as usize] as usize) {
+            if let Some(own) = attached.slots.get(graph.host_of[node as usize] as usize) {
                 let own = own.attachment as usize;
                 let ports = feet.iter().map(|feet| port_to(graph, node, feet[own].switch));
                 table.entries[slot] = table.sets.name(&set_of(ports))?;
@@ -113,15 +113,15 @@ impl Foot {
         switches.sort_unstable();
         switches.dedup();
         let switch = switches[number % switches.len()];
-        let mut cables = (Time::ZERO, Time::ZERO);
+        let mut link_times = (Time::ZERO, Time::ZERO);
         for &host in hosts {
             let port = port_to(graph, host, switch).expect("it hangs there");
             let end = graph.ports(host)[port.index()];
             let back = graph.ports(switch)[usize::from(end.peer_port)];
             let cost = hop_costs.both(graph, &end, &back);
-            cables = (cables.0.max(cost), cables.1.max(cost.min(cables.0)));
+            link_times = (link_times.0.max(cost), link_times.1.max(cost.min(link_times.0)));
         }
-        Foot { switch, cables }
+        Foot { switch, link_times }
     }
 }
 
@@ -209,30 +209,30 @@ fn lead(
     mut toward: impl FnMut(u32, PortId),
 ) {
     cancel::check();
-    let mut ways: Vec<Option<(Time, usize)>> = vec![None; graph.nodes()];
-    ways[feet[number].switch as usize] = Some((Time::ZERO, 1));
+    let mut reached: Vec<Option<(Time, usize)>> = vec![None; graph.nodes()];
+    reached[feet[number].switch as usize] = Some((Time::ZERO, 1));
     let mut order = vec![feet[number].switch];
     let mut next = 0;
     while next < order.len() {
         let node = order[next];
         next += 1;
-        let (cost, switches) = ways[node as usize].expect("it is in order");
+        let (cost, switches) = reached[node as usize].expect("it is in order");
         for &port in &tree.ports[node as usize] {
             let end = graph.ports(node)[usize::from(port)];
-            let way = &mut ways[end.peer as usize];
-            if way.is_none() {
+            let known = &mut reached[end.peer as usize];
+            if known.is_none() {
                 let back = graph.ports(end.peer)[usize::from(end.peer_port)];
-                *way = Some((cost + hop_costs.both(graph, &back, &end), switches + 1));
+                *known = Some((cost + hop_costs.both(graph, &back, &end), switches + 1));
                 toward(end.peer, PortId::new(end.peer_port));
                 order.push(end.peer);
             }
         }
     }
-    let (farthest, second) = feet[number].cables;
+    let (farthest, second) = feet[number].link_times;
     for (other, foot) in feet.iter().enumerate() {
-        let (cost, switches) = ways[foot.switch as usize].expect("trees span");
+        let (cost, switches) = reached[foot.switch as usize].expect("trees span");
         if other != number {
-            table.note_round_trip(farthest + cost + foot.cables.0, switches);
+            table.note_round_trip(farthest + cost + foot.link_times.0, switches);
         } else if hosts.len() > 1 {
             table.note_round_trip(farthest + second, switches);
         }
