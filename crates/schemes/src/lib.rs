@@ -3,10 +3,11 @@
 //! A scheme is a reaction point (RP, at the sender), a notification point (NP, at the receiver)
 //! and a congestion point (CP, in the switch). None of them owns a queue, a link or a clock:
 //! inputs are values ("this ACK, with these INT records, at this time"), outputs are values
-//! ("this rate and window", "send this notification", "wake me then"). So the same code could run
-//! in firmware or in a software NIC.
+//! ("this rate and window", "send this notification", "wake me then"). So this code could run in
+//! firmware or in a software NIC.
 //!
-//! [`contract`] holds all plug-in points; [`registry`] lists what there is; each scheme is one file.
+//! [`contract`] has all plug-in points, [`registry`] lists the schemes. Each scheme is a file, with
+//! a folder of its parts if it is large.
 
 #![forbid(unsafe_code)]
 

@@ -129,7 +129,8 @@ impl std::error::Error for ParamError {}
 
 /// A field type that can stand in a parameter table. It says what the parameter is measured in.
 pub trait ParamType: Sized {
-    /// What a declaration says of its values: a range, or `()` for a flag or a [`choice!`](crate::choice!).
+    /// What a declaration says of its values: a range, or `()` for a flag and for a
+    /// [`choice!`](crate::choice!).
     type Allowed;
 
     /// Kind and range, as the registry shows them.
@@ -341,9 +342,9 @@ macro_rules! join_params {
     };
 }
 
-/// Declares a scheme's parameters: a plain struct with the table that describes it. A line has name
-/// and type, the paper's symbol, what is allowed ([`ParamType::Allowed`]) and where the default comes
-/// from.
+/// Declares the parameters of a scheme: a plain struct with the table that describes it. A line has
+/// name and type, the paper's symbol, the allowed values ([`ParamType::Allowed`]) and the source of
+/// the default.
 ///
 /// ```
 /// use schemes::params::{Params, Value};
@@ -382,7 +383,7 @@ macro_rules! join_params {
 /// );
 /// ```
 ///
-/// A range of another type than the field's is no program:
+/// A range of another type than the field's does not compile:
 ///
 /// ```compile_fail,E0308
 /// schemes::params! {

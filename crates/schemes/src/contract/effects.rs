@@ -1,8 +1,8 @@
 use super::{Address, Scheme};
 use units::{PortId, Time};
 
-/// What a host's hooks work with: the time, the parameters, the state that QPs share, and a way to
-/// send control packets to the QP's other end.
+/// What hooks of a host work with: the time, the parameters, the state that QPs share, and a way to
+/// send control packets to the other end of the QP.
 pub struct HostCx<'a, S: Scheme> {
     /// The time of the event.
     pub now: Time,
@@ -38,7 +38,7 @@ pub enum SwitchEffect<C> {
     ToHost(Address, QpEnd, C),
     /// Send a control packet to the node at the other end of a port's link.
     ToLink(PortId, C),
-    /// Look again at the gates of a port.
+    /// Call the gates of a port again.
     Wake(PortId),
 }
 

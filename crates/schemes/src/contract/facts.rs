@@ -1,7 +1,7 @@
 use super::LinkRates;
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
-/// What a reaction point may know of its QP's path when it opens.
+/// What a reaction point may know of the path of its QP. Given when the QP opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFacts {
     /// Rate of the sender's port.
@@ -21,7 +21,7 @@ pub struct PathFacts {
     pub payload: Bytes,
     /// Wire bytes of a full packet.
     pub packet_bytes: Bytes,
-    /// What codes of rates stand for.
+    /// The rates that [`RateCode`](super::RateCode)s stand for.
     pub rates: LinkRates,
 }
 
@@ -62,14 +62,14 @@ pub struct PortFacts {
     pub delay: Time,
     /// The node at the other end.
     pub peer: NodeId,
-    /// Whether that is a host.
+    /// Whether the peer is a host.
     pub peer_is_host: bool,
-    /// Queue length at which an ingress pauses its peer, where it is fixed.
+    /// Queue length at which an ingress pauses its peer, if the threshold is fixed.
     pub xoff: Bytes,
-    /// Queue length at which it lets the peer go on, where it is fixed.
+    /// Queue length at which an ingress ends the pause, if the threshold is fixed.
     pub xon: Bytes,
-    /// How far below the length at which it paused the peer it lets it go on (Xoff - Xon), fixed
-    /// or not.
+    /// Xoff - Xon: how far the queue must fall below the length at which the ingress paused its
+    /// peer before it ends the pause. Also set if thresholds are not fixed.
     pub resume_offset: Bytes,
     /// Queue length up to which RED marks nothing here; unlimited without RED.
     pub kmin: Bytes,
@@ -80,11 +80,11 @@ pub struct PortFacts {
 /// Where a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostLocation {
-    /// The node that its (first) port leads to: its ToR switch, where it hangs on one.
+    /// The node at the other end of its first port: its ToR switch, if it is attached to one.
     pub tor: NodeId,
-    /// Number of its rack among the racks of the network: one for each such node, in their order.
+    /// Number of its rack. Racks are numbered in the order of these nodes, one for each.
     pub rack: u32,
-    /// Number of its pod: racks are in one pod where they reach each other below tier 3.
+    /// Number of its pod. Racks that reach each other below tier 3 are in one pod.
     pub pod: u32,
     /// Rate of its (first) port.
     pub rate: Rate,
@@ -134,9 +134,9 @@ pub struct ClassSpec {
     pub limit: QueueLimit,
     /// Share of the link's rate that it may take at most, in wire bytes; 1 for all of it.
     pub share: f64,
-    /// Packets that may follow one another at once after a silence, where the share is below 1: the
-    /// depth of a token bucket. 1 spaces them all.
+    /// Depth of the token bucket in packets, if the share is below 1: up to this many packets leave
+    /// back to back after a silence. 1 spaces all packets.
     pub burst: u32,
-    /// Data, ACKs and control packets must not go before it: a run in which they may is refused.
+    /// It has priority over data, ACKs and control packets; a run in which it has not is refused.
     pub first: bool,
 }

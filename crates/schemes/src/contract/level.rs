@@ -1,8 +1,9 @@
-//! Levels: what a congestion point's hooks may do, and so how freely a switch may be worked.
+//! Levels: what the hooks of a congestion point may do. The level decides in which order the fabric
+//! may handle the events of a switch.
 //!
 //! A port may be drained lazily, long after its packets left in simulated time, only if their
-//! departure can't reach another port. The level is a type, and the contexts that it hands to the
-//! hooks make what it forbids impossible to write.
+//! departures cannot act on another port. The level is a type. The contexts that it gives to hooks
+//! have no methods for what it forbids, so that a hook that breaks the rule does not compile.
 
 use super::effects::{QpEnd, SwitchEffect, SwitchEffects};
 use super::{Address, PortView, Scheme};
@@ -42,7 +43,7 @@ pub struct LocalCx {
     pub now: Time,
 }
 
-/// The time of the event, and packets may be sent.
+/// The time of the event. Packets may be sent.
 pub struct EmitCx<'a, S: Scheme> {
     /// The time of the event.
     pub now: Time,
@@ -60,7 +61,7 @@ impl<S: Scheme> EmitCx<'_, S> {
     }
 }
 
-/// The time of the event, packets may be sent, ports woken, and other ports looked at.
+/// The time of the event. Packets may be sent, ports woken, and other ports read.
 pub struct FullCx<'a, S: Scheme> {
     /// The time of the event.
     pub now: Time,
@@ -69,7 +70,7 @@ pub struct FullCx<'a, S: Scheme> {
 }
 
 impl<'a, S: Scheme> FullCx<'a, S> {
-    /// Made by the fabric. `views` is empty where the level does not look at other ports.
+    /// Made by the fabric. `views` is empty if the level does not read other ports.
     pub fn new(now: Time, effects: &'a mut SwitchEffects<S::Ctl>, views: &'a [PortView]) -> Self {
         FullCx { now, effects, views }
     }
@@ -81,7 +82,7 @@ impl<'a, S: Scheme> FullCx<'a, S> {
     pub fn to_link(&mut self, port: PortId, ctl: S::Ctl) {
         self.effects.push(SwitchEffect::ToLink(port, ctl));
     }
-    /// Has the gates of `port` looked at again.
+    /// Has the gates of `port` called again.
     pub fn wake(&mut self, port: PortId) {
         self.effects.push(SwitchEffect::Wake(port));
     }
@@ -91,18 +92,19 @@ impl<'a, S: Scheme> FullCx<'a, S> {
     }
 }
 
-/// What the fabric has at a departure; what a level passes on of it is its own matter.
+/// What the fabric has at a departure. A level gives its hooks all of it or a part.
 pub struct Departure<'a, S: Scheme> {
     /// The time of the event.
     pub now: Time,
-    /// Effects, drained after the hook where the level allows them.
+    /// Effects, applied after the hook if the level allows them.
     pub effects: &'a mut SwitchEffects<S::Ctl>,
-    /// All ports, kept up to date where the order is strict.
+    /// All ports. Kept up to date if the order is strict.
     pub views: &'a [PortView],
 }
 
-/// Marks and stamps only: RED, INT, a ternary detector. Nothing goes from one port to another, so hooks of
-/// one port may be called for times that have passed at another: what they share must not depend on it.
+/// Hooks only mark and stamp: RED, INT, a ternary detector. Nothing goes from one port to another.
+/// Hooks of one port may be called for times that have passed at another port, so state that ports
+/// share must not depend on the order between ports.
 #[derive(Clone, Copy, Debug)]
 pub struct PortLocal;
 
@@ -125,7 +127,7 @@ impl Level for PortLocal {
     }
 }
 
-/// Sends packets too, but only when something arrives or a timer fires.
+/// Hooks may also send packets, but only when something arrives or a timer fires.
 #[derive(Clone, Copy, Debug)]
 pub struct Emits;
 
@@ -148,7 +150,8 @@ impl Level for Emits {
     }
 }
 
-/// Departures act on other ports too, or look at them: gates, credits, another port's counters.
+/// Departures may act on other ports or read them: gates, credits, counters of another port. The
+/// fabric handles every departure as an event, in time order.
 #[derive(Clone, Copy, Debug)]
 pub struct Strict;
 

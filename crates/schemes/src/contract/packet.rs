@@ -20,7 +20,8 @@ pub enum PacketKind {
 }
 
 impl PacketKind {
-    /// Whether switches send it on: it is not meant for the other end of a link.
+    /// Returns whether switches forward it. Link control and PFC frames end at the other end of a
+    /// link.
     #[inline(always)]
     pub fn is_routed(self) -> bool {
         !matches!(self, PacketKind::LinkControl | PacketKind::Pfc)
@@ -40,7 +41,7 @@ pub enum EcnCodePoint {
     CongestionExperienced,
 }
 
-/// Where a QP's packets come from and go to; a switch that wants to notify a sender keeps this.
+/// Where the packets of a QP come from and go to. A switch that wants to notify a sender keeps it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     /// The sending host: its index among the hosts.
@@ -58,7 +59,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// What only this QP has, as the five-tuple: the receiver, and the QP's number there.
+    /// Returns a key of the QP that is unique, as its five-tuple is: the receiver, and the number
+    /// of the QP there.
     #[inline]
     pub fn qp(&self) -> u64 {
         u64::from(self.dst) << 32 | u64::from(self.receiver_slot)
@@ -83,15 +85,15 @@ bitflags::bitflags! {
 }
 
 impl Flags {
-    /// These where `condition` holds, else none.
+    /// Returns these flags if `condition` holds, else none.
     #[inline(always)]
     pub fn when(self, condition: bool) -> Flags {
         if condition { self } else { Flags::empty() }
     }
 }
 
-/// The header of every packet. Packed into 52 bytes, so that with the arena's link and 8 bytes of its
-/// scheme a packet fits a cache line of 64 bytes.
+/// The header of every packet. It takes 52 bytes, so that a packet with the arena's link and 8
+/// bytes of its scheme fits a cache line of 64 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]
 pub struct Header {
@@ -120,18 +122,18 @@ pub struct Header {
 }
 
 impl Header {
-    /// What a port must know of it to send it.
+    /// Returns what a port needs to send the packet.
     #[inline(always)]
     pub fn kind_priority_size(&self) -> (PacketKind, u8, u16) {
         (self.kind, self.priority, self.size)
     }
-    /// The hosts that it travels from and to.
+    /// Returns the hosts that the packet travels from and to.
     #[inline]
     pub fn route_ends(&self) -> (u32, u32) {
         let Address { src, dst, .. } = self.address;
         if self.flags.contains(Flags::TO_SOURCE) { (dst, src) } else { (src, dst) }
     }
-    /// The host that it travels to.
+    /// Returns the host that the packet travels to.
     #[inline]
     pub fn destination(&self) -> u32 {
         self.route_ends().1

@@ -22,7 +22,7 @@ struct LinkRate {
 impl Eq for LinkRate {}
 
 impl LinkRates {
-    /// This many rates can have a code.
+    /// How many rates can have a code.
     pub const MAX: usize = 1 << u8::BITS;
 
     /// A code for each of these rates, as long as there are codes.
@@ -36,25 +36,26 @@ impl LinkRates {
         LinkRates(RATES.iter().chain(&others).map(known).collect())
     }
 
-    /// How many there are. Where they are more than [`MAX`](Self::MAX), the last have no code.
+    /// Returns how many rates there are. If they are more than [`MAX`](Self::MAX), the last have no
+    /// code.
     pub fn count(&self) -> usize {
         self.0.len()
     }
     /// The code of a rate that was given to [`new`](Self::new).
     ///
     /// # Panics
-    /// Where it was not.
+    /// If it was not.
     pub fn code(&self, rate: Rate) -> RateCode {
         let place =
             self.0.iter().position(|known| known.rate == rate).expect("it is a link's rate");
         RateCode(u8::try_from(place).unwrap_or(u8::MAX))
     }
-    /// The rate that it stands for.
+    /// Returns the rate that a code stands for.
     #[inline]
     pub fn rate(&self, code: RateCode) -> Rate {
         self.0.get(usize::from(code.0)).map_or(Rate::ZERO, |known| known.rate)
     }
-    /// The same in bytes per picosecond.
+    /// Returns the rate that a code stands for, in bytes per picosecond.
     #[inline]
     pub fn bytes_per_ps(&self, code: RateCode) -> f64 {
         self.0.get(usize::from(code.0)).map_or(0.0, |known| known.bytes_per_ps)

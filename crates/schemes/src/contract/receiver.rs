@@ -8,17 +8,18 @@ pub trait Np<S: Scheme>: Sized + Send + 'static {
     /// Whether it has a timer: [`Present`](super::Present) with an implementation of
     /// [`NpTimer`](super::NpTimer), else [`Absent`].
     type Timer: NpTimerSlot<S, Self>;
-    /// The first packet of a QP arrived at `now`.
+
+    /// Makes the notification point of a QP whose first packet arrived at `now`.
     fn open(params: &S::Params, host: &mut S::Host, now: Time) -> Self;
-    /// A data packet arrived, in order or not: what it tells of the network is told even where its bytes are
-    /// discarded.
+    /// Called for every data packet, in order or not. Its ECN mark and INT records count even if
+    /// the payload is discarded.
     fn on_packet(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &S::Meta) {}
-    /// The same packet, after that, where it arrived in order. `meta` is what it carried and becomes what
-    /// its ACK carries.
+    /// Called for every data packet that arrives in order, after [`on_packet`](Np::on_packet).
+    /// `meta` is what the packet carried and becomes what its ACK carries.
     fn on_in_order_data(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &mut S::Meta) {}
-    /// One of the scheme's control packets arrived from the sender.
+    /// Called when one of the scheme's control packets arrives from the sender.
     fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
-    /// The last byte of a message arrived. `is_last`: the QP has no other.
+    /// Called when the last byte of a message arrives. `is_last`: the QP has no other message.
     fn on_message_end(&mut self, _cx: &mut HostCx<'_, S>, _is_last: bool) {}
 }
 

@@ -37,26 +37,28 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// The congestion point, one per switch that takes part.
     type Cp: Cp<Self>;
 
-    /// Refuses values that do not go together.
+    /// Refuses values that contradict each other.
     fn check(_params: &Self::Params) -> Result<(), ParamError> {
         Ok(())
     }
-    /// Refuses a switch that the parameters do not go with.
+    /// Refuses a switch that the parameters do not fit.
     fn check_switch(_params: &Self::Params, _facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         Ok(())
     }
-    /// Bytes that [`Meta`](Scheme::Meta) adds to a data packet and to an ACK on the wire.
+    /// Returns the bytes that [`Meta`](Scheme::Meta) adds to a data packet and to an ACK on the
+    /// wire.
     fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
         (0, 0)
     }
-    /// The state shared by the QPs of a host.
+    /// Makes the state that the QPs of a host share.
     fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host;
-    /// A control packet reached a host for a QP that is over.
+    /// Called when a control packet reaches a host and its QP is over.
     fn on_late_ctl(_host: &mut Self::Host, _ctl: &Self::Ctl) {}
-    /// What a host counted, by name: the same names at every host. The summary has their sums.
+    /// Returns what a host counted, by name. All hosts return equal names; the summary has the
+    /// sums.
     fn counters(_host: &Self::Host) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
-    /// The congestion point of a switch; `None` where that switch takes no part.
+    /// Makes the congestion point of a switch. `None`: that switch takes no part.
     fn congestion_point(params: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Self::Cp>;
 }

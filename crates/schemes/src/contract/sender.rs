@@ -6,23 +6,23 @@ use units::{Bytes, Rate, Time};
 /// What a sender may do now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SendLimits {
-    /// Pacing rate, in wire bytes; at or above the line rate means unpaced. A law keeps to the line
-    /// rate or says [`EVERYTHING`](SendLimits::UNLIMITED)'s, as probes show the number; and to at least the
-    /// scheme's parameter `min_rate` (or the line rate, if that is less), where it has one of this
-    /// name.
+    /// Pacing rate, in wire bytes; the line rate or more means unpaced. Probes show the number, so
+    /// a law returns at most the line rate, or the rate of [`UNLIMITED`](SendLimits::UNLIMITED). If
+    /// the scheme has a parameter `min_rate`, the rate is at least that or the line rate, whichever
+    /// is less.
     pub rate: Rate,
-    /// A packet may leave while fewer payload bytes than this are in flight: the last one may
-    /// overshoot by less than a packet, and a window of one byte is one of a packet. None at all stops
-    /// the QP for good, unless [`next_timer`](super::RpTimer::next_timer) or a control packet opens it again.
+    /// Payload bytes in flight below which a packet may leave. The last packet may overshoot it by
+    /// less than a packet, so a window of one byte lets one packet go. A window of 0 stops the QP
+    /// for good, unless a timer ([`RpTimer`](super::RpTimer)) or a control packet opens it.
     pub window: Bytes,
-    /// First byte of the QP's stream that has no permission yet (credit schemes).
+    /// First byte of the QP's stream for which the sender has no credit (credit schemes).
     pub credit_limit: u64,
     /// No data before this time.
     pub not_before: Time,
 }
 
 impl SendLimits {
-    /// Line rate, no window.
+    /// Line rate, no window, no credits.
     pub const UNLIMITED: SendLimits = SendLimits {
         rate: Rate::from_bps(u64::MAX),
         window: Bytes::UNLIMITED,
@@ -46,17 +46,20 @@ pub struct Ack<'a, S: Scheme> {
     pub echo: EcnCodePoint,
     /// From the data packet's departure at the sender to this ACK's arrival.
     pub rtt: Time,
-    /// What the ACK carries for the scheme. A NACK carries what the packet out of order did.
+    /// What the ACK carries for the scheme. A NACK carries what the packet that was out of order
+    /// carried.
     pub meta: &'a S::Meta,
 }
 
 impl<S: Scheme> Ack<'_, S> {
-    /// Whether it acknowledges anything; NACKs and repeated ACKs tell of packets that were thrown away.
+    /// Returns whether it acknowledges bytes that were not acknowledged before. NACKs and repeated
+    /// ACKs do not: they answer packets that the receiver discarded.
     #[inline]
     pub fn acks_new_data(&self) -> bool {
         !self.nack && self.newly_acked != Bytes::ZERO
     }
-    /// First byte not sent yet; after a NACK the sender goes back, and what lies beyond is not sent.
+    /// Returns the first byte that counts as not sent. After a NACK that is `next_expected`,
+    /// because the sender goes back to it.
     #[inline]
     pub fn highest_sent(&self) -> u64 {
         if self.nack { self.next_expected } else { self.next_to_send }
@@ -92,24 +95,26 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     /// Whether a change of the rate moves the time of the next packet.
     const PACING: Pacing = Pacing::FromNextPacket;
 
-    /// A QP begins at `now`.
+    /// Makes the reaction point of a QP that begins at `now`.
     fn open(params: &S::Params, host: &mut S::Host, path: &PathFacts, now: Time) -> Self;
-    /// What the QP may do now. Read after each hook.
+    /// Returns what the QP may do now. Read after each hook.
     fn limits(&self) -> SendLimits;
-    /// A data packet leaves; its header and what it carries may still be written. The gap to the
-    /// next one is computed from [`limits`](Rp::limits) after this.
+    /// Called for each data packet that leaves; the hook may write into its header and `meta`. The
+    /// gap to the next packet is computed from [`limits`](Rp::limits) after this.
     fn on_send(&mut self, _cx: &mut HostCx<'_, S>, _data: &mut Header, _meta: &mut S::Meta) {}
-    /// An ACK or NACK arrived.
+    /// Called when an ACK or NACK arrives.
     fn on_ack(&mut self, _cx: &mut HostCx<'_, S>, _ack: &Ack<'_, S>) {}
-    /// One of the scheme's control packets arrived.
+    /// Called when one of the scheme's control packets arrives.
     fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
-    /// A message was posted, or the last byte of all that were posted left for the first time. `left`
-    /// bytes are still to be sent for the first time. Not called as other bytes leave.
+    /// Called when a message is posted, and when the last byte of all posted messages leaves for
+    /// the first time. `left` bytes are still to be sent for the first time. Not called for the
+    /// bytes in between.
     fn on_backlog(&mut self, _cx: &mut HostCx<'_, S>, _left: Bytes) {}
-    /// Nothing was acknowledged for the retransmission timeout: the sender goes back.
+    /// Called when nothing was acknowledged for the retransmission timeout and the sender goes
+    /// back.
     fn on_retransmission_timeout(&mut self, _cx: &mut HostCx<'_, S>) {}
-    /// The value of a quantity at `now`, for a probe: finite and not negative; must not change what
-    /// follows.
+    /// Returns the value of a quantity at `now`, for a probe: finite and not negative. `None`:
+    /// there is none. By default the rate and the window of [`limits`](Rp::limits), if they limit.
     fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         let limits = self.limits();
         match what {

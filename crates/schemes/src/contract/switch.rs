@@ -15,16 +15,16 @@ pub struct PortView {
     pub rate: Rate,
     /// Bytes waiting at it, all priorities, without the packet at hand.
     pub queue_bytes: u64,
-    /// Bytes waiting in the queue of the packet's priority, without the packet at hand; where a
-    /// port is looked at without a packet (peeking, timers) the same as `queue_bytes`.
+    /// Bytes waiting in the queue of the packet's priority, without the packet at hand. Equal to
+    /// `queue_bytes` if a port is looked at without a packet (peeking, timers).
     pub class_bytes: u64,
-    /// Bytes that it has sent, before the packet at hand.
+    /// Bytes sent before the packet at hand.
     pub tx_bytes: u64,
     /// When its last packet began to leave.
     pub last_departure: Time,
 }
 
-/// A quantity that a congestion point keeps for a flow, or for the flows that it takes together.
+/// A quantity that a congestion point keeps for a flow, or for a group of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwitchFlowMetric {
     /// Bytes that wait in a queue of the flow's own.
@@ -43,8 +43,8 @@ pub trait Ports<P> {
     fn port(&mut self, port: PortId) -> (&mut P, &PortView);
 }
 
-/// Congestion point: what a switch does for the scheme. `Self` is the state per switch,
-/// [`Port`](Cp::Port) what it keeps beside each of the fabric's ports.
+/// Congestion point: what a switch does for the scheme. `Self` is the state of a switch,
+/// [`Port`](Cp::Port) the state of each of its ports.
 pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// What its hooks may do, which decides how freely the fabric may order the work of a switch.
     type Level: Level;
@@ -63,10 +63,11 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// Whether it has a timer.
     type Timer: CpTimerSlot<S, Self>;
 
-    /// The state of a port at the start.
+    /// Makes the state of a port.
     fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port;
-    /// Whether the scenario's RED may mark a data packet at a port. Asked where RED decides: as the
-    /// packet begins to leave, before [`on_depart`](Cp::on_depart), or as it joins the queue.
+    /// Returns whether the scenario's RED may mark a data packet at a port. Called when RED
+    /// decides: as the packet begins to leave, before [`on_depart`](Cp::on_depart), or as it joins
+    /// the queue.
     fn may_mark(
         &self,
         _port: &Self::Port,
@@ -76,7 +77,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> bool {
         true
     }
-    /// A packet begins to leave through a port.
+    /// Called for every packet that begins to leave through a port, PFC frames excepted.
     fn on_depart(
         &mut self,
         _cx: &mut <Self::Level as Level>::Depart<'_, S>,
@@ -85,7 +86,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _packet: &mut Packet<S>,
     ) {
     }
-    /// A packet that waited at a port is dropped instead of leaving, as the port's link failed.
+    /// Called for a packet that waited at a port and is dropped because the port's link failed.
     fn on_drop(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
@@ -94,7 +95,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _packet: &Packet<S>,
     ) {
     }
-    /// The peer of a port paused or resumed one of its priorities, or its link failed, which ends a pause.
+    /// Called when the peer of a port pauses or resumes one of its priorities, and when the port's
+    /// link fails, which ends a pause.
     fn on_pfc(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
@@ -104,12 +106,13 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _paused: bool,
     ) {
     }
-    /// The state of a port as a finite number, for a probe (a ternary detector's state, a fair rate).
+    /// Returns the state of a port as a finite number, for a probe: the state of a ternary
+    /// detector, a fair rate.
     fn observe(&self, _port: &Self::Port, _now: Time) -> Option<f64> {
         None
     }
-    /// What the switch keeps for a flow from host `src` to host `dst` on it (their indices among the
-    /// hosts), for a probe; asked of the flow's first switch.
+    /// Returns what the switch keeps for a flow from host `src` to host `dst`, which are indices
+    /// among the hosts. Called by probes, at the flow's first switch.
     fn observe_flow(
         &self,
         _src: u32,
@@ -119,8 +122,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> Option<f64> {
         None
     }
-    /// What the switch counted, by name: the same names at every switch. The summary has their
-    /// sums.
+    /// Returns what the switch counted, by name. All switches return equal names; the summary has
+    /// the sums.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
