@@ -16,17 +16,17 @@
 //!                                   v                                                 v
 //!                      (reorder_arrivals) ──> advance ──next event──────────────> window ends
 //!
-//! group with a hub: a rack, whose switch is the hub
+//! group with a hub: a rack, whose switch is the hub; its members are the hosts
 //!
-//!   every leaf:         add_couplings      who may exchange packets in this window?
-//!   hub:                advance_downlinks  packets for uncoupled leaves; keeps the rest
+//!   every member:       add_couplings      who may exchange packets in this window?
+//!   hub:                advance_downlinks  packets for uncoupled members; keeps the rest
 //!                             │
 //!                             ├─ false ──> as a group without a hub
 //!                             v
-//!   coupled leaves,     advance            in turn, in steps as short as their links;
+//!   coupled members,    advance            in turn, in steps as short as their links;
 //!     and hub:          advance_coupled    packets between them; keeps those for the uplinks
-//!   uncoupled leaves:   as a group of one device (no prefetch), each once for the whole window
-//!   hub:                advance_uplinks    everything that was kept, and what the leaves sent
+//!   uncoupled members:  as a group of one device (no prefetch), each once for the whole window
+//!   hub:                advance_uplinks    everything that was kept, and what the members sent
 //!
 //! group without a hub: several devices, joined by short links
 //!
@@ -88,7 +88,7 @@ pub trait Device: Send {
         couplings.iter_mut().for_each(|coupling| *coupling += 1);
     }
 
-    /// Handles, as the hub of a group, the part of the window that goes to uncoupled devices of the
+    /// Handles, as the hub of a group, the arrivals of the window for uncoupled devices of the
     /// group. The arrivals are in no order.
     ///
     /// It keeps arrivals for coupled devices by [`Window::keep_for_coupled`], and arrivals for the
@@ -128,7 +128,7 @@ pub trait Device: Send {
     fn prefetch(&self, _arrivals: usize) {}
 
     /// May put arrivals of the same instant into another order. Called with
-    /// [`TieBreak::DeviceOrder`] only, before the arrivals are handled, once for each arrival.
+    /// [`TieBreak::DeviceOrder`] only, before the arrivals are handled. Each arrival is in exactly one call.
     #[inline]
     fn reorder_arrivals(&mut self, _arrivals: &mut Arrivals<'_, '_, Self::Packet>) {}
 }

@@ -3,7 +3,8 @@
 //! # The idea: windows and mailboxes
 //!
 //! A [`Device`] owns all its state. Devices act on each other only by sending packets over
-//! [`Link`]s, and a link takes time. The shortest delay of any link is the *lookahead*. Whatever a
+//! [`Link`]s, and a link takes time. The shortest delay between two groups of devices (see below; without
+//! groups, of any link) is the *lookahead*. Whatever a
 //! device does in a span no longer than the lookahead cannot reach another device within that span.
 //!
 //! So the engine divides time into *windows* no longer than the lookahead. In a window all devices
@@ -27,7 +28,7 @@
 //!
 //! # Why threads change nothing
 //!
-//! Nothing that depends on threads is ever compared. A device handles its arrivals in the order of
+//! No order of events depends on threads. A device handles its arrivals in the order of
 //! time, class, port and position on the link. Among ports the order changes with time, so no port
 //! is always first. The handle of a packet, or the moment at which it was sent in real time, never
 //! decides.

@@ -112,8 +112,7 @@ impl<S: Scheme> Device for NodeDevice<S> {
 /// packet crosses the threshold. They are:
 /// - that packet itself;
 /// - what arrives while the pause frame waits for the packet on the wire, is sent and travels;
-///   pause
-///   frames of the other priorities may go first;
+///   pause frames of the other priorities may go first;
 /// - the packet that the peer has just begun to send when the pause arrives;
 /// - what is on the link at that time;
 /// - what has arrived and is not handled yet: the switch has a latency for all but PFC frames.

@@ -1,4 +1,4 @@
-//! The values that the scenario and the simulator share: nodes, links, messages, settings, probes.
+//! The values that the scenario and the simulator share: nodes, links, outages and messages.
 //!
 //! All are plain data. The scenario checks them and fills in every default; the fabric trusts them.
 //! What a scenario file may say (quantities as texts, selectors, defaults left out) is described by

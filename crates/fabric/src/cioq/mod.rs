@@ -11,7 +11,8 @@
 //! empty switch thus adds no time, like the shared-memory switch, and ideal completion times hold
 //! for both.
 //!
-//! # Order of events Everything is handled in time order. At one instant, arrivals come before
+//! # Order of events
+//! Everything is handled in time order. At one instant, arrivals come before
 //! timers, timers before departures, departures before crossings, crossings before probes. What
 //! crosses to an idle port leaves at that instant.
 //!

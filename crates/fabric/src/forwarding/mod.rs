@@ -1,7 +1,8 @@
 //! Forwarding policies: how a switch selects one of several next hops, packet by packet.
 //!
 //! Routing says which next hops are equally good. A policy chooses among them. It belongs to the
-//! fabric and knows no congestion-control scheme.
+//! fabric and knows no congestion-control scheme. On CIOQ switches a scheme may override the choice
+//! ([`InputQueues::reroute`](schemes::contract::InputQueues::reroute)).
 //!
 //! # How to add a policy
 //! Write a file beside `ecmp.rs` with a type that implements [`Forwarding`], and add a variant for

@@ -5,13 +5,13 @@
 //! is the PFC threshold. With fixed thresholds (`fixed.rs`) an ingress pauses its peer at Xoff
 //! bytes and may fill Xoff plus its headroom. With a dynamic threshold (`dynamic.rs`) an ingress
 //! first fills a reserve of its own. It then takes from the shared part of the buffer, up to alpha
-//! times what is free of it, and then from its headroom. It pauses its peer when it uses the
-//! headroom.
+//! times what is free of it, and then from its headroom. It pauses its peer when it reaches
+//! that threshold or uses the headroom.
 //!
 //! Data that PFC does not protect (`lossy.rs`) may fill what is left of the buffer. It takes
 //! nothing that a protected ingress counts on.
 //!
-//! `admission.rs` stores and releases packets. A packet needs no exact check while the buffer holds
+//! `admission.rs` stores and releases packets, and decides on pauses, resumes and drops. A packet needs no exact check while the buffer holds
 //! little: [`Mmu::below_all_limits`] compares one sum with one constant.
 
 mod admission;

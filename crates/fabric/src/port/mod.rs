@@ -265,7 +265,8 @@ impl Port {
     /// `entry` otherwise. The caller keeps the counters up to date, here and in the four functions
     /// that follow.
     ///
-    /// # Safety As with [`pop_or_take`](engine::Window::pop_or_take).
+    /// # Safety
+    /// As with [`pop_or_take`](engine::Window::pop_or_take).
     #[inline(always)]
     pub(crate) unsafe fn take_first<S: Scheme>(
         &mut self,

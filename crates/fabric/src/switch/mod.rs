@@ -1,6 +1,7 @@
 //! An output-queued switch with a shared buffer.
 //!
-//! # Order of events At one instant, arrivals come before timers, timers before departures,
+//! # Order of events
+//! At one instant, arrivals come before timers, timers before departures,
 //! departures before probes.
 //!
 //! Departures are not events. Before a port is touched at time t, it is *drained*: it sends all

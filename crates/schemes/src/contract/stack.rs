@@ -3,8 +3,8 @@
 use super::{Both, Cp, Level, Packet, PortFacts, PortView, Scheme, SwitchFlowMetric};
 use units::{Priority, Time};
 
-/// `A` on top of `B`, which must share a level. On the way in `A` sees a packet first, on the way
-/// out `B` does. What needs one answer (a port, a sub-queue, a gate) is `A`'s if it has one.
+/// `A` on top of `B`, which must share a level. `A` sees an arriving packet first, `B` a departing
+/// one. What needs one answer (a port, a sub-queue, a gate) is `A`'s if it has one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stack<A, B>(
     /// The upper congestion point.

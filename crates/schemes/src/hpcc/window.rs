@@ -23,7 +23,7 @@ fn float(number: u64) -> f64 {
 pub struct Bottleneck {
     /// Index of its record.
     pub hop: usize,
-    /// Its normalised bytes in flight since the previous ACK (u, line 5).
+    /// Its normalised bytes in flight since the previous ACK (u, lines 5 to 7).
     pub inflight: f64,
 }
 
@@ -270,15 +270,15 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// MeasureInflight (lines 1 to 10): updates U and L. Returns `None` if there is nothing to
-    /// compare with: on the first ACK, without any switch, if no records came for long, or if the
-    /// path has changed (known only if records carry its number).
+    /// MeasureInflight (lines 1 to 10): updates U, and L (line 27). Returns `None` if there is
+    /// nothing to compare with: on the first ACK, without any switch, if no records came for long,
+    /// or if the path has changed (known only if records carry its number).
     pub fn measure(&mut self, now: Time, ack: &IntStack<N>) -> Option<Bottleneck> {
         let Law { format, rates, base_rtt, .. } = &*self.law;
         self.records.prepare_for(*format, now, ack);
         // The largest u so far, as bits plus 1; 0 is none. For numbers that are not negative, bits
-        // sort as the numbers do. A branch on which link is the
-        // busiest would be mispredicted often, and this form needs none.
+        // sort as the numbers do. A branch on which link is the busiest would be mispredicted
+        // often, and this form needs none.
         let (mut max_bits, mut max_hop, mut max_span) = (0, 0, 0);
         for (hop, (new, old)) in ack.aligned_with(&self.records).enumerate() {
             let span = format.span(&new, &old).ps();
@@ -312,6 +312,7 @@ impl<const N: usize> ReactionPoint<N> {
     /// reference window is updated, too.
     pub fn compute_window(&mut self, full: bool) {
         let Law { eta, max_stage, increase, .. } = *self.law;
+        // Line 12.
         let multiplicative = self.utilisation >= eta || self.inc_stage >= max_stage;
         let base = if multiplicative {
             // An idle path has U = 0: the quotient is infinite, and is clamped like any other.

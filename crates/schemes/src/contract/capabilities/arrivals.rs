@@ -42,7 +42,7 @@ impl From<Verdict> for HoldVerdict {
     }
 }
 
-/// Sees packets as they arrive. Switches off the fabric's path for plain switches.
+/// Sees packets as they arrive. Turns off the fast paths 1 to 5 of ARCHITECTURE.md.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says `hooks!(arrivals)` and does not implement `OnArrival`",
     label = "named here"
@@ -58,8 +58,8 @@ pub trait OnArrival<S: Scheme>: Cp<S, Arrivals = Present> {
     ) -> Verdict;
 }
 
-/// Sees packets as they arrive, and may hold them. Switches off the fabric's path for plain
-/// switches.
+/// Sees packets as they arrive, and may hold them. Turns off the fast paths 1 to 5 of
+/// ARCHITECTURE.md.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says `hooks!(holding_arrivals)` and does not implement `OnArrivalOrHold`",
     label = "named here"

@@ -12,7 +12,7 @@ pub enum Crossing {
     Allowed,
     /// It may only if the output's queue is empty and nothing else may cross to it.
     AllowedIfLast,
-    /// It may not before an effect or a timer.
+    /// It may not before a hook wakes the port or a timer fires.
     Blocked,
 }
 
@@ -49,7 +49,8 @@ pub trait InputQueues<S: Scheme>: Cp<S, InputQueues = Present> {
         out_port: PortId,
         header: &Header,
     );
-    /// The port that data takes instead of `chosen`, one of `equal_cost`; `chosen` to leave it.
+    /// The port that data takes instead of `chosen`, which the forwarding policy selected. One of
+    /// `equal_cost`; `chosen` to leave it.
     /// Called before [`on_input`](InputQueues::on_input).
     fn reroute(
         &mut self,

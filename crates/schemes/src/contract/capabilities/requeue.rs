@@ -19,8 +19,8 @@ pub enum DequeueAction {
     RequeueAndStall,
 }
 
-/// Sends packets back to the tail of their queue. Switches off the fabric's path for plain
-/// switches, and does not go with sub-queues.
+/// Sends packets back to the tail of their queue. Turns off the fast paths 1 to 5 of
+/// ARCHITECTURE.md, and does not go with sub-queues.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says `hooks!(requeue)` and does not implement `Requeue`",
     label = "named here"
