@@ -283,6 +283,7 @@ fn chassis<S: Scheme>(
         recorder: Recorder::new(&setup.records, NodeId::new(node), ports.len()),
         drops_listed: Vec::new(),
         audit: SwitchAudit::default(),
+        generated_bytes: 0,
         common: Arc::clone(common),
         node,
         ports,

@@ -97,8 +97,9 @@ impl<S: Scheme> CioqSwitch<S> {
             egress.on_dequeue(now, marks, packet);
             egress.port.transmit(window, now, kind_priority_size, handle);
             if ingress != NO_INGRESS {
-                self.chassis.audit.departed += u64::from(size);
                 self.crossed -= u64::from(size);
+            } else {
+                self.chassis.generated_bytes += u64::from(size);
             }
         }
         self.chassis.next_departure(port);

@@ -426,7 +426,6 @@ impl<S: Scheme> CioqSwitch<S> {
         egress.notify_dequeue(now, packet);
         egress.port.count_direct(size);
         egress.port.transmit(window, now, kind_priority_size, handle);
-        self.chassis.audit.departed += u64::from(size);
     }
 
     /// Returns whether a packet of `size` bytes fits into the present queue of an output.

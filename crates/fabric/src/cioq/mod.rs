@@ -140,6 +140,6 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Returns the audit at the end of a run.
     pub(crate) fn final_audit(&self) -> SwitchAudit {
         debug_assert_eq!(self.inputs.used(), self.chassis.mmu.used());
-        SwitchAudit { stored: self.inputs.used() + self.crossed, ..self.chassis.audit }
+        self.chassis.final_audit(self.inputs.used() + self.crossed)
     }
 }

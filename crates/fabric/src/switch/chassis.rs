@@ -117,6 +117,8 @@ pub(crate) struct Chassis<S: Scheme> {
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) drops_listed: Vec<LosslessDrop>,
     pub(crate) audit: SwitchAudit,
+    /// Bytes sent in PFC frames and in packets that the switch made.
+    pub(crate) generated_bytes: u64,
 }
 
 impl<S: Scheme> Chassis<S> {
@@ -298,8 +300,9 @@ impl<S: Scheme> Chassis<S> {
         port: usize,
         frame: Handle,
     ) {
+        let header = &window.packets.get(&frame).header;
+        self.generated_bytes += u64::from(header.size);
         if let Some(recorder) = &mut self.recorder {
-            let header = &window.packets.get(&frame).header;
             recorder.packet(now, port as u16, PacketEventKind::Dequeued, 0, header);
         }
         self.ports[port].transmit_pfc(window, now, frame);
@@ -400,6 +403,12 @@ impl<S: Scheme> Chassis<S> {
             let ports = &self.ports;
             recorder.hand_over(batch, end, |port| ports[port].queue_bytes);
         }
+    }
+
+    /// Returns the audit at the end of a run, when `stored` bytes are in the switch.
+    pub(crate) fn final_audit(&self, stored: u64) -> SwitchAudit {
+        let sent: u64 = self.ports.iter().map(|port| port.counters.tx_bytes).sum();
+        SwitchAudit { departed: sent - self.generated_bytes, stored, ..self.audit }
     }
 
     /// Returns the scheme's counters.

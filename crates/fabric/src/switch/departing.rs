@@ -111,7 +111,7 @@ impl<S: Scheme> Switch<S> {
                 self.send_pfc(window, now, ingress as usize, priority, false);
             }
         } else {
-            self.generated_bytes += u64::from(size);
+            self.chassis.generated_bytes += u64::from(size);
         }
         if !PLAIN && LevelOf::<S>::ORDER == Order::Strict {
             self.chassis.refresh_view(port);
@@ -122,7 +122,6 @@ impl<S: Scheme> Switch<S> {
     /// Sends a PFC frame.
     #[cold]
     fn depart_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, frame: Handle) {
-        self.generated_bytes += u64::from(window.packets.get(&frame).header.size);
         self.chassis.transmit_pfc(window, now, port, frame);
         self.next_departure::<false>(window, port, now);
         self.chassis.refresh_view(port);

@@ -74,8 +74,6 @@ pub(crate) struct Switch<S: Scheme> {
     reordered: u64,
     /// Boxed, because few schemes hold packets.
     held: Box<HeldPackets>,
-    /// Bytes sent in PFC frames and in packets that the switch made.
-    generated_bytes: u64,
 }
 
 impl<S: Scheme> Switch<S> {
@@ -134,7 +132,6 @@ impl<S: Scheme> Switch<S> {
                 Vec::new()
             },
             held: Box::default(),
-            generated_bytes: 0,
             chassis,
         };
         switch.independent_ports = switch.ports_are_independent();
@@ -328,9 +325,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Returns the audit at the end of a run.
     pub(crate) fn final_audit(&self) -> SwitchAudit {
-        let Chassis { ports, mmu, audit, .. } = &self.chassis;
-        let sent: u64 = ports.iter().map(|port| port.counters.tx_bytes).sum();
-        SwitchAudit { departed: sent - self.generated_bytes, stored: mmu.used(), ..*audit }
+        self.chassis.final_audit(self.chassis.mmu.used())
     }
 }
 
