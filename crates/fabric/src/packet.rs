@@ -11,7 +11,7 @@ pub(crate) type Win<'a, 'run, S> = Window<'a, 'run, Packet<S>>;
 
 /// The maximum number of control packets in a queue of a port that a hook of this device sent. More
 /// are dropped: no device has infinite memory.
-pub(crate) const MOST_OWN_CONTROL: u32 = 65_536;
+pub(crate) const MAX_OWN_CONTROL: u32 = 65_536;
 /// The ingress of a packet that this switch made itself.
 pub(crate) const NO_INGRESS: u16 = u16::MAX;
 

@@ -46,11 +46,12 @@ impl<S: Scheme> CioqSwitch<S> {
         let (priority, size) = (header.priority, u64::from(header.size));
         let input = in_port as usize;
         let voq = (input, priority as usize, out);
-        let room = self.chassis.mmu.of_ingress(in_port, priority) + size <= self.input_room;
-        let calm = room && self.chassis.mmu.cannot_hit_limit(in_port, priority, size);
+        let has_room = self.chassis.mmu.of_ingress(in_port, priority) + size <= self.input_room;
+        let far_from_limits =
+            has_room && self.chassis.mmu.cannot_hit_limit(in_port, priority, size);
         let mut admission = Admission::Stored;
-        if !calm {
-            admission = if room || self.chassis.mmu.is_lossless(in_port, priority) {
+        if !far_from_limits {
+            admission = if has_room || self.chassis.mmu.is_lossless(in_port, priority) {
                 self.chassis.mmu.admit(in_port, priority, size, header.kind == PacketKind::Data)
             } else {
                 Admission::BufferFull
@@ -74,7 +75,7 @@ impl<S: Scheme> CioqSwitch<S> {
             let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
             InputQueuesOf::<S>::on_input(cp, &mut cx, &view, PortId::new(out as u16), header);
         }
-        if calm {
+        if far_from_limits {
             if self.may_transfer_direct(window, now, input, out, header) {
                 return self.transfer_direct(window, now, voq, handle);
             }

@@ -48,10 +48,10 @@ impl HeldBack {
 
     fn pop<S: Scheme>(&mut self, packets: &Packets<'_, Packet<S>>) -> Option<Handle> {
         let flow = flow_of(self.fifo.peek(packets)?);
-        let place = self.flows.iter().position(|(known, _)| *known == flow)?;
-        self.flows[place].1 -= 1;
-        if self.flows[place].1 == 0 {
-            self.flows.swap_remove(place);
+        let index = self.flows.iter().position(|(known, _)| *known == flow)?;
+        self.flows[index].1 -= 1;
+        if self.flows[index].1 == 0 {
+            self.flows.swap_remove(index);
         }
         self.fifo.pop(packets)
     }
@@ -73,7 +73,7 @@ pub(super) struct Inputs {
     bytes: Vec<u64>,
     /// By output, then priority, then input: the minimum size of the packets that have joined the
     /// VOQ since it was last empty.
-    least: Vec<u16>,
+    min_sizes: Vec<u16>,
     /// By output, then priority: inputs with packets.
     pub(super) waiting: PortSets,
     /// By output: priorities with packets.
@@ -90,7 +90,7 @@ impl Inputs {
             ports,
             voqs: (0..ports * ports * 8).map(|_| Voq::default()).collect(),
             bytes: vec![0; ports * ports * 8],
-            least: vec![0; ports * ports * 8],
+            min_sizes: vec![0; ports * ports * 8],
             waiting: PortSets::new(ports * 8, ports),
             priorities: vec![0; ports],
             wanted: PortSet::new(ports),
@@ -104,7 +104,7 @@ impl Inputs {
     }
 
     #[inline]
-    fn place(&self, input: usize, priority: usize, output: usize) -> usize {
+    fn index(&self, input: usize, priority: usize, output: usize) -> usize {
         (input * 8 + priority) * self.ports + output
     }
 
@@ -128,13 +128,13 @@ impl Inputs {
         size: u64,
         handle: Handle,
     ) {
-        let place = self.place(input, priority, output);
-        self.voqs[place].fifo.push(packets, handle);
-        self.bytes[place] += size;
+        let index = self.index(input, priority, output);
+        self.voqs[index].fifo.push(packets, handle);
+        self.bytes[index] += size;
         let waiting = output * 8 + priority;
-        let least = &mut self.least[waiting * self.ports + input];
-        let others = if self.waiting.contains(waiting, input) { *least } else { u16::MAX };
-        *least = others.min(size as u16);
+        let min_size = &mut self.min_sizes[waiting * self.ports + input];
+        let others = if self.waiting.contains(waiting, input) { *min_size } else { u16::MAX };
+        *min_size = others.min(size as u16);
         self.waiting.insert(waiting, input);
         self.priorities[output] |= 1 << priority;
         self.wanted.insert(output);
@@ -145,10 +145,10 @@ impl Inputs {
     #[inline]
     pub(super) fn may_fit(&self, output: usize, priority: usize, room: u64) -> bool {
         let waiting = output * 8 + priority;
-        let least = &self.least[waiting * self.ports..][..self.ports];
+        let min_sizes = &self.min_sizes[waiting * self.ports..][..self.ports];
         let mut inputs = Members::default();
         while let Some(input) = inputs.next(|word| self.waiting.word(waiting, word)) {
-            if u64::from(least[input]) <= room {
+            if u64::from(min_sizes[input]) <= room {
                 return true;
             }
         }
@@ -165,8 +165,8 @@ impl Inputs {
         (input, priority, output): (usize, usize, usize),
         now: Time,
     ) -> Option<Head> {
-        let place = self.place(input, priority, output);
-        let voq = &mut self.voqs[place];
+        let index = self.index(input, priority, output);
+        let voq = &mut self.voqs[index];
         let open = |packet: &Packet<S>| {
             let size = u64::from(packet.header.size);
             Some(Head { size, held_back: false, last: false })
@@ -220,15 +220,15 @@ impl Inputs {
         (input, priority, output): (usize, usize, usize),
         head: Head,
     ) -> Handle {
-        let place = self.place(input, priority, output);
-        let voq = &mut self.voqs[place];
+        let index = self.index(input, priority, output);
+        let voq = &mut self.voqs[index];
         let handle = match &mut voq.held_back {
             Some(held_back) if head.held_back => held_back.pop(packets),
             _ => voq.fifo.pop(packets),
         };
         let empty = voq.fifo.is_empty()
             && voq.held_back.as_ref().is_none_or(|held_back| held_back.fifo.is_empty());
-        self.bytes[place] -= head.size;
+        self.bytes[index] -= head.size;
         if empty {
             self.emptied((input, priority, output));
         }

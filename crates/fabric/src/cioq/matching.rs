@@ -442,17 +442,17 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     fn may_take(&self, output: usize) -> bool {
         let port = &self.chassis.ports[output];
-        if port.queue_bytes <= self.ample {
+        if port.queue_bytes <= self.always_fits {
             return true;
         }
-        let largest = self.chassis.common.wire.max_packet();
+        let max_packet = self.chassis.common.wire.max_packet();
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = priorities.trailing_zeros() as usize;
             priorities &= priorities - 1;
             let waits = port.class_bytes(priority as u8);
             let room = self.output_room.saturating_sub(waits);
-            if waits == 0 || room >= largest || self.inputs.may_fit(output, priority, room) {
+            if waits == 0 || room >= max_packet || self.inputs.may_fit(output, priority, room) {
                 return true;
             }
         }

@@ -56,7 +56,7 @@ pub(crate) struct CioqSwitch<S: Scheme> {
     input_room: u64,
     output_room: u64,
     /// If an output queue holds no more than this in all priorities, any packet fits.
-    ample: u64,
+    always_fits: u64,
     /// Bytes that have crossed and have not left.
     crossed: u64,
 }
@@ -77,7 +77,7 @@ impl<S: Scheme> CioqSwitch<S> {
             pending: Pending::new(count, !common.fast_paths),
             input_room: config.input_queue.get(),
             output_room: config.output_queue.get(),
-            ample: config.output_queue.get().saturating_sub(common.wire.max_packet()),
+            always_fits: config.output_queue.get().saturating_sub(common.wire.max_packet()),
             crossed: 0,
             chassis,
         }

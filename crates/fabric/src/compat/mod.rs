@@ -131,8 +131,8 @@ impl Compat {
         switches_before: usize,
         run: u64,
     ) -> Option<Box<Draws>> {
-        let place = switches_before as u64;
-        self.quirks.ns3_ecn_draws.then(|| Box::new(Draws::new(nodes as u64, place, run)))
+        let index = switches_before as u64;
+        self.quirks.ns3_ecn_draws.then(|| Box::new(Draws::new(nodes as u64, index, run)))
     }
 
     /// Returns whether arrivals of one instant are handled in the order of their sending.

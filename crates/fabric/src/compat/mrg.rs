@@ -62,16 +62,16 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
-    /// Makes the draws of a switch. `place` is its index among the switches, `nodes` the number of
+    /// Makes the draws of a switch. `index` is its place among the switches, `nodes` the number of
     /// nodes, `run` ns-3's run number.
-    pub(crate) fn new(nodes: u64, place: u64, run: u64) -> Draws {
+    pub(crate) fn new(nodes: u64, index: u64, run: u64) -> Draws {
         let matrices = [(A1, M1), (A2, M2)];
         let to_next_stream = matrices.map(|(a, m)| squared(&a, STREAM, m));
         let begin = |component: usize| {
             let m = matrices[component].1;
             let next = &to_next_stream[component];
             let first = power(next, PER_NODE * nodes + BEFORE, m);
-            let apart = power(&squared(next, SWITCH, m), place, m);
+            let apart = power(&squared(next, SWITCH, m), index, m);
             apply(&apart, &apply(&first, &[1; 3], m), m)
         };
         Draws {

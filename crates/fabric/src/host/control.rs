@@ -2,9 +2,7 @@
 
 use super::{Host, ReceiverSlot};
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{
-    Body, Flags, Header, MOST_OWN_CONTROL, Packet, PacketKind, Scheme, Win, blank,
-};
+use crate::packet::{Body, Flags, Header, MAX_OWN_CONTROL, Packet, PacketKind, Scheme, Win, blank};
 use engine::Handle;
 use schemes::contract::{Address, Ctl, Np, QueueLimit, Rp};
 use units::{Priority, Time};
@@ -94,7 +92,7 @@ impl<S: Scheme> Host<S> {
             header.sent_at = now;
             let limit = match common.classes.limits[priority as usize] {
                 QueueLimit::DropTail(limit) => limit,
-                QueueLimit::Lossless => MOST_OWN_CONTROL,
+                QueueLimit::Lossless => MAX_OWN_CONTROL,
             };
             let port = &mut self.nics[usize::from(nic)].port;
             if port.class_packets(priority) >= limit {

@@ -146,9 +146,9 @@ impl Port {
     }
 
     /// Returns a time before which no departure leaves the queue empty, if no waiting packet is
-    /// larger than `largest` bytes.
-    pub(crate) fn earliest_empty(&self, largest: u64) -> Time {
-        let before = self.queue_bytes.saturating_sub(largest);
+    /// larger than `max_packet` bytes.
+    pub(crate) fn earliest_empty(&self, max_packet: u64) -> Time {
+        let before = self.queue_bytes.saturating_sub(max_packet);
         Time::from_ps(self.free_at.ps().saturating_add(before.saturating_mul(self.byte_time)))
     }
 
@@ -314,8 +314,8 @@ impl Port {
     /// Returns whether several packets probably wait, by their bytes, and no PFC frame does.
     #[inline]
     pub(crate) fn is_busy(&self) -> bool {
-        const MUCH: u64 = 2000;
-        self.waiting & PFC_BIT == 0 && self.queue_bytes >= MUCH
+        const BUSY_BYTES: u64 = 2000;
+        self.waiting & PFC_BIT == 0 && self.queue_bytes >= BUSY_BYTES
     }
 
     /// Calls [`Scheduler::strict_pair`].

@@ -122,9 +122,9 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let header = packet.header;
         let verdict = self.chassis.verdict(now, in_port, packet);
-        let way =
+        let out =
             if verdict == HoldVerdict::Forward { self.select_port(packet, now) } else { None };
-        match (verdict, way) {
+        match (verdict, out) {
             (HoldVerdict::Forward, Some(out)) => self.enqueue(window, now, in_port, out, handle),
             (HoldVerdict::Hold(until), _) => self.hold(now, in_port, until, handle),
             (verdict @ (HoldVerdict::Forward | HoldVerdict::Consume | HoldVerdict::Drop), _) => {

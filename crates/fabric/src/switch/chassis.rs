@@ -11,7 +11,7 @@ use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
 use crate::packet::{
-    Address, Header, MOST_OWN_CONTROL, NO_INGRESS, Packet, PacketKind, Scheme, Win, is_pause,
+    Address, Header, MAX_OWN_CONTROL, NO_INGRESS, Packet, PacketKind, Scheme, Win, is_pause,
     pfc_frame,
 };
 use crate::port::Port;
@@ -68,7 +68,7 @@ impl fmt::Display for Memory {
 }
 
 /// Maximum number of lossless drops that a switch lists. All are counted.
-const DROPS_LISTED: usize = 16;
+const MAX_LISTED_DROPS: usize = 16;
 
 /// What went into and out of a switch, in bytes. PFC frames and packets that the switch made are
 /// not counted.
@@ -318,7 +318,7 @@ impl<S: Scheme> Chassis<S> {
     /// counts that packet as dropped.
     pub(crate) fn is_full_of_control(&mut self, out: usize, priority: u8) -> bool {
         let port = &mut self.ports[out];
-        let is_full = port.class_packets(priority) >= MOST_OWN_CONTROL;
+        let is_full = port.class_packets(priority) >= MAX_OWN_CONTROL;
         port.counters.dropped_packets += u64::from(is_full);
         is_full
     }
@@ -362,7 +362,7 @@ impl<S: Scheme> Chassis<S> {
             return;
         }
         self.audit.lossless_drops += 1;
-        if self.drops_listed.len() < DROPS_LISTED {
+        if self.drops_listed.len() < MAX_LISTED_DROPS {
             let full = match refused {
                 Admission::HeadroomFull | Admission::HeadroomFullPause => Memory::Headroom,
                 _ => full,

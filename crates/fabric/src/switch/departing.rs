@@ -215,7 +215,7 @@ impl<S: Scheme> Switch<S> {
         let turn = from_sub_queues & bit != 0
             && (ready.ahead & bit != 0 || sub_queues.is_turn_of_sub_queue(queue, this.has(queue)));
         let handle = if turn {
-            sub_queues.pop(packets, ready.places[queue & 7])
+            sub_queues.pop(packets, ready.indices[queue & 7])
         } else {
             this.dequeue(packets, queue)
         };

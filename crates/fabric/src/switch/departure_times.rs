@@ -119,16 +119,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_earliest_is_the_least(
+        fn the_earliest_is_the_minimum(
             changes in prop::collection::vec((0usize..130, prop::option::of(0u64..20)), 1..300),
         ) {
             let mut due = DepartureTimes::new(130);
             for (port, time) in changes {
                 due.set(port, time.map_or(Time::NEVER, Time::from_ns));
-                let least = (0..130).map(|port| due.at(port)).min().unwrap();
+                let min = (0..130).map(|port| due.at(port)).min().unwrap();
                 let (time, first) = due.earliest();
-                prop_assert_eq!(time, least);
-                prop_assert!(least == Time::NEVER || due.at(first) == least);
+                prop_assert_eq!(time, min);
+                prop_assert!(min == Time::NEVER || due.at(first) == min);
                 let after = |&port: &usize| due.next_busy(port + 1);
                 let busy: Vec<usize> =
                     std::iter::successors(due.next_busy(0), after).collect();

@@ -67,12 +67,12 @@ impl<S: Scheme> Switch<S> {
             let train = &mut self.trains[port as usize];
             keys.push(train.add(time, port, &packet.header, wire_time));
             // Insertion sort: few packets arrive at one instant, and most of them in order.
-            let mut place = keys.len() - 1;
-            let begin = index - place;
-            while place > 0 && keys[place - 1] > keys[place] {
-                keys.swap(place - 1, place);
-                arrivals.swap(begin + place - 1, begin + place);
-                place -= 1;
+            let mut rank = keys.len() - 1;
+            let begin = index - rank;
+            while rank > 0 && keys[rank - 1] > keys[rank] {
+                keys.swap(rank - 1, rank);
+                arrivals.swap(begin + rank - 1, begin + rank);
+                rank -= 1;
             }
         }
         self.number(&mut keys);

@@ -18,7 +18,7 @@ pub(crate) struct ReadySubQueues {
     /// Priorities that have such a sub-queue.
     pub(crate) priorities: u16,
     /// By priority: index in the round of the first one.
-    pub(crate) places: [u32; 8],
+    pub(crate) indices: [u32; 8],
     /// Priorities in which it goes before the port's own queue.
     pub(crate) ahead: u16,
     /// When the first gate opens of those that wait for time only.
@@ -64,8 +64,8 @@ impl SubQueues {
         gate: impl Fn(u32, &Packet<S>) -> Gate,
     ) -> ReadySubQueues {
         let mut open =
-            ReadySubQueues { priorities: 0, places: [0; 8], ahead: 0, wait: Time::NEVER };
-        for (place, &number) in self.round.iter().enumerate() {
+            ReadySubQueues { priorities: 0, indices: [0; 8], ahead: 0, wait: Time::NEVER };
+        for (index, &number) in self.round.iter().enumerate() {
             let queue = &self.queues[number as usize];
             let bit = 1 << queue.priority;
             if (paused | open.priorities) & bit != 0 {
@@ -76,7 +76,7 @@ impl SubQueues {
                 gate @ (Gate::Open | Gate::OpenFirst) => {
                     open.priorities |= bit;
                     open.ahead |= if gate == Gate::OpenFirst { bit } else { 0 };
-                    open.places[queue.priority as usize & 7] = place as u32;
+                    open.indices[queue.priority as usize & 7] = index as u32;
                 }
                 Gate::ClosedUntil(time) => open.wait = open.wait.min(time),
                 Gate::Closed => {}
@@ -115,9 +115,9 @@ impl SubQueues {
     pub(crate) fn pop<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
-        place: u32,
+        index: u32,
     ) -> Handle {
-        let number = self.round.remove(place as usize).expect("it has a place");
+        let number = self.round.remove(index as usize).expect("it has a index");
         let queue = &mut self.queues[number as usize];
         let handle = queue.fifo.pop(packets).expect("only filled ones are in the round");
         if !queue.fifo.is_empty() {
