@@ -69,7 +69,8 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 /// # pub struct Nothing {} }
 /// struct Forgetful;
 /// impl Scheme for Forgetful {
-///     // const NEEDS: Needs = Needs { max_hops: 5, max_link_rates: LinkRates::MAX, ..Needs::NONE };
+///     // const NEEDS: Needs =
+///     //     Needs { max_hops: 5, max_link_rates: LinkRates::MAX, ..Needs::NONE };
 ///     type Meta = IntStack<5>;
 ///     type Cp = StampInt;
 /// #   const NAME: &'static str = "forgetful";

@@ -28,8 +28,8 @@
 //!   congestion is over, links idle, and some flows are slower than with DCQCN alone. The page of
 //!   the scheme has numbers.
 //! - Wc is at least one packet for each harmful flow.
-//! - At a root, harmful flows may send when the link would idle (`release_rule`): limiting the flows of
-//!   the only bottleneck gains nothing.
+//! - At a root, harmful flows may send when the link would idle (`release_rule`): limiting the
+//!   flows of the only bottleneck gains nothing.
 //! - Not every flow in the CAM is harmful, but only those with at least as many entries as its mean
 //!   flow (`harmful_share`): flows of "relatively high injection rate". If every flow counts, a
 //!   fast burst and the slow flows beside it are all harmful, and nothing distinguishes them.

@@ -41,7 +41,8 @@ crate::params! {
         update_interval: Time, "T", SPAN, "CoNEXT'20; an OMNeT++ model";
         /// Target queue length at a port of rate `reference_rate`.
         q_ref: Bytes, "Q_ref", LENGTH, "CoNEXT'20, 40G and 100G sets";
-        /// Growth of the queue in a period that halves the fair rate, at a port of rate `reference_rate`.
+        /// Growth of the queue in a period that halves the fair rate, at a port of rate
+        /// `reference_rate`.
         q_mid: Bytes, "Q_mid", LENGTH, "CoNEXT'20, 40G and 100G sets";
         /// Queue length that sets the fair rate to its minimum, at a port of rate `reference_rate`.
         q_max: Bytes, "Q_max", LENGTH, "CoNEXT'20, 40G and 100G sets";

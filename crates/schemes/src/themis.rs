@@ -13,8 +13,8 @@
 //!   blocks its flow for a time T_block. The CNP continues with a mark, so that no other external
 //!   switch reacts.
 //!
-//! `switch_variant` selects one of two variants. `paper` ([`over_dcqcn`]) follows the poster, with our
-//! choices where it is silent. `prototype` ([`prototype`]) does what the published code does.
+//! `switch_variant` selects one of two variants. `paper` ([`over_dcqcn`]) follows the poster, with
+//! our choices where it is silent. `prototype` ([`prototype`]) does what the published code does.
 //! [`over_hpcc`] is the scheme `themis+hpcc`.
 //!
 //! A switch is external if it has a long link. No other configuration is needed.

@@ -118,9 +118,9 @@ impl<const N: usize> IntStack<N> {
     /// Adds the record of the next hop, a port of switch `node`. A full stack stays as it is.
     ///
     /// A run whose paths have more than `N` switches is refused before it starts
-    /// ([`Needs::max_hops`](crate::contract::Needs::max_hops)). Only a packet that is in flight when a link fails or is repaired can
-    /// pass more: it begins on an old path and ends on a new one. Its last switches leave no
-    /// record.
+    /// ([`Needs::max_hops`](crate::contract::Needs::max_hops)). Only a packet that is in flight
+    /// when a link fails or is repaired can pass more: it begins on an old path and ends on a new
+    /// one. Its last switches leave no record.
     #[inline]
     pub fn push(&mut self, node: NodeId, port: PortId, record: IntRecord) {
         self.push_if(true, node, port, record);
