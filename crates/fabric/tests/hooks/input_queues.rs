@@ -1,15 +1,12 @@
 //! Hooks of CIOQ switches: packets held in input queues, what is seen of these, detours.
 
 use crate::common::{
-    Build, FIRST, FULL, G100, US, balances, empty, fct, lossless, port, run, star,
+    BYTE, Build, FIRST, FULL, G100, US, WIRE, ack_back, alone, balances, empty, fct, lossless,
+    one_way, port, run, star,
 };
-use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
-use crate::toy::{alone, no_host, one_way, toy};
+use crate::toy::{Log, Port, Switch, WithInputs, parts};
 use fabric::{Cioq, RunOutput, Setup, Threshold};
-use schemes::contract::{
-    Cp, CpTimer, Crossing, FullCx, Header, InputQueues, InputView, NoCtl, PacketKind,
-    PlainReceiver, PortFacts, Ports, Strict, SwitchFacts,
-};
+use schemes::contract::{Crossing, FullCx, Header, InputView, PacketKind, Ports};
 use units::{Bytes, PortId, Time};
 
 fn cioq(mut setup: Setup) -> Setup {
@@ -23,66 +20,33 @@ fn cioq(mut setup: Setup) -> Setup {
 // ---- crossing ----
 
 /// What is held, and until when.
-#[derive(Clone, Copy, Debug)]
-struct Rule {
+struct Holder {
     /// Flows with these numbers (bits).
     flows: u32,
     verdict: Crossing,
     until: Time,
-}
-
-toy! {
-    Holding: Rule, (), NoCtl, (), LineRate, PlainReceiver, Holder;
-    no_host!();
-    fn congestion_point(params: &Plain<Rule>, _: &SwitchFacts<'_>) -> Option<Holder> {
-        Some(Holder { rule: params.0, timer: params.0.until })
-    }
-}
-
-#[derive(Debug)]
-struct Holder {
-    rule: Rule,
     timer: Time,
 }
 
-impl Cp<Holding> for Holder {
-    type Level = Strict;
-    type Port = ();
-    schemes::hooks!(input_queues, timer);
-    fn port(&self, _: &Plain<Rule>, _: &PortFacts) {}
-}
-
-impl InputQueues<Holding> for Holder {
-    fn on_input(&mut self, _: &mut FullCx<'_, Holding>, _: &InputView<'_>, _: PortId, _: &Header) {}
-    fn reroute(
-        &mut self,
-        _: &mut FullCx<'_, Holding>,
-        _: &Header,
-        _: &[PortId],
-        chosen: PortId,
-    ) -> PortId {
-        chosen
-    }
+impl Switch<WithInputs> for Holder {
     fn may_block(&self, _: PortId, now: Time) -> bool {
-        now < self.rule.until
+        now < self.until
     }
-    fn crossing(&self, _: PortId, header: &Header, _: Time) -> Crossing {
-        let held = self.rule.flows & 1 << header.address.flow != 0;
-        if held { self.rule.verdict } else { Crossing::Allowed }
+    fn crossing(&self, header: &Header) -> Crossing {
+        let held = self.flows & 1 << header.address.flow != 0;
+        if held { self.verdict } else { Crossing::Allowed }
     }
-}
-
-impl CpTimer<Holding> for Holder {
     fn next_timer(&self) -> Time {
         self.timer
     }
-    fn on_timer(&mut self, _: &mut FullCx<'_, Holding>, _: &mut dyn Ports<()>) {
+    fn on_timer(&mut self, _: &mut FullCx<'_, WithInputs>, _: &mut dyn Ports<Port>) {
         self.timer = Time::NEVER;
     }
 }
 
 fn hold(setup: &Setup, flows: u32, verdict: Crossing, until: Time) -> RunOutput {
-    let output = run::<Holding>(setup, Plain(Rule { flows, verdict, until }), 1);
+    let toy = parts().switch(move |_| Some(Holder { flows, verdict, until, timer: until }));
+    let output = run::<WithInputs>(setup, toy, 1);
     lossless(setup, &output).unwrap();
     assert_eq!(output.out_of_order, 0);
     output
@@ -102,7 +66,7 @@ fn a_held_flow_waits_and_the_next_one_passes() {
     assert!(fct(&output, 1) < fct(&free, 1), "it has the link for itself");
     // All ten of flow 0 leave back to back at 50 us.
     let last = (FIRST + 9 * FULL) * BYTE + WIRE;
-    assert_eq!(fct(&output, 0), until.ps() + last + crate::toy::ack_back(2));
+    assert_eq!(fct(&output, 0), until.ps() + last + ack_back(2));
 }
 
 /// Protects order: a flow that is let go while packets of it stand aside sends those first.
@@ -134,41 +98,12 @@ fn what_may_go_last_fills_what_would_be_idle() {
 
 // ---- on_input ----
 
-toy! {
-    Watching: Log<(u16, u16, Vec<u64>)>, (), NoCtl, (), LineRate, PlainReceiver, Watcher;
-    no_host!();
-    fn congestion_point(params: &Plain<Log<(u16, u16, Vec<u64>)>>, _: &SwitchFacts<'_>) -> Option<Watcher> {
-        Some(Watcher(params.0.clone()))
-    }
-}
-
-#[derive(Debug)]
+/// Writes down what it sees of an input queue: its port, the output, and bytes by output. Lets
+/// nothing cross to port 2.
 struct Watcher(Log<(u16, u16, Vec<u64>)>);
 
-impl Cp<Watching> for Watcher {
-    type Level = Strict;
-    type Port = ();
-    schemes::hooks!(input_queues);
-    fn port(&self, _: &Plain<Log<(u16, u16, Vec<u64>)>>, _: &PortFacts) {}
-}
-
-impl InputQueues<Watching> for Watcher {
-    fn reroute(
-        &mut self,
-        _: &mut FullCx<'_, Watching>,
-        _: &Header,
-        _: &[PortId],
-        chosen: PortId,
-    ) -> PortId {
-        chosen
-    }
-    fn on_input(
-        &mut self,
-        _: &mut FullCx<'_, Watching>,
-        input: &InputView<'_>,
-        out_port: PortId,
-        header: &Header,
-    ) {
+impl Switch<WithInputs> for Watcher {
+    fn on_input(&mut self, input: &InputView<'_>, out_port: PortId, header: &Header) {
         if header.kind == PacketKind::Data {
             assert_eq!(input.bytes(), input.voqs.iter().sum::<u64>());
             self.0.push((input.port.get(), out_port.get(), input.voqs.to_vec()));
@@ -177,7 +112,7 @@ impl InputQueues<Watching> for Watcher {
     fn may_block(&self, out_port: PortId, _: Time) -> bool {
         out_port.get() == 2
     }
-    fn crossing(&self, _: PortId, _: &Header, _: Time) -> Crossing {
+    fn crossing(&self, _: &Header) -> Crossing {
         Crossing::Blocked
     }
 }
@@ -193,7 +128,8 @@ fn an_input_queue_is_seen_by_output() {
     let mut setup = cioq(setup);
     (setup.until_done, setup.stop) = (false, US * 10);
     let log = Log::default();
-    let output = run::<Watching>(&setup, Plain(log.clone()), 1);
+    let seen = log.clone();
+    let output = run::<WithInputs>(&setup, parts().switch(move |_| Some(Watcher(seen.clone()))), 1);
     balances(&output).unwrap();
     assert_eq!(output.audits[0].stored, 2 * FIRST);
     let seen = [(2, 0), (1, FIRST), (2, FIRST), (1, 2 * FIRST)];
@@ -202,47 +138,11 @@ fn an_input_queue_is_seen_by_output() {
 
 // ---- reroute ----
 
-toy! {
-    Detouring: (), (), NoCtl, (), LineRate, PlainReceiver, Detourer;
-    no_host!();
-    fn congestion_point(_: &Plain<()>, facts: &SwitchFacts<'_>) -> Option<Detourer> {
-        (facts.tier == 1).then_some(Detourer)
-    }
-}
-
-#[derive(Debug)]
+/// Every other data packet takes the port that was not chosen.
 struct Detourer;
 
-impl Cp<Detouring> for Detourer {
-    type Level = Strict;
-    type Port = ();
-    schemes::hooks!(input_queues);
-    fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-}
-
-impl InputQueues<Detouring> for Detourer {
-    fn on_input(
-        &mut self,
-        _: &mut FullCx<'_, Detouring>,
-        _: &InputView<'_>,
-        _: PortId,
-        _: &Header,
-    ) {
-    }
-    fn may_block(&self, _: PortId, _: Time) -> bool {
-        false
-    }
-    fn crossing(&self, _: PortId, _: &Header, _: Time) -> Crossing {
-        Crossing::Allowed
-    }
-    fn reroute(
-        &mut self,
-        _: &mut FullCx<'_, Detouring>,
-        header: &Header,
-        equal_cost: &[PortId],
-        chosen: PortId,
-    ) -> PortId {
-        // Every other data packet takes the port that was not chosen.
+impl Switch<WithInputs> for Detourer {
+    fn reroute(&mut self, header: &Header, equal_cost: &[PortId], chosen: PortId) -> PortId {
         let other = equal_cost.iter().find(|port| **port != chosen);
         match other {
             Some(&other) if header.kind == PacketKind::Data && header.sequence / 1000 % 2 == 1 => {
@@ -271,14 +171,12 @@ fn a_detour_takes_packets_to_another_port() {
         setup.message(a, b, 10_000, Time::ZERO);
         let mut setup = cioq(setup);
         setup.host.nack_interval = US * 100;
-        let output = run::<Detouring>(&setup, Plain(()), 1);
+        let toy = parts().switch(|facts| (facts.tier == 1).then_some(Detourer));
+        let output = run::<WithInputs>(&setup, toy, 1);
         let sent = |port: u16| self::port(&output, left, port).tx_data_packets;
         if !reordered {
             assert_eq!((sent(1), sent(2)), (5, 5));
-            assert_eq!(
-                fct(&output, 0),
-                one_way(FIRST, 4) + 9 * FULL * BYTE + crate::toy::ack_back(4)
-            );
+            assert_eq!(fct(&output, 0), one_way(FIRST, 4) + 9 * FULL * BYTE + ack_back(4));
         }
         assert!(sent(1) >= 5 && sent(2) >= 5);
         assert_eq!(output.out_of_order > 0, reordered);

@@ -3,91 +3,58 @@
 
 use crate::common::random::{Law, build, cases};
 use crate::common::{essence, lossless, pauses, run};
-use crate::toy::{Plain, no_host, toy};
-use fabric::Headroom;
+use crate::toy::{Meta, Parts, Port, Sender, Switch, Watching, parts};
+use fabric::{Headroom, RunOutput, Setup};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::{
-    Absent, Ack, Body, Cp, EcnCodePoint, Emits, Flags, HoldVerdict, HostCx, Level, NoCtl,
-    OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortLocal,
-    PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
+    Ack, Body, EcnCodePoint, Emits, Flags, HoldVerdict, HostCx, Level, Packet, PacketKind,
+    PathFacts, PortLocal, PortView, SendLimits, Strict,
 };
 use std::cell::Cell;
-use std::marker::PhantomData;
 use units::{Bytes, PortId, Priority, Rate, Time};
 
 /// A law that looks at everything a port-local one may: what it stamps decides the senders' rates
 /// and windows, so a difference anywhere changes the whole run.
-#[derive(Debug)]
-struct Watcher<L> {
+struct Watcher {
     /// Some packets are held a little on their way in.
     holds: bool,
-    level: PhantomData<L>,
 }
 
-impl<L> Watcher<L> {
-    fn new(holds: &Plain<bool>) -> Watcher<L> {
-        Watcher { holds: holds.0, level: PhantomData }
-    }
-}
-
-/// What it keeps per port.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    departures: u64,
-    pauses: u64,
-    busiest: u64,
-}
-
-impl<L: Level, S: Scheme<Meta = u64>> Cp<S> for Watcher<L>
-where
-    Watcher<L>: Send + 'static,
-{
-    type Level = L;
-    type Port = Seen;
-    schemes::hooks!(holding_arrivals, enqueues);
-    fn port(&self, _: &S::Params, _: &PortFacts) -> Seen {
-        Seen::default()
-    }
+impl<L: Level> Switch<Watching<L>> for Watcher {
     fn on_depart(
         &mut self,
-        _: &mut L::Depart<'_, S>,
-        seen: &mut Seen,
+        _: &mut L::Depart<'_, Watching<L>>,
+        [departures, pauses, busiest]: &mut Port,
         view: &PortView,
-        packet: &mut Packet<S>,
+        packet: &mut Packet<Watching<L>>,
     ) {
-        seen.departures += 1;
+        *departures += 1;
         let view = [view.queue_bytes, view.class_bytes, view.tx_bytes, view.last_departure.ps()];
-        if let Body::Meta(meta) = &mut packet.body {
-            for word in view.into_iter().chain([seen.departures, seen.pauses, seen.busiest]) {
-                *meta = (*meta ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+        if let Body::Meta(Meta { number, .. }) = &mut packet.body {
+            for word in view.into_iter().chain([*departures, *pauses, *busiest]) {
+                *number = (*number ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
             }
         }
     }
     fn on_pfc(
         &mut self,
-        _: &mut L::Arrive<'_, S>,
-        seen: &mut Seen,
+        _: &mut L::Arrive<'_, Watching<L>>,
+        [_, pauses, _]: &mut Port,
         view: &PortView,
         _: Priority,
         paused: bool,
     ) {
-        seen.pauses += u64::from(paused) + view.queue_bytes;
+        *pauses += u64::from(paused) + view.queue_bytes;
     }
-}
-
-impl<L: Level, S: Scheme<Meta = u64>> OnArrivalOrHold<S> for Watcher<L>
-where
-    Watcher<L>: Send + 'static,
-{
     fn on_arrival(
         &mut self,
-        cx: &mut L::Arrive<'_, S>,
+        cx: &mut L::Arrive<'_, Watching<L>>,
         _: PortId,
-        packet: &mut Packet<S>,
+        packet: &mut Packet<Watching<L>>,
     ) -> HoldVerdict {
         // Now and then a packet waits a little; all of a QP do, or they would change order.
-        let now = L::now::<S>(cx);
+        let now = L::now::<Watching<L>>(cx);
         let late = packet.header.kind == PacketKind::Data
             && packet.header.address.sender_slot.is_multiple_of(2);
         if self.holds && late && !packet.header.flags.contains(Flags::MARK) {
@@ -97,20 +64,14 @@ where
         packet.header.flags.set(Flags::MARK, false);
         HoldVerdict::Forward
     }
-}
-
-impl<L: Level, S: Scheme<Meta = u64>> OnEnqueue<S> for Watcher<L>
-where
-    Watcher<L>: Send + 'static,
-{
     fn on_enqueue(
         &mut self,
-        _: &mut L::Arrive<'_, S>,
-        seen: &mut Seen,
+        _: &mut L::Arrive<'_, Watching<L>>,
+        [_, _, busiest]: &mut Port,
         view: &PortView,
-        packet: &mut Packet<S>,
+        packet: &mut Packet<Watching<L>>,
     ) {
-        seen.busiest = seen.busiest.max(view.queue_bytes);
+        *busiest = (*busiest).max(view.queue_bytes);
         if view.class_bytes > 10_000 && packet.header.kind == PacketKind::Data {
             packet.header.code_point = EcnCodePoint::CongestionExperienced;
         }
@@ -118,23 +79,24 @@ where
 }
 
 /// A sender that does what the stamps and marks say.
-#[derive(Debug)]
 struct Obedient {
     rate: Rate,
     line_rate: Rate,
     window: Bytes,
 }
 
-impl<S: Scheme<Meta = u64>> Rp<S> for Obedient {
-    type Timer = Absent;
-    fn open(_: &S::Params, _: &mut S::Host, path: &PathFacts, _: Time) -> Obedient {
+impl Obedient {
+    fn new(path: &PathFacts) -> Obedient {
         Obedient { rate: path.line_rate, line_rate: path.line_rate, window: Bytes::new(60_000) }
     }
+}
+
+impl<L: Level> Sender<Watching<L>> for Obedient {
     fn limits(&self) -> SendLimits {
         SendLimits { rate: self.rate, window: self.window, ..SendLimits::UNLIMITED }
     }
-    fn on_ack(&mut self, _: &mut HostCx<'_, S>, ack: &Ack<'_, S>) {
-        let share = 700 + ack.meta % 601;
+    fn on_ack(&mut self, _: &mut HostCx<'_, Watching<L>>, ack: &Ack<'_, Watching<L>>) {
+        let share = 700 + ack.meta.number % 601;
         let bps = u128::from(self.line_rate.bps()) * u128::from(share) / 1_000;
         self.rate = Rate::from_bps(bps as u64);
         let marked = ack.echo == EcnCodePoint::CongestionExperienced;
@@ -143,29 +105,11 @@ impl<S: Scheme<Meta = u64>> Rp<S> for Obedient {
     }
 }
 
-toy! {
-    /// In lazy order.
-    Lazy: bool, u64, NoCtl, (), Obedient, PlainReceiver, Watcher<PortLocal>;
-    no_host!();
-    fn congestion_point(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<PortLocal>> {
-        Some(Watcher::new(holds))
-    }
-}
-toy! {
-    /// In lazy order, and it might send.
-    Sending: bool, u64, NoCtl, (), Obedient, PlainReceiver, Watcher<Emits>;
-    no_host!();
-    fn congestion_point(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<Emits>> {
-        Some(Watcher::new(holds))
-    }
-}
-toy! {
-    /// One departure after the other.
-    Orderly: bool, u64, NoCtl, (), Obedient, PlainReceiver, Watcher<Strict>;
-    no_host!();
-    fn congestion_point(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<Strict>> {
-        Some(Watcher::new(holds))
-    }
+/// The run of the law declared to be of level `L`.
+fn watched<L: Level>(setup: &Setup, holds: bool, threads: usize) -> RunOutput {
+    let toy: Parts<Watching<L>> =
+        parts().sender(|_, path, _| Obedient::new(path)).switch(move |_| Some(Watcher { holds }));
+    run::<Watching<L>>(setup, toy, threads)
 }
 
 /// Protects the shortcut that makes switches fast: draining a port only when it is touched is the
@@ -188,14 +132,14 @@ fn lazy_order_is_strict_order() {
             setup.pfc.headroom = Headroom::Fixed(Bytes::new(1_000_000));
             setup.switch.buffer = Bytes::new(200_000_000);
         }
-        let lazy = run::<Lazy>(&setup, Plain(holds), 1);
+        let lazy = watched::<PortLocal>(&setup, holds, 1);
         lossless(&setup, &lazy).map_err(TestCaseError::fail)?;
         let counted = |port: &fabric::PortReport| port.counters.ecn_marked_packets > 0;
         marked.set(marked.get() || lazy.ports.iter().any(counted));
         paused.set(paused.get() + u32::from(pauses(&lazy) > 0));
-        let sending = run::<Sending>(&setup, Plain(holds), 1);
+        let sending = watched::<Emits>(&setup, holds, 1);
         prop_assert_eq!(essence(&lazy), essence(&sending));
-        let orderly = run::<Orderly>(&setup, Plain(holds), 2);
+        let orderly = watched::<Strict>(&setup, holds, 2);
         prop_assert_eq!(essence(&lazy), essence(&orderly));
         Ok(())
     });

@@ -1,10 +1,10 @@
 //! Hooks of the notification point, control packets between hosts, credits.
 
-use crate::common::{Build, FIRST, FULL, LEAST, US, fct, line, port, run};
-use crate::toy::{BYTE, LineRate, Plain, WIRE, ack_back, no_cp, no_host, one_way, toy};
-use schemes::contract::{
-    Absent, Ctl, HostCx, HostFacts, Np, NpTimer, PathFacts, PlainSwitch, Present, Rp, SendLimits,
+use crate::common::{
+    BYTE, Build, FIRST, FULL, LEAST, US, WIRE, ack_back, fct, line, one_way, port, run,
 };
+use crate::toy::{Basic, Parts, Receiver, Sender, Word, parts};
+use schemes::contract::{HostCx, SendLimits};
 use units::{Bytes, Rate, Time};
 
 /// From the start of a control packet of the least size at one host to its arrival at the other.
@@ -14,77 +14,53 @@ const fn notice(links: u64) -> u64 {
 
 // ---- Credits: Rp::on_backlog, Rp::on_ctl, granted; Np::on_ctl, Np::on_timer ----
 
-toy! {
-    /// A sender asks for credits; the receiver gives one packet's worth a microsecond.
-    Crediting: (), (), Credits, (), Asker, Giver, PlainSwitch;
-    no_host!();
-    no_cp!();
-}
+const GIVEN: Word = Word("given", 0);
 
-#[derive(Clone, Copy, Debug)]
-pub enum Credits {
-    Wanted(u64),
-    Given,
-}
-
-impl<P> Ctl<P> for Credits {
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
-}
-
-#[derive(Debug)]
+/// Asks for credits.
 struct Asker {
     granted: u64,
 }
 
-impl Rp<Crediting> for Asker {
-    type Timer = Absent;
-    fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Asker {
-        Asker { granted: 0 }
-    }
+impl Sender<Basic> for Asker {
     fn limits(&self) -> SendLimits {
         SendLimits { credit_limit: self.granted, ..SendLimits::UNLIMITED }
     }
-    fn on_backlog(&mut self, cx: &mut HostCx<'_, Crediting>, left: Bytes) {
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, Basic>, left: Bytes) {
         if left > Bytes::ZERO {
-            cx.send(Credits::Wanted(left.get()));
+            cx.send(Word("wanted", left.get()));
         }
     }
-    fn on_ctl(&mut self, _: &mut HostCx<'_, Crediting>, ctl: &Credits) {
-        assert!(matches!(ctl, Credits::Given));
+    fn on_ctl(&mut self, _: &mut HostCx<'_, Basic>, word: Word) {
+        assert_eq!(word, GIVEN);
         self.granted += 1_000;
     }
 }
 
-#[derive(Debug)]
+/// Gives one packet's worth of credits a microsecond.
 struct Giver {
     left: u64,
     next: Time,
 }
 
-impl Np<Crediting> for Giver {
-    type Timer = Present;
-    fn open(_: &Plain<()>, _: &mut (), _: Time) -> Giver {
-        Giver { left: 0, next: Time::NEVER }
-    }
-    fn on_ctl(&mut self, cx: &mut HostCx<'_, Crediting>, ctl: &Credits) {
-        if let Credits::Wanted(bytes) = ctl {
+impl Receiver<Basic> for Giver {
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Basic>, word: Word) {
+        if let Word("wanted", bytes) = word {
             self.left += bytes.div_ceil(1_000);
             self.next = cx.now + US;
         }
     }
-}
-
-impl NpTimer<Crediting> for Giver {
     fn next_timer(&self) -> Time {
         self.next
     }
-    fn on_timer(&mut self, cx: &mut HostCx<'_, Crediting>) {
-        cx.send(Credits::Given);
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Basic>) {
+        cx.send(GIVEN);
         self.left -= 1;
         self.next = if self.left == 0 { Time::NEVER } else { self.next + US };
     }
+}
+
+fn crediting() -> Parts<Basic> {
+    parts().sender(|_, _, _| Asker { granted: 0 }).receiver(|| Giver { left: 0, next: Time::NEVER })
 }
 
 /// Protects receiver-driven schemes: nothing leaves without permission, each credit lets one packet
@@ -93,7 +69,7 @@ impl NpTimer<Crediting> for Giver {
 fn credits_clock_the_sender() {
     let mut setup = line(2, Rate::from_gbps(100), US);
     setup.message(0, 1, 7_500, Time::ZERO);
-    let output = run::<Crediting>(&setup, Plain(()), 1);
+    let output = run::<Basic>(&setup, crediting(), 1);
     // The eighth packet has 500 B: 582 on the wire.
     let expected = notice(3) + 8 * 1_000_000 + notice(3) + one_way(582, 3) + ack_back(3);
     assert_eq!(fct(&output, 0), expected);
@@ -111,7 +87,7 @@ fn credits_do_not_stall_with_few_acks() {
         let mut setup = line(1, Rate::from_gbps(100), US);
         setup.host.ack_every = ack_every;
         setup.message(0, 1, 20_000, Time::ZERO);
-        let output = run::<Crediting>(&setup, Plain(()), 1);
+        let output = run::<Basic>(&setup, crediting(), 1);
         let expected = notice(2) + 20 * 1_000_000 + notice(2) + one_way(FULL, 2) + ack_back(2);
         assert_eq!(fct(&output, 0), expected);
     }
@@ -119,53 +95,30 @@ fn credits_do_not_stall_with_few_acks() {
 
 // ---- on_message_end ----
 
-toy! {
-    /// A sender waits with its second message until the receiver says that it has the first.
-    Handshaking: (), (), Received, (), Polite, Announcer, PlainSwitch;
-    no_host!();
-    no_cp!();
-}
+const RECEIVED: Word = Word("received", 0);
 
-#[derive(Clone, Copy, Debug)]
-pub struct Received;
-
-impl<P> Ctl<P> for Received {
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
-}
-
-#[derive(Debug)]
+/// Waits with its second message until the receiver says that it has the first.
 struct Polite {
     granted: u64,
 }
 
-impl Rp<Handshaking> for Polite {
-    type Timer = Absent;
-    fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Polite {
-        Polite { granted: 3_000 }
-    }
+impl Sender<Basic> for Polite {
     fn limits(&self) -> SendLimits {
         SendLimits { credit_limit: self.granted, ..SendLimits::UNLIMITED }
     }
-    fn on_ctl(&mut self, _: &mut HostCx<'_, Handshaking>, _: &Received) {
+    fn on_ctl(&mut self, _: &mut HostCx<'_, Basic>, _: Word) {
         self.granted = u64::MAX;
     }
 }
 
-#[derive(Debug)]
 struct Announcer {
     has_first: bool,
 }
 
-impl Np<Handshaking> for Announcer {
-    type Timer = Absent;
-    fn open(_: &Plain<()>, _: &mut (), _: Time) -> Announcer {
-        Announcer { has_first: false }
-    }
-    fn on_message_end(&mut self, cx: &mut HostCx<'_, Handshaking>, is_last: bool) {
+impl Receiver<Basic> for Announcer {
+    fn on_message_end(&mut self, cx: &mut HostCx<'_, Basic>, is_last: bool) {
         assert_eq!(is_last, std::mem::replace(&mut self.has_first, true), "of two messages");
-        cx.send(Received);
+        cx.send(RECEIVED);
     }
 }
 
@@ -177,7 +130,10 @@ fn the_end_of_a_message_is_announced() {
     setup.message(0, 1, 3_000, Time::ZERO);
     setup.message(0, 1, 2_000, Time::ZERO);
     setup.messages[1].qp = 0;
-    let output = run::<Handshaking>(&setup, Plain(()), 1);
+    let toy = parts()
+        .sender(|_, _, _| Polite { granted: 3_000 })
+        .receiver(|| Announcer { has_first: false });
+    let output = run::<Basic>(&setup, toy, 1);
     let first_there = (2 * FIRST + 2 * FULL) * BYTE + 2 * WIRE;
     let second_takes = (2 * FIRST + FULL) * BYTE + 2 * WIRE;
     // The announcement leaves before the ACK of the same packet.
@@ -188,43 +144,20 @@ fn the_end_of_a_message_is_announced() {
 
 // ---- on_late_ctl, counters ----
 
-toy! {
-    /// A receiver says a while after the end of a message that it has it; hosts count what they
-    /// hear too late.
-    Late: (), (), Received, u64, LineRate, Straggler, PlainSwitch;
-    no_cp!();
-    fn host(_: &Plain<()>, _: &HostFacts) -> u64 {
-        0
-    }
-    fn on_late_ctl(strays: &mut u64, _: &Received) {
-        *strays += 1;
-    }
-    fn counters(strays: &u64) -> Vec<(&'static str, u64)> {
-        vec![("hosts", 1), ("strays", *strays)]
-    }
-}
-
-#[derive(Debug)]
+/// Says a while after the end of a message that it has it. Hosts count what comes too late.
 struct Straggler {
     next: Time,
 }
 
-impl Np<Late> for Straggler {
-    type Timer = Present;
-    fn open(_: &Plain<()>, _: &mut u64, _: Time) -> Straggler {
-        Straggler { next: Time::NEVER }
-    }
-    fn on_message_end(&mut self, cx: &mut HostCx<'_, Late>, _: bool) {
+impl Receiver<Basic> for Straggler {
+    fn on_message_end(&mut self, cx: &mut HostCx<'_, Basic>, _: bool) {
         self.next = cx.now + US * 10;
     }
-}
-
-impl NpTimer<Late> for Straggler {
     fn next_timer(&self) -> Time {
         self.next
     }
-    fn on_timer(&mut self, cx: &mut HostCx<'_, Late>) {
-        cx.send(Received);
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Basic>) {
+        cx.send(RECEIVED);
         self.next = Time::NEVER;
     }
 }
@@ -236,7 +169,8 @@ fn what_comes_too_late_is_heard_of() {
     for start in [0, 5, 50] {
         setup.message(0, 1, 1_000, US * start);
     }
-    let output = run::<Late>(&setup, Plain(()), 1);
+    let toy = parts().receiver(|| Straggler { next: Time::NEVER });
+    let output = run::<Basic>(&setup, toy, 1);
     // The run ends with the third message, before word of it.
     assert_eq!(output.counters.into_iter().collect::<Vec<_>>(), [("hosts", 2), ("strays", 2)]);
 }

@@ -1,62 +1,48 @@
 //! Hooks of the reaction point, and what QPs of a host share.
 
-use crate::common::{Build, FIRST, FULL, US, balances, fct, line, port, run, star};
-use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
-use crate::toy::{ack_back, alone, no_cp, no_host, one_way, toy};
+use crate::common::{
+    BYTE, Build, FIRST, FULL, US, WIRE, ack_back, alone, balances, fct, line, one_way, port, run,
+    star,
+};
+use crate::toy::{Basic, Emitting, Limited, Log, Meta, Plain, Receiver, Sender};
+use crate::toy::{Switch, ToyScheme, parts};
 use schemes::contract::{
-    Absent, Ack, Cp, Header, HostCx, HostFacts, LinkRates, LocalCx, NoCtl, Np, OnArrival, Pacing,
-    Packet, PacketKind, PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Present, Rp,
-    RpTimer, Scheme, SendLimits, SwitchFacts, Verdict,
+    Ack, EmitCx, Header, HoldVerdict, HostCx, LinkRates, Packet, PacketKind, PathFacts, SendLimits,
 };
 use units::{Bytes, PortId, Rate, Time};
 
 // ---- on_send, Np::on_in_order_data, on_ack, window ----
 
-toy! {
-    /// Stamps what it sends, and never sends again when an ACK does not bring back what the
-    /// receiver should have made of it.
-    Stamping: Time, u64, NoCtl, (), Stamper, Adder, PlainSwitch;
-    no_host!();
-    no_cp!();
-}
-
-#[derive(Debug)]
+/// Stamps what it sends, and never sends again when an ACK does not bring back what the receiver
+/// should have made of it.
 struct Stamper {
     window: Bytes,
     rtt: Time,
 }
 
-impl Rp<Stamping> for Stamper {
-    type Timer = Absent;
-    fn open(rtt: &Plain<Time>, _: &mut (), _: &PathFacts, _: Time) -> Stamper {
-        Stamper { window: Bytes::new(1), rtt: rtt.0 }
-    }
+impl Sender<Basic> for Stamper {
     fn limits(&self) -> SendLimits {
         SendLimits { window: self.window, ..SendLimits::UNLIMITED }
     }
-    fn on_send(&mut self, _: &mut HostCx<'_, Stamping>, data: &mut Header, meta: &mut u64) {
+    fn on_send(&mut self, _: &mut HostCx<'_, Basic>, data: &mut Header, meta: &mut Meta) {
         assert_eq!(data.kind, PacketKind::Data);
-        *meta = data.sequence * 7;
+        meta.number = data.sequence * 7;
     }
-    fn on_ack(&mut self, _: &mut HostCx<'_, Stamping>, ack: &Ack<'_, Stamping>) {
+    fn on_ack(&mut self, _: &mut HostCx<'_, Basic>, ack: &Ack<'_, Basic>) {
         let first = ack.next_expected - ack.newly_acked.get();
         let first_rtt = first == 0 || ack.rtt == self.rtt;
-        if *ack.meta != first * 7 + 1 || !first_rtt || ack.next_to_send != ack.next_expected {
+        let stamped = ack.meta.number == first * 7 + 1;
+        if !stamped || !first_rtt || ack.next_to_send != ack.next_expected {
             self.window = Bytes::ZERO;
         }
     }
 }
 
-#[derive(Debug)]
 struct Adder;
 
-impl Np<Stamping> for Adder {
-    type Timer = Absent;
-    fn open(_: &Plain<Time>, _: &mut (), _: Time) -> Adder {
-        Adder
-    }
-    fn on_in_order_data(&mut self, _: &mut HostCx<'_, Stamping>, _: &Header, meta: &mut u64) {
-        *meta += 1;
+impl Receiver<Basic> for Adder {
+    fn on_in_order_data(&mut self, _: &mut HostCx<'_, Basic>, _: &Header, meta: &mut Meta) {
+        meta.number += 1;
     }
 }
 
@@ -67,49 +53,32 @@ fn a_stamp_comes_back_and_a_window_of_one_sends_a_packet_a_round_trip() {
     let mut setup = line(2, Rate::from_gbps(100), US);
     setup.message(0, 1, 10_000, Time::ZERO);
     let rtt = |bytes| one_way(bytes, 3) + ack_back(3);
-    let output = run::<Stamping>(&setup, Plain(Time::from_ps(rtt(FULL))), 1);
+    let full = Time::from_ps(rtt(FULL));
+    let toy = parts()
+        .sender(move |_, _, _| Stamper { window: Bytes::new(1), rtt: full })
+        .receiver(|| Adder);
+    let output = run::<Basic>(&setup, toy, 1);
     assert_eq!(fct(&output, 0), rtt(FIRST) + 9 * rtt(FULL));
 }
 
 // ---- rate, PACING, on_timer, not_before ----
 
-toy! {
-    /// Sends at 1 Gb/s (8 ns a byte) until 3 us, then at 2 Gb/s (4 ns a byte).
-    Doubling: (), (), NoCtl, (), Doubler<false>, PlainReceiver, PlainSwitch;
-    no_host!();
-    no_cp!();
-}
-toy! {
-    /// The same, and a packet that waits is sent as if the rate had always been the new one.
-    Repacing: (), (), NoCtl, (), Doubler<true>, PlainReceiver, PlainSwitch;
-    no_host!();
-    no_cp!();
-}
-
-#[derive(Debug)]
-struct Doubler<const REPACE: bool> {
+/// Sends at 1 Gb/s (8 ns a byte) until 3 us, then at 2 Gb/s (4 ns a byte).
+struct Doubler {
     rate: Rate,
     timer: Time,
 }
 
-impl<S, const REPACE: bool> Rp<S> for Doubler<REPACE>
-where
-    S: Scheme,
-{
-    type Timer = Present;
-    const PACING: Pacing = if REPACE { Pacing::Continuous } else { Pacing::FromNextPacket };
-    fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> Self {
+impl Doubler {
+    fn new() -> Doubler {
         Doubler { rate: Rate::from_gbps(1), timer: US * 3 }
-    }
-    fn limits(&self) -> SendLimits {
-        SendLimits { rate: self.rate, ..SendLimits::UNLIMITED }
     }
 }
 
-impl<S, const REPACE: bool> RpTimer<S> for Doubler<REPACE>
-where
-    S: Scheme,
-{
+impl<S: ToyScheme> Sender<S> for Doubler {
+    fn limits(&self) -> SendLimits {
+        SendLimits { rate: self.rate, ..SendLimits::UNLIMITED }
+    }
     fn next_timer(&self) -> Time {
         self.timer
     }
@@ -126,41 +95,28 @@ fn a_rate_change_moves_the_waiting_packet_only_where_it_is_wanted() {
     let mut setup = line(1, Rate::from_gbps(100), US);
     setup.message(0, 1, 3_000, Time::ZERO);
     let rest = one_way(FULL, 2) + ack_back(2);
-    let patient = run::<Doubling>(&setup, Plain(()), 1);
+    let patient = run::<Basic>(&setup, parts().sender(|_, _, _| Doubler::new()), 1);
     assert_eq!(fct(&patient, 0), FIRST * 8_000 + FULL * 4_000 + rest);
-    let eager = run::<Repacing>(&setup, Plain(()), 1);
+    // A packet that waits is sent as if the rate had always been the new one.
+    let eager = run::<Limited>(&setup, parts().sender(|_, _, _| Doubler::new()), 1);
     assert_eq!(fct(&eager, 0), FIRST * 4_000 + FULL * 4_000 + rest);
 }
 
-toy! {
-    /// Sends nothing before `not_before`, and nothing before its timer opens the window.
-    Waiting: (Time, Time), (), NoCtl, (), Waiter, PlainReceiver, PlainSwitch;
-    no_host!();
-    no_cp!();
-}
-
-#[derive(Debug)]
+/// Sends nothing before `hold_until`, and nothing before its timer opens the window.
 struct Waiter {
     hold_until: Time,
     opens: Time,
 }
 
-impl Rp<Waiting> for Waiter {
-    type Timer = Present;
-    fn open(times: &Plain<(Time, Time)>, _: &mut (), _: &PathFacts, now: Time) -> Waiter {
-        Waiter { hold_until: now + times.0.0, opens: now + times.0.1 }
-    }
+impl Sender<Basic> for Waiter {
     fn limits(&self) -> SendLimits {
         let window = if self.opens == Time::NEVER { Bytes::UNLIMITED } else { Bytes::ZERO };
         SendLimits { window, not_before: self.hold_until, ..SendLimits::UNLIMITED }
     }
-}
-
-impl RpTimer<Waiting> for Waiter {
     fn next_timer(&self) -> Time {
         self.opens
     }
-    fn on_timer(&mut self, _: &mut HostCx<'_, Waiting>) {
+    fn on_timer(&mut self, _: &mut HostCx<'_, Basic>) {
         self.opens = Time::NEVER;
     }
 }
@@ -171,35 +127,23 @@ fn nothing_leaves_before_it_may() {
     for (hold, opens) in [(0, 7_000_001), (10_000_003, 7_000_001), (5_000_000, 9_999_999)] {
         let mut setup = line(1, Rate::from_gbps(100), US);
         setup.message(0, 1, 5_000, US * 2);
-        let times = (Time::from_ps(hold), Time::from_ps(opens));
-        let output = run::<Waiting>(&setup, Plain(times), 1);
+        let toy = parts().sender(move |_, _, now| Waiter {
+            hold_until: now + Time::from_ps(hold),
+            opens: now + Time::from_ps(opens),
+        });
+        let output = run::<Basic>(&setup, toy, 1);
         assert_eq!(fct(&output, 0), alone(5, 2) + hold.max(opens));
     }
 }
 
 // ---- on_backlog, QP reuse ----
 
-toy! {
-    /// Writes down when QPs open and what they have to send.
-    Backlogged: Log<(Time, Option<u64>)>, (), NoCtl, (), Clerk, PlainReceiver, PlainSwitch;
-    no_host!();
-    no_cp!();
-}
+/// Writes down what it has to send, and when.
+struct Clerk(Log<(Time, Option<u64>)>);
 
-#[derive(Debug)]
-struct Clerk;
-
-impl Rp<Backlogged> for Clerk {
-    type Timer = Absent;
-    fn open(log: &<Backlogged as Scheme>::Params, _: &mut (), _: &PathFacts, now: Time) -> Clerk {
-        log.0.push((now, None));
-        Clerk
-    }
-    fn limits(&self) -> SendLimits {
-        SendLimits::UNLIMITED
-    }
-    fn on_backlog(&mut self, cx: &mut HostCx<'_, Backlogged>, left: Bytes) {
-        cx.params.0.push((cx.now, Some(left.get())));
+impl Sender<Basic> for Clerk {
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, Basic>, left: Bytes) {
+        self.0.push((cx.now, Some(left.get())));
     }
 }
 
@@ -215,7 +159,12 @@ fn a_reaction_point_is_told_of_messages_and_of_the_last_byte() {
         message.qp = 0;
     }
     let log = Log::default();
-    let output = run::<Backlogged>(&setup, Plain(log.clone()), 1);
+    let opened = log.clone();
+    let toy = parts().sender(move |_, _, now| {
+        opened.push((now, None));
+        Clerk(opened.clone())
+    });
+    let output = run::<Basic>(&setup, toy, 1);
     let last_leaves = US + Time::from_ps((2 * FIRST + 2 * FULL) * BYTE);
     let expected = [
         (US, None),
@@ -235,64 +184,48 @@ fn a_reaction_point_is_told_of_messages_and_of_the_last_byte() {
 
 // ---- on_retransmission_timeout, NACK ----
 
-toy! {
-    /// The switch drops the data packet with sequence 2000 once; a sender that times out halves its
-    /// rate.
-    Losing: (), (), NoCtl, (), Careful, PlainReceiver, DropOne;
-    no_host!();
-    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<DropOne> {
-        Some(DropOne { dropped: false })
-    }
-}
-
-#[derive(Debug)]
+/// Halves its rate on a timeout.
 struct Careful {
     rate: Rate,
     nacks: u32,
 }
 
-impl Rp<Losing> for Careful {
-    type Timer = Absent;
-    fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Careful {
-        Careful { rate: Rate::from_gbps(100), nacks: 0 }
-    }
+impl Sender<Emitting> for Careful {
     fn limits(&self) -> SendLimits {
         SendLimits { rate: self.rate, ..SendLimits::UNLIMITED }
     }
-    fn on_ack(&mut self, _: &mut HostCx<'_, Losing>, ack: &Ack<'_, Losing>) {
+    fn on_ack(&mut self, _: &mut HostCx<'_, Emitting>, ack: &Ack<'_, Emitting>) {
         self.nacks += u32::from(ack.nack);
         assert!(self.nacks <= 1, "one gap, one NACK");
         assert!(!ack.nack || ack.next_expected == 2_000);
     }
-    fn on_retransmission_timeout(&mut self, _: &mut HostCx<'_, Losing>) {
+    fn on_retransmission_timeout(&mut self, _: &mut HostCx<'_, Emitting>) {
         self.rate = Rate::from_gbps(50);
     }
 }
 
-#[derive(Debug)]
+/// Drops the data packet with sequence 2000 once.
 struct DropOne {
     dropped: bool,
 }
 
-impl Cp<Losing> for DropOne {
-    type Level = PortLocal;
-    type Port = ();
-    schemes::hooks!(arrivals);
-    fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-}
-
-impl OnArrival<Losing> for DropOne {
-    fn on_arrival(&mut self, _: &mut LocalCx, _: PortId, packet: &mut Packet<Losing>) -> Verdict {
+impl Switch<Emitting> for DropOne {
+    fn on_arrival(
+        &mut self,
+        _: &mut EmitCx<'_, Emitting>,
+        _: PortId,
+        packet: &mut Packet<Emitting>,
+    ) -> HoldVerdict {
         let header = &packet.header;
         if header.kind == PacketKind::Data && header.sequence == 2_000 && !self.dropped {
             self.dropped = true;
-            return Verdict::Drop;
+            return HoldVerdict::Drop;
         }
-        Verdict::Forward
+        HoldVerdict::Forward
     }
 }
 
-/// Protects go-back-N both ways, [`Verdict::Drop`] and its accounts: the packet dropped and the two
+/// Protects go-back-N both ways, `Verdict::Drop` and its accounts: the packet dropped and the two
 /// behind it are sent again after a NACK, or after the timeout, at the times worked out here.
 #[test]
 fn a_drop_is_mended_by_a_nack_or_by_the_timeout() {
@@ -302,7 +235,10 @@ fn a_drop_is_mended_by_a_nack_or_by_the_timeout() {
         setup.message(0, 1, 5_000, Time::ZERO);
         setup.host.nack = nack;
         setup.host.retransmit_timeout = Time::from_ps(timeout);
-        let output = run::<Losing>(&setup, Plain(()), 1);
+        let toy = parts()
+            .sender(|_, _, _| Careful { rate: Rate::from_gbps(100), nacks: 0 })
+            .switch(|_| Some(DropOne { dropped: false }));
+        let output = run::<Emitting>(&setup, toy, 1);
         let (begins, gap) = if nack {
             // Packet 4 has nothing before it on the second link: it tells of the gap.
             ((FIRST + 4 * FULL) * BYTE + 2 * WIRE + ack_back(2), FULL * BYTE)
@@ -322,27 +258,12 @@ fn a_drop_is_mended_by_a_nack_or_by_the_timeout() {
 
 // ---- Host state ----
 
-toy! {
-    /// The QPs of a host queue up: each holds 10 us longer than the one opened before it.
-    Sharing: (), (), NoCtl, u64, Queued, PlainReceiver, PlainSwitch;
-    no_cp!();
-    fn host(_: &Plain<()>, facts: &HostFacts) -> u64 {
-        assert_eq!(facts.line_rate, Rate::from_gbps(100));
-        0
-    }
-}
-
-#[derive(Debug)]
+/// The QPs of a host queue up: each holds 10 us longer than the one opened before it.
 struct Queued {
     hold_until: Time,
 }
 
-impl Rp<Sharing> for Queued {
-    type Timer = Absent;
-    fn open(_: &Plain<()>, opened: &mut u64, _: &PathFacts, _: Time) -> Queued {
-        *opened += 1;
-        Queued { hold_until: US * 10 * *opened }
-    }
+impl Sender<Basic> for Queued {
     fn limits(&self) -> SendLimits {
         SendLimits { not_before: self.hold_until, ..SendLimits::UNLIMITED }
     }
@@ -355,7 +276,12 @@ fn queue_pairs_of_a_host_share_state() {
     for (src, dst) in [(0, 1), (0, 2), (0, 3), (2, 1)] {
         setup.message(src, dst, 5_000, Time::ZERO);
     }
-    let output = run::<Sharing>(&setup, Plain(()), 1);
+    let toy = parts().sender(|host, _, _| {
+        assert_eq!(host.facts.line_rate, Rate::from_gbps(100));
+        host.number += 1;
+        Queued { hold_until: US * 10 * host.number }
+    });
+    let output = run::<Basic>(&setup, toy, 1);
     for (flow, turn) in [(0, 1), (1, 2), (2, 3), (3, 1)] {
         // Flows 0 and 3 end at host 1 at the same time: they are two on its link.
         let alone = alone(5, 2) + turn * 10_000_000;
@@ -365,27 +291,6 @@ fn queue_pairs_of_a_host_share_state() {
 }
 
 // ---- facts ----
-
-toy! {
-    /// Writes down what a reaction point may know of its path.
-    Knowing: Log<PathFacts>, (), NoCtl, (), Knower, PlainReceiver, PlainSwitch;
-    no_host!();
-    no_cp!();
-}
-
-#[derive(Debug)]
-struct Knower(LineRate);
-
-impl Rp<Knowing> for Knower {
-    type Timer = Absent;
-    fn open(log: &Plain<Log<PathFacts>>, host: &mut (), path: &PathFacts, now: Time) -> Knower {
-        log.0.push(path.clone());
-        Knower(<LineRate as Rp<Knowing>>::open(log, host, path, now))
-    }
-    fn limits(&self) -> SendLimits {
-        <LineRate as Rp<Knowing>>::limits(&self.0)
-    }
-}
 
 /// Protects what windows are computed from: rates and base round trips, worked out by hand.
 #[test]
@@ -398,7 +303,12 @@ fn the_facts_of_a_path_are_right() {
     setup.host.latency = Time::from_ps(11);
     setup.switch.latency = Time::from_ps(700);
     let log = Log::default();
-    run::<Knowing>(&setup, Plain(log.clone()), 1);
+    let known = log.clone();
+    let toy = parts().sender(move |_, path, _| {
+        known.push(path.clone());
+        Plain
+    });
+    run::<Basic>(&setup, toy, 1);
     // 40 Gb/s: 200 ps a byte. Two switches and a host each way.
     let latencies = 2 * (2 * 700 + 11);
     let bytes = (FULL + 86) * (80 + 80 + 200);

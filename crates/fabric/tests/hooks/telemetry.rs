@@ -1,16 +1,15 @@
 //! How old INT is when it comes to the sender: HPCC's, which data carry, and FNCC's, which ACKs
 //! carry ("FNCC", Xu et al., 2024, section 5.4.1 and Figure 12), on a line of three switches.
 
-use crate::common::{ACK, Build, FIRST, FULL, G100, line, run};
-use crate::toy::{BYTE, Log, Plain};
-use crate::toy::{no_host, toy};
+use crate::common::{ACK, BYTE, Build, FIRST, FULL, G100, line, run};
+use crate::toy::{Basic, Log, Meta, Parts, Port, Sender, Switch, ToyScheme, Watching, parts};
 use schemes::contract::{
-    Absent, Ack, Body, Cp, FullCx, HostCx, LinkRates, Needs, NoCtl, OnEnqueue, Packet, PathFacts,
-    PlainReceiver, PortFacts, PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
+    Ack, Body, Cp, FullCx, HostCx, LocalCx, OnEnqueue, Packet, PortView, RateCode, Scheme, Strict,
+    SwitchFacts,
 };
-use schemes::fncc::{AckReport, Fncc, IntTable};
+use schemes::fncc::{Fncc, IntTable};
 use schemes::hpcc::Hpcc;
-use schemes::int::{IntRecord, IntStack, StampInt};
+use schemes::int::{IntRecord, StampInt};
 use units::Time;
 
 const SWITCHES: u64 = 3;
@@ -23,122 +22,135 @@ const ACK_TAKES: u64 = ACK * BYTE;
 /// What an ACK told the first flow's sender, and when; the first switch's record first.
 type Told = (u64, Vec<IntRecord>);
 
-toy! {
-    /// HPCC's records, and senders at line rate that note them.
-    WithData: Log<Told>, IntStack<5>, NoCtl, (), Listener, PlainReceiver, StampInt;
-    const NEEDS: Needs = Needs { max_hops: 5, max_link_rates: LinkRates::MAX, ..Needs::NONE };
-    no_host!();
-    fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<StampInt> {
-        Hpcc::<5>::congestion_point(&schemes::hpcc::presets::paper(G100), facts)
+/// Calls a hook of scheme `S` with a packet of a toy that is data or an ACK. `part` is what the
+/// packets of `S` carry of a toy's.
+fn call<T: ToyScheme, S: Scheme>(
+    packet: &mut Packet<T>,
+    part: fn(&mut Meta) -> &mut S::Meta,
+    hook: impl FnOnce(&mut Packet<S>),
+) {
+    let Body::Meta(meta) = &mut packet.body else { return };
+    let part = part(meta);
+    let mut own = Packet { header: packet.header, body: Body::Meta(*part) };
+    hook(&mut own);
+    if let Body::Meta(changed) = own.body {
+        *part = changed;
     }
 }
 
-toy! {
-    /// FNCC's.
-    WithAcks: Log<Told>, AckReport<5>, NoCtl, (), Listener, PlainReceiver, Table;
-    no_host!();
-    fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Table> {
-        Fncc::<5>::congestion_point(&schemes::fncc::presets::paper(G100), facts).map(Table)
+/// HPCC's stamps on data.
+struct Stamps {
+    point: StampInt,
+    code: RateCode,
+}
+
+impl Stamps {
+    fn new(facts: &SwitchFacts<'_>) -> Option<Stamps> {
+        let params = schemes::hpcc::presets::paper(G100);
+        let point = Hpcc::<5>::congestion_point(&params, facts)?;
+        // All ports have one rate.
+        let code = Cp::<Hpcc<5>>::port(&point, &params, &facts.ports[0]);
+        Some(Stamps { point, code })
     }
 }
 
-/// Where the records are in what ACKs carry.
-trait Records {
-    fn records(&self) -> Vec<IntRecord>;
-}
-
-impl Records for IntStack<5> {
-    fn records(&self) -> Vec<IntRecord> {
-        IntStack::records(self).collect()
+impl Switch<Basic> for Stamps {
+    fn on_depart(
+        &mut self,
+        cx: &mut LocalCx,
+        _: &mut Port,
+        view: &PortView,
+        packet: &mut Packet<Basic>,
+    ) {
+        call::<_, Hpcc<5>>(
+            packet,
+            |meta| &mut meta.report.int,
+            |packet| self.point.on_depart(cx, &mut self.code, view, packet),
+        );
     }
 }
 
-impl Records for AckReport<5> {
-    fn records(&self) -> Vec<IntRecord> {
-        let mut records: Vec<_> = self.int.records().collect();
-        records.reverse();
-        records
-    }
-}
-
-/// FNCC's table, whose hooks are those of its own scheme.
-#[derive(Debug)]
+/// FNCC's table, which writes into ACKs.
 struct Table(IntTable);
 
 impl Table {
+    fn new(facts: &SwitchFacts<'_>) -> Option<Table> {
+        Fncc::<5>::congestion_point(&schemes::fncc::presets::paper(G100), facts).map(Table)
+    }
     fn hook(
         &mut self,
         now: Time,
-        packet: &mut Packet<WithAcks>,
+        packet: &mut Packet<Watching<Strict>>,
         hook: impl FnOnce(&mut IntTable, &mut FullCx<'_, Fncc<5>>, &mut Packet<Fncc<5>>),
     ) {
-        let Body::Meta(report) = packet.body else { return };
         let mut effects = Vec::new();
-        let mut own = Packet { header: packet.header, body: Body::Meta(report) };
-        hook(&mut self.0, &mut FullCx::new(now, &mut effects, &[]), &mut own);
-        let Body::Meta(report) = own.body;
-        packet.body = Body::Meta(report);
+        let mut cx = FullCx::new(now, &mut effects, &[]);
+        let table = &mut self.0;
+        call(packet, |meta| &mut meta.report, |packet| hook(table, &mut cx, packet));
     }
 }
 
-impl Cp<WithAcks> for Table {
-    type Level = Strict;
-    type Port = ();
-    schemes::hooks!(enqueues);
-
-    fn port(&self, _: &Plain<Log<Told>>, _: &PortFacts) {}
+impl Switch<Watching<Strict>> for Table {
     fn on_depart(
         &mut self,
-        cx: &mut FullCx<'_, WithAcks>,
-        (): &mut (),
+        cx: &mut FullCx<'_, Watching<Strict>>,
+        _: &mut Port,
         view: &PortView,
-        packet: &mut Packet<WithAcks>,
+        packet: &mut Packet<Watching<Strict>>,
     ) {
-        self.hook(cx.now, packet, |table, cx, packet| {
-            table.on_depart(cx, &mut (), view, packet);
-        });
+        self.hook(cx.now, packet, |table, cx, packet| table.on_depart(cx, &mut (), view, packet));
     }
-}
-
-impl OnEnqueue<WithAcks> for Table {
     fn on_enqueue(
         &mut self,
-        cx: &mut FullCx<'_, WithAcks>,
-        (): &mut (),
+        cx: &mut FullCx<'_, Watching<Strict>>,
+        _: &mut Port,
         view: &PortView,
-        packet: &mut Packet<WithAcks>,
+        packet: &mut Packet<Watching<Strict>>,
     ) {
-        self.hook(cx.now, packet, |table, cx, packet| {
-            table.on_enqueue(cx, &mut (), view, packet);
-        });
+        self.hook(cx.now, packet, |table, cx, packet| table.on_enqueue(cx, &mut (), view, packet));
     }
 }
 
-/// Sends at line rate; the QP that begins at time 0 notes what it is told.
-#[derive(Debug)]
-struct Listener(bool);
+/// Sends at line rate and notes what ACKs say, the first switch's record first.
+struct Listener {
+    /// Only of the QP that begins at time 0.
+    log: Option<Log<Told>>,
+    last_hop_first: bool,
+}
 
-impl<S> Rp<S> for Listener
-where
-    S: Scheme<Params = Plain<Log<Told>>, Meta: Records>,
-{
-    type Timer = Absent;
-    fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, now: Time) -> Listener {
-        Listener(now == Time::ZERO)
+impl Listener {
+    fn new(log: &Log<Told>, last_hop_first: bool, now: Time) -> Listener {
+        Listener { log: (now == Time::ZERO).then(|| log.clone()), last_hop_first }
     }
-    fn limits(&self) -> SendLimits {
-        SendLimits::UNLIMITED
-    }
+}
+
+impl<S: ToyScheme> Sender<S> for Listener {
     fn on_ack(&mut self, cx: &mut HostCx<'_, S>, ack: &Ack<'_, S>) {
-        if self.0 {
-            cx.params.0.push((cx.now.ps(), ack.meta.records()));
+        let mut records: Vec<_> = ack.meta.report.int.records().collect();
+        if self.last_hop_first {
+            records.reverse();
+        }
+        if let Some(log) = &self.log {
+            log.push((cx.now.ps(), records));
         }
     }
 }
 
-/// What the sender was told of a flow of 600 packets that begins at 0, and of another from a host on
-/// the same switch that joins it then.
-fn told<S: Scheme<Params = Plain<Log<Told>>>>(joins: Option<Time>) -> Vec<Told> {
+/// HPCC's records, which data carry.
+fn with_data(log: &Log<Told>) -> Parts<Basic> {
+    let log = log.clone();
+    parts().sender(move |_, _, now| Listener::new(&log, false, now)).switch(Stamps::new)
+}
+
+/// FNCC's records, which ACKs carry.
+fn with_acks(log: &Log<Told>) -> Parts<Watching<Strict>> {
+    let log = log.clone();
+    parts().sender(move |_, _, now| Listener::new(&log, true, now)).switch(Table::new)
+}
+
+/// What the sender was told of a flow of 600 packets that begins at 0, and of another from a host
+/// on the same switch that joins it then.
+fn told<S: ToyScheme>(toy: fn(&Log<Told>) -> Parts<S>, joins: Option<Time>) -> Vec<Told> {
     let mut setup = line(SWITCHES as u32, G100, Time::from_ps(DELAY));
     setup.message(0, 1, 600_000, Time::ZERO);
     if let Some(joins) = joins {
@@ -147,7 +159,7 @@ fn told<S: Scheme<Params = Plain<Log<Told>>>>(joins: Option<Time>) -> Vec<Told> 
         setup.message(other, 1, 100_000, joins);
     }
     let log = Log::default();
-    run::<S>(&setup, Plain(log.clone()), 1);
+    run::<S>(&setup, toy(&log), 1);
     log.all()
 }
 
@@ -164,8 +176,8 @@ const fn ack_leaves(k: u64, switch: u64) -> u64 {
 }
 
 /// The age of each switch's record in each ACK of the flow's middle.
-fn ages<S: Scheme<Params = Plain<Log<Told>>>>() -> Vec<Vec<u64>> {
-    let told = told::<S>(None);
+fn ages<S: ToyScheme>(toy: fn(&Log<Told>) -> Parts<S>) -> Vec<Vec<u64>> {
+    let told = told(toy, None);
     assert_eq!(told.len(), 600);
     (200..400)
         .map(|k| {
@@ -182,7 +194,7 @@ fn ages<S: Scheme<Params = Plain<Log<Told>>>>() -> Vec<Vec<u64>> {
 #[test]
 fn int_in_acks_is_younger_by_the_way_from_the_switch_and_back_to_it() {
     let mut gains = Vec::new();
-    for (with_data, with_acks) in ages::<WithData>().iter().zip(ages::<WithAcks>()) {
+    for (with_data, with_acks) in ages(with_data).iter().zip(ages(with_acks)) {
         gains.clear();
         for switch in 1..=SWITCHES {
             let at = switch as usize - 1;
@@ -213,10 +225,10 @@ fn news_of_a_join_takes_the_way_that_is_left() {
 
     // FNCC: the next ACK that passes the switch.
     let k = (0..600).find(|k| ack_leaves(*k, 1) >= waits).expect("one does");
-    assert_eq!(heard(told::<WithAcks>(Some(joins))), ack_leaves(k, 0));
+    assert_eq!(heard(told(with_acks, Some(joins))), ack_leaves(k, 0));
 
     // HPCC: the next packet of the flow that leaves, which is the one behind the other's first.
     let next = (0..600).find(|k| leaves(*k, 1) >= waits).expect("one does");
     let late = FIRST_TAKES;
-    assert_eq!(heard(told::<WithData>(Some(joins))), ack_leaves(next, 0) + late);
+    assert_eq!(heard(told(with_data, Some(joins))), ack_leaves(next, 0) + late);
 }

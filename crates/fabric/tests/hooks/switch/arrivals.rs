@@ -1,106 +1,74 @@
-//! What a congestion point does with packets that arrive: consumes, answers, holds them, chooses their way.
+//! What a congestion point does with packets that arrive: consumes, answers, holds them.
 
 use super::is_data;
-use crate::common::{ACK, Build, FIRST, FULL, G100, LEAST, US, balances, fct, line, port, run};
-use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, alone, no_host, one_way, toy};
+use crate::common::{
+    ACK, BYTE, Build, FIRST, FULL, G100, LEAST, US, WIRE, ack_back, alone, balances, fct, line,
+    one_way, port, run,
+};
+use crate::toy::parts;
+use crate::toy::{Emitting, Log, Receiver, Sender, Switch, Watching, Word};
 use schemes::contract::{
-    Absent, Body, Cp, Ctl, EmitCx, Emits, Flags, HoldVerdict, HostCx, LocalCx, NoCtl, Np,
-    OnArrival, OnArrivalOrHold, Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, QpEnd, Rp,
-    SendLimits, SwitchFacts, Verdict,
+    Body, EmitCx, Flags, HoldVerdict, HostCx, LocalCx, Packet, PortLocal, QpEnd, SendLimits,
 };
 use units::{Bytes, PortId, Time};
 
 // ---- on_arrival: Consume; to_host, both ways ----
 
-toy! {
-    /// The sender asks, the first switch answers, and tells the receiver when data begins.
-    Asking: Log<Time>, (), Word, (), Asker, Listener, Answering;
-    no_host!();
-    fn congestion_point(_: &Plain<Log<Time>>, _: &SwitchFacts<'_>) -> Option<Answering> {
-        Some(Answering)
-    }
-}
+const MAY_I: Word = Word("may I", 0);
+const YOU_MAY: Word = Word("you may", 0);
+const COMES: Word = Word("comes", 0);
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Word {
-    MayI,
-    YouMay,
-    Comes,
-}
-
-impl<P> Ctl<P> for Word {
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
-}
-
-#[derive(Debug)]
+/// Asks, and sends when it is answered.
 struct Asker {
     window: Bytes,
 }
 
-impl Rp<Asking> for Asker {
-    type Timer = Absent;
-    fn open(_: &Plain<Log<Time>>, _: &mut (), _: &PathFacts, _: Time) -> Asker {
-        Asker { window: Bytes::ZERO }
-    }
+impl Sender<Emitting> for Asker {
     fn limits(&self) -> SendLimits {
         SendLimits { window: self.window, ..SendLimits::UNLIMITED }
     }
-    fn on_backlog(&mut self, cx: &mut HostCx<'_, Asking>, left: Bytes) {
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, Emitting>, left: Bytes) {
         if left > Bytes::ZERO {
-            cx.send(Word::MayI);
+            cx.send(MAY_I);
         }
     }
-    fn on_ctl(&mut self, _: &mut HostCx<'_, Asking>, ctl: &Word) {
-        assert_eq!(*ctl, Word::YouMay);
+    fn on_ctl(&mut self, _: &mut HostCx<'_, Emitting>, word: Word) {
+        assert_eq!(word, YOU_MAY);
         self.window = Bytes::UNLIMITED;
     }
 }
 
-#[derive(Debug)]
-struct Listener;
+struct Listener(Log<Time>);
 
-impl Np<Asking> for Listener {
-    type Timer = Absent;
-    fn open(_: &Plain<Log<Time>>, _: &mut (), _: Time) -> Listener {
-        Listener
-    }
-    fn on_ctl(&mut self, cx: &mut HostCx<'_, Asking>, ctl: &Word) {
-        assert_eq!(*ctl, Word::Comes);
-        cx.params.0.push(cx.now);
+impl Receiver<Emitting> for Listener {
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Emitting>, word: Word) {
+        assert_eq!(word, COMES);
+        self.0.push(cx.now);
     }
 }
 
-#[derive(Debug)]
+/// Answers the sender, and tells the receiver when data begins.
 struct Answering;
 
-impl Cp<Asking> for Answering {
-    type Level = Emits;
-    type Port = ();
-    schemes::hooks!(arrivals);
-    fn port(&self, _: &Plain<Log<Time>>, _: &PortFacts) {}
-}
-
-impl OnArrival<Asking> for Answering {
+impl Switch<Emitting> for Answering {
     fn on_arrival(
         &mut self,
-        cx: &mut EmitCx<'_, Asking>,
+        cx: &mut EmitCx<'_, Emitting>,
         _: PortId,
-        packet: &mut Packet<Asking>,
-    ) -> Verdict {
+        packet: &mut Packet<Emitting>,
+    ) -> HoldVerdict {
         let address = packet.header.address;
         match packet.body {
-            Body::Ctl(Word::MayI) => {
-                cx.to_host(address, QpEnd::Sender, Word::YouMay);
-                return Verdict::Consume;
+            Body::Ctl(MAY_I) => {
+                cx.to_host(address, QpEnd::Sender, YOU_MAY);
+                return HoldVerdict::Consume;
             }
-            Body::Meta(()) if is_data(packet) && packet.header.sequence == 0 => {
-                cx.to_host(address, QpEnd::Receiver, Word::Comes);
+            Body::Meta(_) if is_data(packet) && packet.header.sequence == 0 => {
+                cx.to_host(address, QpEnd::Receiver, COMES);
             }
             _ => {}
         }
-        Verdict::Forward
+        HoldVerdict::Forward
     }
 }
 
@@ -110,7 +78,12 @@ fn a_switch_answers_the_sender_and_warns_the_receiver() {
     let mut setup = line(1, G100, US);
     setup.message(0, 1, 1_000, Time::ZERO);
     let log = Log::default();
-    let output = run::<Asking>(&setup, Plain(log.clone()), 1);
+    let warnings = log.clone();
+    let toy = parts()
+        .sender(|_, _, _| Asker { window: Bytes::ZERO })
+        .receiver(move || Listener(warnings.clone()))
+        .switch(|_| Some(Answering));
+    let output = run::<Emitting>(&setup, toy, 1);
     let asked = 2 * one_way(LEAST, 1);
     // The warning is of a strict class and goes before the packet that it warns of.
     assert_eq!(fct(&output, 0), asked + alone(1, 2) + LEAST * BYTE);
@@ -124,31 +97,15 @@ fn a_switch_answers_the_sender_and_warns_the_receiver() {
 
 // ---- on_arrival: Hold ----
 
-toy! {
-    /// The switch holds data until the next whole 10 us.
-    Holding: (), (), NoCtl, (), LineRate, PlainReceiver, Holder;
-    no_host!();
-    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Holder> {
-        Some(Holder)
-    }
-}
-
-#[derive(Debug)]
+/// Holds data until the next whole 10 us.
 struct Holder;
 
-impl Cp<Holding> for Holder {
-    type Level = PortLocal;
-    type Port = ();
-    schemes::hooks!(holding_arrivals);
-    fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-}
-
-impl OnArrivalOrHold<Holding> for Holder {
+impl Switch<Watching<PortLocal>> for Holder {
     fn on_arrival(
         &mut self,
         cx: &mut LocalCx,
         _: PortId,
-        packet: &mut Packet<Holding>,
+        packet: &mut Packet<Watching<PortLocal>>,
     ) -> HoldVerdict {
         if is_data(packet) && !packet.header.flags.contains(Flags::MARK) {
             packet.header.flags.set(Flags::MARK, true);
@@ -163,7 +120,7 @@ impl OnArrivalOrHold<Holding> for Holder {
 fn packets_held_until_the_same_time_keep_their_order() {
     let mut setup = line(1, G100, US);
     setup.message(0, 1, 20_000, Time::ZERO);
-    let output = run::<Holding>(&setup, Plain(()), 1);
+    let output = run::<Watching<PortLocal>>(&setup, parts().switch(|_| Some(Holder)), 1);
     let rest = (FIRST + 19 * FULL) * BYTE + WIRE + ack_back(2);
     assert_eq!(fct(&output, 0), 10_000_000 + rest);
     assert_eq!(output.flows[0].retransmitted_bytes, 0);

@@ -1,70 +1,54 @@
 //! Classes: drop-tail and shaped ones.
 
 use crate::common::{
-    ACK, Build, FIRST, FULL, G100, LEAST, US, balances, fct, line, port, run, star,
+    ACK, BYTE, Build, FIRST, FULL, G100, LEAST, US, ack_back, balances, fct, line, one_way, port,
+    run, star,
 };
-use crate::toy::{BYTE, LineRate, Log, Plain, ack_back, no_cp, no_host, one_way, toy};
+use crate::toy::{Limited, Log, Parts, Receiver, Sender, Word, parts};
 use fabric::{SetupError, Simulation};
-use schemes::contract::{
-    Absent, ClassSpec, Classes, Ctl, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch,
-    QueueLimit, Rp, Scheme, SendLimits,
-};
+use schemes::contract::{ClassSpec, HostCx, QueueLimit};
 use units::{Bytes, Priority, Time};
 
-// ---- classes ----
+/// The class of notices.
+const CLASS: Priority = Priority::new(5);
 
-toy! {
-    /// Senders begin with eight notices in class 5, which keeps at most four waiting anywhere.
-    Noisy: Log<Time>, (), Notice, (), Shouter, Counter, PlainSwitch;
-    no_host!();
-    no_cp!();
-    const CLASSES: Option<Classes<Plain<Log<Time>>>> = Some(|_, _| {
-        let (priority, limit) = (Priority::new(5), QueueLimit::DropTail(4));
-        vec![ClassSpec { priority, limit, share: 1.0, burst: 1, first: false }]
-    });
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Notice;
-
-impl<P> Ctl<P> for Notice {
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
-    fn priority(&self, _: &P) -> Option<Priority> {
-        Some(Priority::new(5))
-    }
-}
-
-#[derive(Debug)]
+/// Begins with eight notices.
 struct Shouter;
 
-impl<S: Scheme<Ctl = Notice>> Rp<S> for Shouter {
-    type Timer = Absent;
-    fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> Shouter {
-        Shouter
-    }
-    fn limits(&self) -> SendLimits {
-        SendLimits::UNLIMITED
-    }
-    fn on_backlog(&mut self, cx: &mut HostCx<'_, S>, left: Bytes) {
+impl Sender<Limited> for Shouter {
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, Limited>, left: Bytes) {
         if left > Bytes::ZERO {
-            (0..8).for_each(|_| cx.send(Notice));
+            (0..8).for_each(|_| cx.send(Word("notice", 0)));
         }
     }
 }
 
-#[derive(Debug)]
-struct Counter;
+/// Writes down when notices arrive.
+struct Counter(Log<Time>);
 
-impl<S: Scheme<Params = Plain<Log<Time>>>> Np<S> for Counter {
-    type Timer = Absent;
-    fn open(_: &S::Params, _: &mut S::Host, _: Time) -> Counter {
-        Counter
+impl Receiver<Limited> for Counter {
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Limited>, _: Word) {
+        self.0.push(cx.now);
     }
-    fn on_ctl(&mut self, cx: &mut HostCx<'_, S>, _: &S::Ctl) {
-        cx.params.0.push(cx.now);
-    }
+}
+
+/// Senders begin with eight notices in class 5; the times at which they arrive.
+fn shouting() -> (Parts<Limited>, Log<Time>) {
+    let log = Log::default();
+    let arrivals = log.clone();
+    let toy = parts()
+        .sender(|_, _, _| Shouter)
+        .receiver(move || Counter(arrivals.clone()))
+        .word_priority(CLASS);
+    (toy, log)
+}
+
+/// Class 5 keeps at most four waiting anywhere.
+fn noisy() -> (Parts<Limited>, Log<Time>) {
+    let (toy, log) = shouting();
+    let limit = QueueLimit::DropTail(4);
+    let spec = ClassSpec { priority: CLASS, limit, share: 1.0, burst: 1, first: false };
+    (toy.classes(move |_| vec![spec]), log)
 }
 
 /// Protects drop-tail classes, at hosts and at switches: what finds its class full is dropped and
@@ -76,8 +60,8 @@ fn a_drop_tail_class_keeps_so_many_and_drops_the_rest() {
     for sender in 0..4 {
         setup.message(sender, 4, 1_000, Time::ZERO);
     }
-    let log = Log::default();
-    let output = run::<Noisy>(&setup, Plain(log.clone()), 1);
+    let (toy, log) = noisy();
+    let output = run::<Limited>(&setup, toy, 1);
     // Of eight at once each host keeps four. At the switch these are four rounds of four: the first
     // four are kept; then one leaves a round, and one of four is kept.
     (0..4).for_each(|host| assert_eq!(port(&output, host, 0).dropped_packets, 4));
@@ -89,15 +73,11 @@ fn a_drop_tail_class_keeps_so_many_and_drops_the_rest() {
     (0..4).for_each(|flow| assert!(fct(&output, flow) > 0));
 }
 
-toy! {
-    /// Class 3 may take half of every link.
-    Shaped: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
-    no_host!();
-    no_cp!();
-    const CLASSES: Option<Classes<Plain<()>>> = Some(|_, _| {
-        let (priority, limit) = (Priority::new(3), QueueLimit::Lossless);
-        vec![ClassSpec { priority, limit, share: 0.5, burst: 1, first: false }]
-    });
+/// Class 3 may take half of every link.
+fn shaped() -> Parts<Limited> {
+    let (priority, limit) = (Priority::new(3), QueueLimit::Lossless);
+    let spec = ClassSpec { priority, limit, share: 0.5, burst: 1, first: false };
+    parts().classes(move |_| vec![spec])
 }
 
 /// Protects shaped classes, at hosts and at switches: each packet is followed by as much silence.
@@ -105,7 +85,7 @@ toy! {
 fn a_shaped_class_takes_its_share() {
     let mut setup = line(1, G100, US);
     setup.message(0, 1, 50_000, Time::ZERO);
-    let output = run::<Shaped>(&setup, Plain(()), 1);
+    let output = run::<Limited>(&setup, shaped(), 1);
     let begins = 2 * (FIRST + 48 * FULL) * BYTE;
     // The switch's packet two waits for the silence after packet one, which is longer by as much
     // as the first packet is; nothing else waits.
@@ -114,25 +94,24 @@ fn a_shaped_class_takes_its_share() {
     let mut two = star(3, G100, US);
     two.message(0, 2, 50_000, Time::ZERO);
     two.message(1, 2, 50_000, Time::ZERO);
-    let output = run::<Shaped>(&two, Plain(()), 1);
+    let output = run::<Limited>(&two, shaped(), 1);
     // 100 packets at half the rate through one port.
     let last = fct(&output, 0).max(fct(&output, 1));
     let at_least = 2 * 99 * FULL * BYTE;
     assert!((at_least..at_least + 5_000_000).contains(&last), "{last}");
 }
 
-toy! {
-    /// Senders begin with eight notices in class 5, which may take 84 of 1700 bytes, two at once.
-    Bucket: Log<Time>, (), Notice, (), Shouter, Counter, PlainSwitch;
-    no_host!();
-    no_cp!();
-    const CLASSES: Option<Classes<Plain<Log<Time>>>> = Some(|_, wire| {
+/// Class 5 may take 84 of 1700 bytes, two packets at once.
+fn bucket() -> (Parts<Limited>, Log<Time>) {
+    let (toy, log) = shouting();
+    let toy = toy.classes(|wire| {
         let sizes = [wire.packet_bytes, wire.ack_bytes, wire.min_control_bytes];
         assert_eq!(sizes, [FULL, ACK, LEAST].map(Bytes::new));
-        let (priority, limit) = (Priority::new(5), QueueLimit::Lossless);
         let share = LEAST as f64 / SPACING as f64;
-        vec![ClassSpec { priority, limit, share, burst: 2, first: false }]
+        let limit = QueueLimit::Lossless;
+        vec![ClassSpec { priority: CLASS, limit, share, burst: 2, first: false }]
     });
+    (toy, log)
 }
 
 /// Bytes of link time from a notice to the next.
@@ -146,8 +125,8 @@ fn a_shaped_class_may_save_up_a_burst() {
     setup.classes.strict |= 1 << 5;
     setup.message(0, 1, 1_000_000, Time::ZERO);
     setup.message(0, 1, 1_000_000, US * 50);
-    let log = Log::default();
-    run::<Bucket>(&setup, Plain(log.clone()), 1);
+    let (toy, log) = bucket();
+    run::<Limited>(&setup, toy, 1);
     let there = log.all();
     assert_eq!(there.len(), 16);
     let gap = (SPACING * BYTE) as i64;
@@ -169,7 +148,7 @@ fn a_drop_tail_class_that_others_use_is_refused() {
         let mut setup = line(1, G100, US);
         setup.message(0, 1, 1_000, Time::ZERO);
         change(&mut setup);
-        Simulation::<Noisy>::new(&setup, Plain(Log::default())).err()
+        Simulation::<Limited>::new(&setup, noisy().0).err()
     };
     let refused = Some(SetupError::ClassInUse { priority: 5 });
     assert_eq!(taken(|_| {}), None);

@@ -1,60 +1,45 @@
 //! Schemes that live in some switches only, stacks of two, and limits on paths.
 
 use super::is_data;
-use crate::common::{Build, G100, US, fct, line, pauses, run};
-use crate::toy::{LineRate, Log, Plain, alone, no_cp, no_host, toy};
+use crate::common::{Build, G100, US, alone, fct, line, pauses, run};
+use crate::toy::{Basic, Limited, Log, Port, Sender, Stacked, Switch, parts};
 use fabric::{SetupError, Simulation};
-use schemes::contract::{
-    Absent, Ack, Body, Cp, HostCx, LocalCx, Needs, NoCtl, OnArrival, OnEnqueue, Packet, PathFacts,
-    PlainReceiver, PlainSwitch, PortFacts, PortLocal, PortView, Rp, SendLimits, Stack, SwitchFacts,
-    Verdict,
-};
+use schemes::contract::{Ack, Body, HoldVerdict, HostCx, LocalCx, Packet, PortView, SendLimits};
 use units::{Bytes, PortId, Rate, Time};
 
 // ---- roles ----
 
-toy! {
-    /// Only switches of tier 2 count hops; the sender stops when the count is not one.
-    Roles: u64, u64, NoCtl, (), HopChecker, PlainReceiver, HopCounter;
-    no_host!();
-    fn congestion_point(_: &Plain<u64>, facts: &SwitchFacts<'_>) -> Option<HopCounter> {
-        (facts.tier == 2).then_some(HopCounter)
-    }
-}
-
-#[derive(Debug)]
+/// Stops when the count is not as expected.
 struct HopChecker {
     window: Bytes,
+    expected: u64,
 }
 
-impl Rp<Roles> for HopChecker {
-    type Timer = Absent;
-    fn open(_: &Plain<u64>, _: &mut (), _: &PathFacts, _: Time) -> HopChecker {
-        HopChecker { window: Bytes::new(1) }
-    }
+impl Sender<Basic> for HopChecker {
     fn limits(&self) -> SendLimits {
         SendLimits { window: self.window, ..SendLimits::UNLIMITED }
     }
-    fn on_ack(&mut self, cx: &mut HostCx<'_, Roles>, ack: &Ack<'_, Roles>) {
-        if *ack.meta != cx.params.0 {
+    fn on_ack(&mut self, _: &mut HostCx<'_, Basic>, ack: &Ack<'_, Basic>) {
+        if ack.meta.number != self.expected {
             self.window = Bytes::ZERO;
         }
     }
 }
 
-#[derive(Debug)]
 struct HopCounter;
 
-impl Cp<Roles> for HopCounter {
-    type Level = PortLocal;
-    type Port = ();
-    schemes::hooks!();
-    fn port(&self, _: &Plain<u64>, _: &PortFacts) {}
-    fn on_depart(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, packet: &mut Packet<Roles>) {
+impl Switch<Basic> for HopCounter {
+    fn on_depart(
+        &mut self,
+        _: &mut LocalCx,
+        _: &mut Port,
+        _: &PortView,
+        packet: &mut Packet<Basic>,
+    ) {
         if is_data(packet)
-            && let Body::Meta(hops) = &mut packet.body
+            && let Body::Meta(meta) = &mut packet.body
         {
-            *hops += 1;
+            meta.number += 1;
         }
     }
 }
@@ -68,74 +53,70 @@ fn a_scheme_may_live_in_some_switches_only() {
             node.tier = tier;
         }
         setup.message(0, 1, 3_000, Time::ZERO);
-        let output = run::<Roles>(&setup, Plain(hops), 1);
+        // Only switches of tier 2 count hops.
+        let toy = |expected| {
+            parts()
+                .sender(move |_, _, _| HopChecker { window: Bytes::new(1), expected })
+                .switch(|facts| (facts.tier == 2).then_some(HopCounter))
+        };
+        let output = run::<Basic>(&setup, toy(hops), 1);
         fct(&output, 0);
-        let output = run::<Roles>(&setup, Plain(hops + 1), 1);
+        let output = run::<Basic>(&setup, toy(hops + 1), 1);
         assert_eq!(output.flows[0].fct, Time::NEVER, "the check bites");
     }
 }
 
 // ---- Stack ----
 
-toy! {
-    /// Two congestion points in each switch; the meta tells in which order they worked.
-    Stacked: Log<u64>, u64, NoCtl, (), MetaReader, PlainReceiver, Stack<Digit<1>, Digit<2>>;
-    no_host!();
-    fn congestion_point(_: &Plain<Log<u64>>, _: &SwitchFacts<'_>) -> Option<Stack<Digit<1>, Digit<2>>> {
-        Some(Stack(Digit, Digit))
+/// Writes down what the meta of an ACK says.
+struct MetaReader(Log<u64>);
+
+impl Sender<Stacked> for MetaReader {
+    fn on_ack(&mut self, _: &mut HostCx<'_, Stacked>, ack: &Ack<'_, Stacked>) {
+        self.0.push(ack.meta.number);
     }
 }
 
-#[derive(Debug)]
-struct MetaReader;
+/// Writes its digit behind the number in a packet's meta.
+struct Digit(u64);
 
-impl Rp<Stacked> for MetaReader {
-    type Timer = Absent;
-    fn open(_: &Plain<Log<u64>>, _: &mut (), _: &PathFacts, _: Time) -> MetaReader {
-        MetaReader
-    }
-    fn limits(&self) -> SendLimits {
-        SendLimits::UNLIMITED
-    }
-    fn on_ack(&mut self, cx: &mut HostCx<'_, Stacked>, ack: &Ack<'_, Stacked>) {
-        cx.params.0.push(*ack.meta);
-    }
-}
-
-/// Writes the digit N behind the number in a packet's meta.
-#[derive(Debug)]
-pub struct Digit<const N: u64>;
-
-impl<const N: u64> Digit<N> {
-    fn write(packet: &mut Packet<Stacked>) {
+impl Digit {
+    fn write(&self, packet: &mut Packet<Stacked>) {
         if is_data(packet)
-            && let Body::Meta(number) = &mut packet.body
+            && let Body::Meta(meta) = &mut packet.body
         {
-            *number = *number * 10 + N;
+            meta.number = meta.number * 10 + self.0;
         }
     }
 }
 
-impl<const N: u64> Cp<Stacked> for Digit<N> {
-    type Level = PortLocal;
-    type Port = ();
-    schemes::hooks!(arrivals, enqueues);
-    fn port(&self, _: &Plain<Log<u64>>, _: &PortFacts) {}
-    fn on_depart(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, p: &mut Packet<Stacked>) {
-        Self::write(p);
+impl Switch<Stacked> for Digit {
+    fn on_arrival(
+        &mut self,
+        _: &mut LocalCx,
+        _: PortId,
+        packet: &mut Packet<Stacked>,
+    ) -> HoldVerdict {
+        self.write(packet);
+        HoldVerdict::Forward
     }
-}
-
-impl<const N: u64> OnArrival<Stacked> for Digit<N> {
-    fn on_arrival(&mut self, _: &mut LocalCx, _: PortId, packet: &mut Packet<Stacked>) -> Verdict {
-        Self::write(packet);
-        Verdict::Forward
+    fn on_enqueue(
+        &mut self,
+        _: &mut LocalCx,
+        _: &mut Port,
+        _: &PortView,
+        packet: &mut Packet<Stacked>,
+    ) {
+        self.write(packet);
     }
-}
-
-impl<const N: u64> OnEnqueue<Stacked> for Digit<N> {
-    fn on_enqueue(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, p: &mut Packet<Stacked>) {
-        Self::write(p);
+    fn on_depart(
+        &mut self,
+        _: &mut LocalCx,
+        _: &mut Port,
+        _: &PortView,
+        packet: &mut Packet<Stacked>,
+    ) {
+        self.write(packet);
     }
 }
 
@@ -146,38 +127,27 @@ fn stacked_congestion_points_work_in_their_order() {
     let mut setup = line(1, G100, US);
     setup.message(0, 1, 1_000, Time::ZERO);
     let log = Log::default();
-    run::<Stacked>(&setup, Plain(log.clone()), 1);
+    let numbers = log.clone();
+    let toy = parts()
+        .sender(move |_, _, _| MetaReader(numbers.clone()))
+        .switch(|_| Some(Digit(1)))
+        .lower_switch(|_| Some(Digit(2)));
+    run::<Stacked>(&setup, toy, 1);
     assert_eq!(log.all(), [12_12_21]);
 }
 
 // ---- NEEDS ----
-
-toy! {
-    /// Its packets have room for two switches.
-    Shallow: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
-    no_host!();
-    no_cp!();
-    const NEEDS: Needs = Needs { max_hops: 2, ..Needs::NONE };
-}
-
-toy! {
-    /// Its packets can tell of one rate beside those that INT has codes for.
-    Coarse: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
-    no_host!();
-    no_cp!();
-    const NEEDS: Needs = Needs { max_link_rates: wire::int::RATES.len() + 1, ..Needs::NONE };
-}
 
 /// Protects packets from paths that are longer than they have room for.
 #[test]
 fn paths_that_are_too_long_are_refused() {
     let mut setup = line(3, G100, US);
     setup.message(0, 1, 1_000, Time::ZERO);
-    let refused = Simulation::<Shallow>::new(&setup, Plain(())).err();
+    let refused = Simulation::<Limited>::new(&setup, parts()).err();
     assert_eq!(refused, Some(SetupError::PathTooLong { switches: 3, room: 2 }));
     let mut setup = line(2, G100, US);
     setup.message(0, 1, 1_000, Time::ZERO);
-    let output = run::<Shallow>(&setup, Plain(()), 1);
+    let output = run::<Limited>(&setup, parts(), 1);
     assert_eq!(fct(&output, 0), alone(1, 3));
     assert_eq!(pauses(&output), 0);
 }
@@ -191,7 +161,7 @@ fn more_rates_than_packets_can_tell_are_refused() {
             cable.rate = Rate::from_gbps(*gbps);
         }
         setup.message(0, 1, 1_000, Time::ZERO);
-        Simulation::<Coarse>::new(&setup, Plain(())).err()
+        Simulation::<Basic>::new(&setup, parts()).err()
     };
     assert_eq!(with_rates(&[37, 37, 100, 400]), None);
     let refused = Some(SetupError::TooManyLinkRates { rates: 14, room: 13 });

@@ -1,70 +1,37 @@
 //! Marks: what a hook at enqueue sees, and a congestion point's word on RED.
 
 use super::{is_data, two_in_step};
-use crate::common::{Build, FULL, G100, US, port, run, star};
-use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, no_host, toy};
+use crate::common::{BYTE, Build, FULL, G100, US, WIRE, port, run, star};
+use crate::toy::{Basic, Enqueuing, Log, Parts, Port, Sender, Switch, parts};
 use fabric::{EcnConfig, EcnLaw};
-use schemes::contract::{
-    Absent, Ack, Cp, EcnCodePoint, HostCx, LocalCx, NoCtl, OnEnqueue, Packet, PathFacts,
-    PlainReceiver, PortFacts, PortLocal, PortView, Rp, SendLimits, SwitchFacts,
-};
+use schemes::contract::{Ack, EcnCodePoint, HostCx, LocalCx, Packet, PortView};
 use units::{Bytes, Time};
 
 // ---- on_enqueue ----
 
-toy! {
-    /// The switch marks what finds 5000 B waiting, or the second packet of each eight; the sender writes
-    /// down the marks.
-    Marking: Marks, (), NoCtl, (), MarkReader, PlainReceiver, Marker;
-    no_host!();
-    fn congestion_point(marks: &Plain<Marks>, _: &SwitchFacts<'_>) -> Option<Marker> {
-        Some(Marker { at_queue: marks.0.at_queue })
-    }
-}
+/// Writes down the marks.
+struct MarkReader(Log<u64>);
 
-#[derive(Clone, Debug)]
-struct Marks {
-    log: Log<u64>,
-    at_queue: bool,
-}
-
-#[derive(Debug)]
-struct MarkReader;
-
-impl Rp<Marking> for MarkReader {
-    type Timer = Absent;
-    fn open(_: &Plain<Marks>, _: &mut (), _: &PathFacts, _: Time) -> MarkReader {
-        MarkReader
-    }
-    fn limits(&self) -> SendLimits {
-        SendLimits::UNLIMITED
-    }
-    fn on_ack(&mut self, cx: &mut HostCx<'_, Marking>, ack: &Ack<'_, Marking>) {
+impl Sender<Enqueuing> for MarkReader {
+    fn on_ack(&mut self, _: &mut HostCx<'_, Enqueuing>, ack: &Ack<'_, Enqueuing>) {
         if ack.echo == EcnCodePoint::CongestionExperienced {
-            cx.params.0.log.push(ack.next_expected);
+            self.0.push(ack.next_expected);
         }
     }
 }
 
-#[derive(Debug)]
+/// Marks what finds 5000 B waiting, or the second packet of each eight.
 struct Marker {
     at_queue: bool,
 }
 
-impl Cp<Marking> for Marker {
-    type Level = PortLocal;
-    type Port = ();
-    schemes::hooks!(enqueues);
-    fn port(&self, _: &Plain<Marks>, _: &PortFacts) {}
-}
-
-impl OnEnqueue<Marking> for Marker {
+impl Switch<Enqueuing> for Marker {
     fn on_enqueue(
         &mut self,
         _: &mut LocalCx,
-        _: &mut (),
+        _: &mut Port,
         view: &PortView,
-        packet: &mut Packet<Marking>,
+        packet: &mut Packet<Enqueuing>,
     ) {
         assert!(view.class_bytes <= view.queue_bytes);
         let is_second = { packet.header.sequence } / 1_000 % 8 == 1;
@@ -75,6 +42,16 @@ impl OnEnqueue<Marking> for Marker {
     }
 }
 
+/// What switches mark, and the log of the marks that come back to the sender.
+fn marking(at_queue: bool) -> (Parts<Enqueuing>, Log<u64>) {
+    let log = Log::default();
+    let marks = log.clone();
+    let toy = parts()
+        .sender(move |_, _, _| MarkReader(marks.clone()))
+        .switch(move |_| Some(Marker { at_queue }));
+    (toy, log)
+}
+
 /// Protects what a hook at enqueue sees (the packet at hand not counted, departures before now
 /// gone, those at this very time not), and the mark's way back to the sender.
 #[test]
@@ -82,8 +59,8 @@ fn a_mark_at_enqueue_reaches_the_sender() {
     let mut setup = star(3, G100, US);
     setup.message(0, 2, 20_000, Time::ZERO);
     setup.message(1, 2, 20_000, Time::ZERO);
-    let log = Log::default();
-    run::<Marking>(&setup, Plain(Marks { log: log.clone(), at_queue: true }), 1);
+    let (toy, log) = marking(true);
+    run::<Enqueuing>(&setup, toy, 1);
     let packets = two_in_step(20);
     let marked = (0..packets.len())
         .filter(|&at| {
@@ -104,8 +81,8 @@ fn an_ack_echoes_the_marks_of_all_that_it_acknowledges() {
         let mut setup = star(2, G100, US);
         setup.host.ack_every = ack_every;
         setup.message(0, 1, 20_000, Time::ZERO);
-        let log = Log::default();
-        run::<Marking>(&setup, Plain(Marks { log: log.clone(), at_queue: false }), 1);
+        let (toy, log) = marking(false);
+        run::<Enqueuing>(&setup, toy, 1);
         let echoed: Vec<u64> = expected.into_iter().filter(|bytes| *bytes > 0).collect();
         assert_eq!(log.all(), echoed, "an ACK for {ack_every}");
     }
@@ -113,28 +90,11 @@ fn an_ack_echoes_the_marks_of_all_that_it_acknowledges() {
 
 // ---- may_mark ----
 
-toy! {
-    /// RED may mark the second half of each message.
-    Sparing: (), (), NoCtl, (), LineRate, PlainReceiver, Sparer;
-    no_host!();
-    fn congestion_point(_: &Plain<()>, facts: &SwitchFacts<'_>) -> Option<Sparer> {
-        // What a scheme may know of a port, with fixed thresholds and RED as set up below.
-        let port = &facts.ports[2];
-        assert_eq!((port.resume_offset, port.kmin), (Bytes::new(2_000), Bytes::ZERO));
-        assert_eq!(port.transit, Time::from_ps(FULL * BYTE + WIRE));
-        Some(Sparer)
-    }
-}
-
-#[derive(Debug)]
+/// RED may mark the second half of each message.
 struct Sparer;
 
-impl Cp<Sparing> for Sparer {
-    type Level = PortLocal;
-    type Port = ();
-    schemes::hooks!();
-    fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-    fn may_mark(&self, _: &(), _: &PortView, packet: &Packet<Sparing>, _: Time) -> bool {
+impl Switch<Basic> for Sparer {
+    fn may_mark(&self, _: &PortView, packet: &Packet<Basic>) -> bool {
         packet.header.sequence >= 10_000
     }
 }
@@ -154,7 +114,14 @@ fn red_marks_only_where_the_congestion_point_lets_it() {
             by_rate: Vec::new(),
             at_enqueue,
         });
-        let output = run::<Sparing>(&setup, Plain(()), 1);
+        let toy = parts().switch(|facts| {
+            // What a scheme may know of a port, with fixed thresholds and RED as set up here.
+            let port = &facts.ports[2];
+            assert_eq!((port.resume_offset, port.kmin), (Bytes::new(2_000), Bytes::ZERO));
+            assert_eq!(port.transit, Time::from_ps(FULL * BYTE + WIRE));
+            Some(Sparer)
+        });
+        let output = run::<Basic>(&setup, toy, 1);
         assert_eq!(port(&output, 3, 2).ecn_marked_packets, marked);
     }
 }

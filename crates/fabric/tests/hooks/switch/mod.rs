@@ -7,8 +7,7 @@ mod marks;
 mod ports;
 mod queues;
 
-use crate::common::{FIRST, FULL};
-use crate::toy::{BYTE, WIRE};
+use crate::common::{BYTE, FIRST, FULL, WIRE};
 use schemes::contract::{Packet, PacketKind, Scheme};
 
 fn is_data<S: Scheme>(packet: &Packet<S>) -> bool {

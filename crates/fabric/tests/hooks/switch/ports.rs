@@ -2,42 +2,30 @@
 
 use super::{is_data, two_in_step};
 use crate::common::{
-    Build, FIRST, FULL, G100, LEAST, US, balances, empty, fct, line, port, run, star,
+    BYTE, Build, FIRST, FULL, G100, LEAST, US, WIRE, ack_back, balances, empty, fct, line, one_way,
+    port, run, star,
 };
-use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, no_host, one_way, toy};
+use crate::toy::parts;
+use crate::toy::{Basic, Emitting, Log, Port, Sender, Switch, Watching, Word};
 use fabric::{Probe, ProbeKind, ProbeTargets, Threshold};
 use schemes::contract::{
-    Absent, Address, Body, Cp, CpTimer, Ctl, EmitCx, Emits, FullCx, HostCx, HostLocation, LocalCx,
-    NoCtl, OnArrival, Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView,
-    Ports, QpEnd, Rp, SendLimits, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
+    Address, Body, EmitCx, FullCx, HoldVerdict, HostCx, HostLocation, LocalCx, Packet, PacketKind,
+    PortView, Ports, QpEnd, SendLimits, Strict, SwitchFlowMetric,
 };
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
 // ---- on_depart with a look at another port ----
 
-toy! {
-    /// Data that leaves through port 4 writes down how long port 2's queue is.
-    Peeking: Log<(u64, u64)>, (), NoCtl, (), LineRate, PlainReceiver, Peeker;
-    no_host!();
-    fn congestion_point(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Peeker> {
-        Some(Peeker(log.0.clone()))
-    }
-}
-
-#[derive(Debug)]
+/// Data that leaves through port 4 writes down how long port 2's queue is.
 struct Peeker(Log<(u64, u64)>);
 
-impl Cp<Peeking> for Peeker {
-    type Level = Strict;
-    type Port = ();
-    schemes::hooks!();
-    fn port(&self, _: &Plain<Log<(u64, u64)>>, _: &PortFacts) {}
+impl Switch<Watching<Strict>> for Peeker {
     fn on_depart(
         &mut self,
-        cx: &mut FullCx<'_, Peeking>,
-        _: &mut (),
+        cx: &mut FullCx<'_, Watching<Strict>>,
+        _: &mut Port,
         view: &PortView,
-        packet: &mut Packet<Peeking>,
+        packet: &mut Packet<Watching<Strict>>,
     ) {
         if is_data(packet) && view.port == PortId::new(4) {
             self.0.push((cx.now.ps(), cx.peek(PortId::new(2)).queue_bytes));
@@ -56,7 +44,9 @@ fn a_departure_sees_other_ports_as_they_are() {
     // own, so that no ACKs are in the way of either.
     setup.message(3, 4, 30_000, Time::from_ps(12_345));
     let log = Log::default();
-    run::<Peeking>(&setup, Plain(log.clone()), 1);
+    let queues = log.clone();
+    let toy = parts().switch(move |_| Some(Peeker(queues.clone())));
+    run::<Watching<Strict>>(&setup, toy, 1);
     let seen = log.all();
     assert_eq!(seen.len(), 30);
     let packets = two_in_step(30);
@@ -68,40 +58,18 @@ fn a_departure_sees_other_ports_as_they_are() {
 
 // ---- on_pfc, to_link ----
 
-toy! {
-    /// A switch that is paused says so to the switch before it, by link control.
-    Relaying: Log<(u32, bool)>, (), Paused, (), LineRate, PlainReceiver, Relay;
-    no_host!();
-    fn congestion_point(log: &Plain<Log<(u32, bool)>>, facts: &SwitchFacts<'_>) -> Option<Relay> {
-        Some(Relay { node: facts.node.get(), log: log.0.clone(), previous: None })
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Paused(bool);
-
-impl<P> Ctl<P> for Paused {
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
-}
-
-#[derive(Debug)]
+/// A switch that is paused says so to the switch before it, by link control.
 struct Relay {
     node: u32,
     log: Log<(u32, bool)>,
     previous: Option<bool>,
 }
 
-impl Cp<Relaying> for Relay {
-    type Level = Emits;
-    type Port = ();
-    schemes::hooks!(arrivals);
-    fn port(&self, _: &Plain<Log<(u32, bool)>>, _: &PortFacts) {}
+impl Switch<Emitting> for Relay {
     fn on_pfc(
         &mut self,
-        cx: &mut EmitCx<'_, Relaying>,
-        _: &mut (),
+        cx: &mut EmitCx<'_, Emitting>,
+        _: &mut Port,
         view: &PortView,
         priority: Priority,
         paused: bool,
@@ -109,23 +77,20 @@ impl Cp<Relaying> for Relay {
         assert_eq!((view.port, priority), (PortId::new(1), Priority::new(3)));
         assert_ne!(self.previous, Some(paused), "pause and resume alternate");
         self.previous = Some(paused);
-        cx.to_link(PortId::new(0), Paused(paused));
+        cx.to_link(PortId::new(0), Word("paused", paused.into()));
     }
-}
-
-impl OnArrival<Relaying> for Relay {
     fn on_arrival(
         &mut self,
-        _: &mut EmitCx<'_, Relaying>,
+        _: &mut EmitCx<'_, Emitting>,
         in_port: PortId,
-        packet: &mut Packet<Relaying>,
-    ) -> Verdict {
-        if let Body::Ctl(Paused(paused)) = packet.body {
+        packet: &mut Packet<Emitting>,
+    ) -> HoldVerdict {
+        if let Body::Ctl(Word("paused", paused)) = packet.body {
             assert_eq!((packet.header.kind, in_port), (PacketKind::LinkControl, PortId::new(1)));
-            self.log.push((self.node, paused));
-            return Verdict::Consume;
+            self.log.push((self.node, paused == 1));
+            return HoldVerdict::Consume;
         }
-        Verdict::Forward
+        HoldVerdict::Forward
     }
 }
 
@@ -139,7 +104,11 @@ fn a_pause_is_heard_and_passed_on_by_link_control() {
     setup.pfc.threshold = Threshold::Static { xoff, xon };
     setup.message(0, 1, 400_000, Time::ZERO);
     let log = Log::default();
-    let output = run::<Relaying>(&setup, Plain(log.clone()), 1);
+    let relayed = log.clone();
+    let toy = parts().switch(move |facts| {
+        Some(Relay { node: facts.node.get(), log: relayed.clone(), previous: None })
+    });
+    let output = run::<Emitting>(&setup, toy, 1);
     let heard = |node| log.all().iter().filter(|&&said| said == (node, true)).count() as u64;
     let received = port(&output, 3, 1).pause_frames_received;
     assert!(received > 1, "the case is one with pauses: {received}");
@@ -153,99 +122,66 @@ fn a_pause_is_heard_and_passed_on_by_link_control() {
 
 // ---- on_timer with all ports, observe ----
 
-toy! {
-    /// Each port counts data; every 10 us the switch compares that with what the fabric counted; at
-    /// 20 us it lets the sender go on.
-    Timing: Log<(u64, u64)>, (), Go, (), Starter, PlainReceiver, Timer;
-    no_host!();
-    fn congestion_point(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Timer> {
-        Some(Timer { log: log.0.clone(), next: US * 10, address: None })
-    }
-}
+const GO: Word = Word("go", 0);
 
-#[derive(Clone, Copy, Debug)]
-pub struct Go;
-
-impl<P> Ctl<P> for Go {
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
-}
-
-#[derive(Debug)]
+/// Sends a packet, and the rest when it is let go.
 struct Starter {
     granted: u64,
 }
 
-impl Rp<Timing> for Starter {
-    type Timer = Absent;
-    fn open(_: &Plain<Log<(u64, u64)>>, _: &mut (), _: &PathFacts, _: Time) -> Starter {
-        Starter { granted: 1_000 }
-    }
+impl Sender<Emitting> for Starter {
     fn limits(&self) -> SendLimits {
         SendLimits { credit_limit: self.granted, ..SendLimits::UNLIMITED }
     }
-    fn on_ctl(&mut self, _: &mut HostCx<'_, Timing>, _: &Go) {
+    fn on_ctl(&mut self, _: &mut HostCx<'_, Emitting>, _: Word) {
         self.granted = u64::MAX;
     }
 }
 
-#[derive(Debug)]
+/// Each port counts data; every 10 us the switch compares that with what the fabric counted; at
+/// 20 us it lets the sender go on.
 struct Timer {
     log: Log<(u64, u64)>,
     next: Time,
     address: Option<Address>,
 }
 
-impl Cp<Timing> for Timer {
-    type Level = Emits;
-    /// Data bytes that left.
-    type Port = u64;
-    schemes::hooks!(arrivals, timer);
-    fn port(&self, _: &Plain<Log<(u64, u64)>>, _: &PortFacts) -> u64 {
-        0
-    }
+impl Switch<Emitting> for Timer {
     fn on_depart(
         &mut self,
         _: &mut LocalCx,
-        sent: &mut u64,
+        [sent, ..]: &mut Port,
         view: &PortView,
-        packet: &mut Packet<Timing>,
+        packet: &mut Packet<Emitting>,
     ) {
         if is_data(packet) {
             assert_eq!((view.port, view.tx_bytes), (PortId::new(1), *sent), "before this packet");
             *sent += u64::from(packet.header.size);
         }
     }
-    fn observe(&self, sent: &u64, _: Time) -> Option<f64> {
+    fn observe(&self, [sent, ..]: &Port, _: Time) -> Option<f64> {
         Some(*sent as f64)
     }
-}
-
-impl OnArrival<Timing> for Timer {
     fn on_arrival(
         &mut self,
-        _: &mut EmitCx<'_, Timing>,
+        _: &mut EmitCx<'_, Emitting>,
         _: PortId,
-        packet: &mut Packet<Timing>,
-    ) -> Verdict {
+        packet: &mut Packet<Emitting>,
+    ) -> HoldVerdict {
         self.address = Some(packet.header.address);
-        Verdict::Forward
+        HoldVerdict::Forward
     }
-}
-
-impl CpTimer<Timing> for Timer {
     fn next_timer(&self) -> Time {
         self.next
     }
-    fn on_timer(&mut self, cx: &mut EmitCx<'_, Timing>, ports: &mut dyn Ports<u64>) {
+    fn on_timer(&mut self, cx: &mut EmitCx<'_, Emitting>, ports: &mut dyn Ports<Port>) {
         assert_eq!((cx.now, ports.count()), (self.next, 2));
-        let (sent, view) = ports.port(PortId::new(1));
+        let ([sent, ..], view) = ports.port(PortId::new(1));
         assert_eq!(*sent, view.tx_bytes, "ports have caught up");
         self.log.push((cx.now.ps(), *sent));
         if cx.now == US * 20 {
             // What arrived last is an ACK: the address is that of its data's QP.
-            cx.to_host(self.address.expect("a packet came"), QpEnd::Sender, Go);
+            cx.to_host(self.address.expect("a packet came"), QpEnd::Sender, GO);
         }
         self.next += US * 10;
     }
@@ -267,7 +203,11 @@ fn a_switch_timer_sees_all_ports_and_lets_a_sender_go() {
         targets,
     }];
     let log = Log::default();
-    let output = run::<Timing>(&setup, Plain(log.clone()), 1);
+    let timers = log.clone();
+    let toy = parts()
+        .sender(|_, _, _| Starter { granted: 1_000 })
+        .switch(move |_| Some(Timer { log: timers.clone(), next: US * 10, address: None }));
+    let output = run::<Emitting>(&setup, toy, 1);
     // The other 99 packets leave the host when word has come, and the switch a microsecond and a
     // packet later.
     let go = 20_000_000 + one_way(LEAST, 1);
@@ -290,27 +230,13 @@ fn a_switch_timer_sees_all_ports_and_lets_a_sender_go() {
 
 // ---- hosts of SwitchFacts, observe_flow, counters ----
 
-toy! {
-    /// Tells what it knows of hosts.
-    Mapped: Log<Vec<HostLocation>>, (), NoCtl, (), LineRate, PlainReceiver, Map;
-    no_host!();
-    fn congestion_point(log: &Plain<Log<Vec<HostLocation>>>, facts: &SwitchFacts<'_>) -> Option<Map> {
-        log.0.push(facts.hosts.to_vec());
-        Some(Map { node: facts.node, tier: facts.tier })
-    }
-}
-
-#[derive(Debug)]
+/// Answers for flows with its node and their hosts, and counts tiers.
 struct Map {
     node: NodeId,
     tier: u8,
 }
 
-impl Cp<Mapped> for Map {
-    type Level = PortLocal;
-    type Port = ();
-    schemes::hooks!();
-    fn port(&self, _: &Plain<Log<Vec<HostLocation>>>, _: &PortFacts) {}
+impl Switch<Basic> for Map {
     fn observe_flow(&self, src: u32, dst: u32, now: Time, what: SwitchFlowMetric) -> Option<f64> {
         assert_eq!(now, US);
         let number = (self.node.get() * 100 + src * 10 + dst) as f64;
@@ -352,7 +278,12 @@ fn switches_know_racks_and_pods_and_are_asked_for_flows() {
     setup.probes =
         [ProbeKind::FlowQueue, ProbeKind::FlowCredits, ProbeKind::FlowRate].map(probe).into();
     let log = Log::default();
-    let output = run::<Mapped>(&setup, Plain(log.clone()), 1);
+    let known = log.clone();
+    let toy = parts().switch(move |facts| {
+        known.push(facts.hosts.to_vec());
+        Some(Map { node: facts.node, tier: facts.tier })
+    });
+    let output = run::<Basic>(&setup, toy, 1);
     let place = |host: usize, pod, ports| HostLocation {
         tor: NodeId::new(tors[host]),
         rack: host as u32,

@@ -149,6 +149,28 @@ pub fn line(switches: u32, rate: Rate, delay: Time) -> Setup {
     setup
 }
 
+/// Picoseconds of a byte at 100 Gb/s.
+pub const BYTE: u64 = 80;
+/// Picoseconds of a cable of 1 us.
+pub const WIRE: u64 = 1_000_000;
+
+/// Picoseconds from the start of a packet of `bytes` at a host to its arrival over `links` cables,
+/// each of 100 Gb/s and 1 us.
+pub const fn one_way(bytes: u64, links: u64) -> u64 {
+    links * (bytes * BYTE + WIRE)
+}
+
+/// Picoseconds that an ACK takes over such cables.
+pub const fn ack_back(links: u64) -> u64 {
+    one_way(ACK, links)
+}
+
+/// FCT of a message of `packets` full packets alone on a line of `links` such cables. The packets
+/// follow one another back to back. The first is longer, and all others wait for it on every link.
+pub const fn alone(packets: u64, links: u64) -> u64 {
+    (links * FIRST + (packets - 1) * FULL) * BYTE + links * WIRE + ack_back(links)
+}
+
 /// Builds and runs.
 pub fn run<S: Scheme>(setup: &Setup, params: S::Params, threads: usize) -> RunOutput {
     Simulation::<S>::new(setup, params)
