@@ -52,7 +52,7 @@ fn values_that_do_not_go_together_are_refused() {
     };
     refused("resume_queue", Value::Bytes(Bytes::new(71_000)));
     refused("target_queue", Value::Bytes(Bytes::new(71_000)));
-    refused("voq", Value::Choice("rack"));
+    refused("voq_per", Value::Choice("rack"));
 }
 
 /// At 1 Gb/s q0 of 800 B is less than a packet, and V_high twice its 2.8 KB: 44.8 us, not 22.4.
