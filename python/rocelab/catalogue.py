@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from rocelab import _rocelab
+
+
+@dataclass(frozen=True)
+class ProbeKind:
+    """What a probe can record."""
+
+    name: str
+    """Its name in scenario files; also the kind of its series."""
+    unit: str
+    """The unit of its values; empty for plain numbers."""
+    title: str
+    """What an axis that shows it is called."""
+    no_rows: str
+    """Why a probe that looked may have no rows; empty if it has a row whenever it looks."""
 
 
 def schemes() -> list[dict[str, Any]]:
@@ -32,9 +48,11 @@ def presets() -> list[dict[str, Any]]:
     ]
 
 
-def probe_kinds() -> list[str]:
-    """Everything that a probe can record."""
-    return [kind["const"] for kind in schema()["$defs"]["ProbeKind"]["oneOf"]]
+@cache
+def probe_kinds() -> dict[str, ProbeKind]:
+    """Everything that a probe can record, by its name in scenario files."""
+    kinds = (ProbeKind(**kind) for kind in _list(_rocelab.probe_kinds()))
+    return {kind.name: kind for kind in kinds}
 
 
 def schema() -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from rocelab._doubts import doubts_of
 from rocelab._format import duration, picoseconds
 from rocelab._text import printable
+from rocelab.catalogue import probe_kinds
 from rocelab.errors import ConfigError, ResultError
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
@@ -22,16 +23,6 @@ if TYPE_CHECKING:
     from rocelab.plot.accessor import Plots
 
 Value = TypeVar("Value")
-
-_SEEN = {
-    "port-state": "the scheme {scheme} has no number for these ports",
-    "latency": "no packet of its flows arrived in order while it looked",
-    **dict.fromkeys(
-        ("rate", "window", "alpha", "flow-queue", "flow-credits", "flow-rate"),
-        "the scheme {scheme} tells no {kind}, or none of its flows was under way when it looked",
-    ),
-}
-"""Why a probe has no rows though it looked, by its kind; others have a row whenever they look."""
 
 
 class Capture(Protocol):
@@ -176,9 +167,10 @@ class Result:
         probe = self.probes[name]
         kind = probe["kind"]
         end_ps = self.summary["simulated_ns"] * 1000
-        if picoseconds(probe["start"]) + picoseconds(probe["interval"]) < end_ps and kind in _SEEN:
+        no_rows = probe_kinds()[kind].no_rows
+        if no_rows and picoseconds(probe["start"]) + picoseconds(probe["interval"]) < end_ps:
             # It looked twice.
-            why = _SEEN[kind].format(scheme=self.summary["scheme"], kind=kind)
+            why = no_rows.format(scheme=self.summary["scheme"])
         else:
             why = (
                 f"it looked for {kind} every {probe['interval']} from {probe['start']} on, and the "

@@ -9,7 +9,9 @@ use crate::host::{Host, HostParts};
 use crate::mmu::{Mmu, MmuConfig};
 use crate::network::graph::LinkEnd;
 use crate::network::setup::{Cioq, Headroom, NodeKind, ProbeTargets, Setup, Threshold};
-use crate::observe::probe::{FlowProbes, PortProbes, ProbeClock};
+use crate::observe::probe::{
+    FlowProbes, PortProbes, ProbeClock, at_first_switch, is_counted_at_receiver,
+};
 use crate::observe::recorder::Recorder;
 use crate::observe::spill::Batch;
 use crate::packet::{Packet, Scheme, Win};
@@ -148,8 +150,8 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> (ByNode, 
             }
             ProbeTargets::Flows(list) => {
                 // What arrives is counted at the receiver, everything else at the sender.
-                let at_receiver = probe.kind.is_counted_at_receiver();
-                let at_switch = probe.kind.at_first_switch().is_some();
+                let at_receiver = is_counted_at_receiver(probe.kind);
+                let at_switch = at_first_switch(probe.kind).is_some();
                 for (target, flow) in list.iter().enumerate() {
                     let row = &common.flows[flow.index()];
                     let host = if at_receiver { row.dst } else { row.src };

@@ -61,10 +61,10 @@ pub use engine::{Outcome, Progress, ProgressCallback};
 pub use error::SetupError;
 pub use host::FlowOutcome;
 pub use host::unfinished::Unfinished;
-pub use model::{After, Link, Message, Node, NodeKind, Outage};
+pub use model::{After, Link, Message, Node, NodeKind, Outage, Probe, ProbeKind, ProbeTargets};
 pub use network::setup::{
-    Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, Probe, ProbeKind,
-    ProbeTargets, QueueSampling, Records, Setup, Spill, SwitchConfig, Threshold,
+    Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, QueueSampling,
+    Records, Setup, Spill, SwitchConfig, Threshold,
 };
 pub use observe::recorder::{PacketEvent, PacketEventKind, PfcEvent, QueueBlock};
 pub use observe::samples::{Sample, Samples};

@@ -10,6 +10,8 @@
 
 mod message;
 mod network;
+mod probe;
 
 pub use message::{After, Message};
 pub use network::{Link, Node, NodeKind, Outage};
+pub use probe::{Probe, ProbeKind, ProbeTargets};

@@ -163,6 +163,26 @@ struct Workload {
     p99_bytes: f64,
 }
 
+#[derive(Serialize)]
+struct Probe {
+    name: &'static str,
+    unit: &'static str,
+    title: &'static str,
+    no_rows: &'static str,
+}
+
+/// Every kind of probe, as a JSON list.
+#[pyfunction]
+pub(crate) fn probe_kinds() -> PyResult<String> {
+    let kinds = scenario::ProbeKind::ALL.iter().map(|kind| Probe {
+        name: kind.name(),
+        unit: kind.unit(),
+        title: kind.title(),
+        no_rows: kind.no_rows(),
+    });
+    to_json(&kinds.collect::<Vec<_>>())
+}
+
 /// Every flow-size distribution that ships with rocelab, as a JSON list.
 #[pyfunction]
 pub(crate) fn workloads() -> PyResult<String> {

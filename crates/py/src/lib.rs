@@ -30,7 +30,7 @@ mod _rocelab {
     #[pymodule_export]
     use crate::allocator::exit_on_abort;
     #[pymodule_export]
-    use crate::catalogue::{json_schema, schemes, topologies, workloads};
+    use crate::catalogue::{json_schema, probe_kinds, schemes, topologies, workloads};
     #[pymodule_export]
     use crate::hpcc::{HpccExperiment, topology_sites};
     #[pymodule_export]

@@ -2,8 +2,8 @@
 
 use crate::RunOptions;
 use fabric::{
-    Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, Probe, ProbeKind,
-    ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
+    Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, Quirks, Records,
+    Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop, Trace};
 use units::memory::collect;
@@ -73,7 +73,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         seed: scenario.run.seed,
         stop,
         until_done,
-        probes: scenario.probes.iter().map(probe).collect(),
+        probes: scenario.probes.iter().map(|named| named.probe.clone()).collect(),
         max_samples: scenario.run.max_samples,
         records: records(&scenario.trace, options),
         spill: options.spill.clone(),
@@ -141,37 +141,6 @@ fn pfc(scenario: &Scenario) -> PfcConfig {
             scenario::Headroom::Auto => Headroom::Auto,
             scenario::Headroom::Fixed(given) => Headroom::Fixed(given),
             scenario::Headroom::ThreeBdp => Headroom::CableBdp(3),
-        },
-    }
-}
-
-fn probe(probe: &scenario::Probe) -> Probe {
-    use scenario::ProbeKind as From;
-    Probe {
-        kind: match probe.kind {
-            From::Queue => ProbeKind::Queue,
-            From::Throughput => ProbeKind::Throughput,
-            From::Utilisation => ProbeKind::Utilisation,
-            From::Pause => ProbeKind::Pause,
-            From::PortState => ProbeKind::PortState,
-            From::Rate => ProbeKind::Rate,
-            From::Window => ProbeKind::Window,
-            From::Alpha => ProbeKind::Alpha,
-            From::Latency => ProbeKind::Latency,
-            From::FlowQueue => ProbeKind::FlowQueue,
-            From::FlowCredits => ProbeKind::FlowCredits,
-            From::FlowRate => ProbeKind::FlowRate,
-            // Of flows, what receivers get.
-            From::Goodput => ProbeKind::Throughput,
-            From::InputQueue => ProbeKind::InputQueue,
-        },
-        priority: probe.priority,
-        interval: probe.interval,
-        start: probe.start,
-        end: probe.end.unwrap_or(Time::NEVER),
-        targets: match &probe.targets {
-            scenario::Targets::Ports(ports) => ProbeTargets::Ports(ports.clone()),
-            scenario::Targets::Flows(flows) => ProbeTargets::Flows(flows.clone()),
         },
     }
 }

@@ -5,7 +5,7 @@
 //! trees of 1024 and 8192 hosts. A test compares estimates with measured peaks.
 
 use scenario::memory::{Limits, Verdict, size};
-use scenario::{NodeKind, Scenario, ScenarioError, Stop, Targets};
+use scenario::{NamedProbe, NodeKind, Scenario, ScenarioError, Stop};
 use std::collections::BTreeSet;
 use std::fmt;
 use units::{Bytes, Time};
@@ -188,14 +188,10 @@ impl Load {
 
 /// Samples of all probes up to `end`.
 fn samples(scenario: &Scenario, end: Time) -> u64 {
-    let of_each = scenario.probes.iter().map(|probe| {
-        let last = probe.end.map_or(end, |at| at.min(end));
+    let of_each = scenario.probes.iter().map(|NamedProbe { probe, .. }| {
+        let last = probe.end.min(end);
         let times = last.saturating_sub(probe.start).ps() / probe.interval.ps().max(1);
-        let targets = match &probe.targets {
-            Targets::Ports(ports) => ports.len(),
-            Targets::Flows(flows) => flows.len(),
-        };
-        times.saturating_mul(targets as u64)
+        times.saturating_mul(probe.targets.count() as u64)
     });
     of_each.fold(0, u64::saturating_add)
 }

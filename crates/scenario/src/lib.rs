@@ -51,9 +51,9 @@ pub mod workload;
 
 pub use catalogue::{KeyInfo, KindInfo, topology_kinds};
 pub use error::ScenarioError;
-pub use model::{After, Link, Message, Node, NodeKind, Outage};
+pub use model::{After, Link, Message, Node, NodeKind, Outage, Probe, ProbeKind, ProbeTargets};
 pub use network::{Network, Port};
-pub use probe::{Probe, ProbeKind, Targets};
+pub use probe::NamedProbe;
 pub use renamed::migrate;
 pub use scenario::{MAX_NAME_BYTES, Scenario};
 pub use scheme::ResolvedScheme;

@@ -4,47 +4,19 @@ use crate::error::{Result, ScenarioError, known_words};
 use crate::network::Port;
 use crate::selector::Selector;
 use crate::settings::{Run, Stop};
-pub use crate::spec::ProbeKind;
 use crate::spec::{FlowSelector, ProbeSpec};
 use crate::traffic::{Traffic, check_priority, check_span, check_time};
+use model::{Probe, ProbeTargets};
 use std::collections::BTreeSet;
 use units::{FlowId, NodeId, PortId, Time, cancel};
 
-/// A time series to record.
+/// A time series to record, with the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub struct NamedProbe {
     /// Its name, fit for a file.
     pub name: String,
-    /// What it records.
-    pub kind: ProbeKind,
-    /// Of this priority alone; `None`: of all.
-    pub priority: Option<u8>,
-    /// From one sample to the next; above zero.
-    pub interval: Time,
-    /// The first sample.
-    pub start: Time,
-    /// No sample after this time; `None`: to the end of the run.
-    pub end: Option<Time>,
-    /// Where it samples: ports for the kinds of ports, flows for the kinds of flows.
-    pub targets: Targets,
-}
-
-/// What a probe samples; never empty, each target once, in ascending order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Targets {
-    /// Egress ports.
-    Ports(Vec<(NodeId, PortId)>),
-    /// Flows.
-    Flows(Vec<FlowId>),
-}
-
-impl Targets {
-    fn count(&self) -> usize {
-        match self {
-            Targets::Ports(ports) => ports.len(),
-            Targets::Flows(flows) => flows.len(),
-        }
-    }
+    /// What, where and when it samples.
+    pub probe: Probe,
 }
 
 /// Nothing in a network changes faster than this.
@@ -56,7 +28,7 @@ pub(crate) fn resolve(
     nodes: &Selector<'_>,
     traffic: &Traffic,
     run: &Run,
-) -> Result<Vec<Probe>> {
+) -> Result<Vec<NamedProbe>> {
     let stop = match run.stop {
         Stop::FlowsDone => None,
         Stop::At(stop) => Some(stop),
@@ -84,9 +56,9 @@ pub(crate) fn resolve(
         let (start, end) = check_span(spec.start, spec.end, key)?;
         check_priority_of(spec, &key)?;
         let targets = if spec.kind.is_of_ports() {
-            Targets::Ports(select_ports(spec, nodes, &ports, &key)?)
+            ProbeTargets::Ports(select_ports(spec, nodes, &ports, &key)?)
         } else {
-            Targets::Flows(select_flows(spec, nodes, traffic, &key)?)
+            ProbeTargets::Flows(select_flows(spec, nodes, traffic, &key)?)
         };
         // Without an end the samples can't be counted before the run.
         if let Some(last) = end.into_iter().chain(stop).min() {
@@ -106,15 +78,15 @@ pub(crate) fn resolve(
                 ));
             }
         }
-        probes.push(Probe {
-            name: spec.name.clone(),
+        let probe = Probe {
             kind: spec.kind,
             priority: spec.priority,
             interval,
             start,
-            end,
+            end: end.unwrap_or(Time::NEVER),
             targets,
-        });
+        };
+        probes.push(NamedProbe { name: spec.name.clone(), probe });
     }
     Ok(probes)
 }

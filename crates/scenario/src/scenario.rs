@@ -3,7 +3,7 @@
 use crate::error::{Result, ScenarioError};
 use crate::failure;
 use crate::network::Network;
-use crate::probe::{self, Probe};
+use crate::probe::{self, NamedProbe};
 use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
 use crate::settings::{
@@ -61,7 +61,7 @@ pub struct Scenario {
     /// Routing.
     pub routing: Routing,
     /// The time series to record.
-    pub probes: Vec<Probe>,
+    pub probes: Vec<NamedProbe>,
     /// What is recorded event by event.
     pub trace: Trace,
     /// What is done as in the HPCC simulator.

@@ -121,7 +121,7 @@ def check_summary(path: Path, summary: dict[str, Any]) -> None:
     """Raises :class:`ResultError` where what is looked at of a summary is not as it should be."""
     _check_keys(path, summary, _SUMMARY_KEYS, "")
     names: set[str] = set()
-    kinds = probe_kinds() if summary["series"] else []
+    kinds = probe_kinds() if summary["series"] else {}
     for number, entry in enumerate(summary["series"]):
         _check_keys(path, entry, _SERIES_KEYS, f"series.{number}")
         if file_name(entry["name"]) != entry["name"] or entry["name"] in names:

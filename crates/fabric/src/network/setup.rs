@@ -3,11 +3,10 @@
 //! The fabric trusts all values. The scenario, which makes them, has checked them.
 
 use crate::compat::Quirks;
-pub use model::{Link, Message, Node, NodeKind, Outage};
-use schemes::contract::SwitchFlowMetric;
+pub use model::{Link, Message, Node, NodeKind, Outage, Probe, ProbeTargets};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
+use units::{Bytes, NodeId, Rate, Time};
 
 /// How hosts behave, apart from the scheme.
 #[derive(Clone, Copy, Debug)]
@@ -159,79 +158,6 @@ pub enum Paths {
     Symmetric,
     /// The paths of this many spanning trees. A hash selects one tree for each QP.
     SpanningTrees(u32),
-}
-
-/// What a probe records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeKind {
-    /// Bytes that wait at a port.
-    Queue,
-    /// Bytes in a switch that came through a port.
-    InputQueue,
-    /// Bits per second that a port sent, or that arrived of a flow in order.
-    Throughput,
-    /// The share of a port's rate that was used.
-    Utilisation,
-    /// 1 while a port is paused in some priority.
-    Pause,
-    /// The number that the scheme reports for a port.
-    PortState,
-    /// The pacing rate of a flow, in bits per second.
-    Rate,
-    /// The window of a flow, in bytes.
-    Window,
-    /// The congestion estimate of a flow.
-    Alpha,
-    /// The mean time of a flow's packets from sender to receiver, in seconds.
-    Latency,
-    /// Bytes that wait in the queue that the scheme keeps for a flow at its first switch.
-    FlowQueue,
-    /// Bytes that this queue may send.
-    FlowCredits,
-    /// The rate that this switch gives to the flow, in bits per second.
-    FlowRate,
-}
-
-impl ProbeKind {
-    /// What the first switch of a flow is asked for; `None` for kinds that others know.
-    pub(crate) fn at_first_switch(self) -> Option<SwitchFlowMetric> {
-        match self {
-            ProbeKind::FlowQueue => Some(SwitchFlowMetric::Queue),
-            ProbeKind::FlowCredits => Some(SwitchFlowMetric::Credits),
-            ProbeKind::FlowRate => Some(SwitchFlowMetric::Rate),
-            _ => None,
-        }
-    }
-    /// Whether the receiver of a flow knows the value, and not the sender.
-    pub(crate) fn is_counted_at_receiver(self) -> bool {
-        matches!(self, ProbeKind::Throughput | ProbeKind::Latency)
-    }
-}
-
-/// What a probe observes.
-#[derive(Clone, Debug)]
-pub enum ProbeTargets {
-    /// Ports.
-    Ports(Vec<(NodeId, PortId)>),
-    /// Messages.
-    Flows(Vec<FlowId>),
-}
-
-/// A time series to record.
-#[derive(Clone, Debug)]
-pub struct Probe {
-    /// What it records.
-    pub kind: ProbeKind,
-    /// For queues and pauses of ports: the only priority that counts, 0 to 7; `None`: all of them.
-    pub priority: Option<u8>,
-    /// The time between two samples.
-    pub interval: Time,
-    /// The time of the first sample.
-    pub start: Time,
-    /// The latest time of a sample.
-    pub end: Time,
-    /// The ports or flows that it observes.
-    pub targets: ProbeTargets,
 }
 
 /// Which single events are recorded.

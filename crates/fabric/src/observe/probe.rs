@@ -1,11 +1,27 @@
 //! Probes: samples taken at fixed times, after all other events of that instant. Taking them
 //! changes no result.
 
-use crate::network::setup::ProbeKind;
 use crate::observe::samples::{Log, Reading};
 use crate::port::Port;
+use model::ProbeKind;
+use schemes::contract::SwitchFlowMetric;
 use std::mem;
 use units::Time;
+
+/// Returns what a flow's first switch is asked for, if it is asked for this kind.
+pub(crate) fn at_first_switch(kind: ProbeKind) -> Option<SwitchFlowMetric> {
+    match kind {
+        ProbeKind::FlowQueue => Some(SwitchFlowMetric::Queue),
+        ProbeKind::FlowCredits => Some(SwitchFlowMetric::Credits),
+        ProbeKind::FlowRate => Some(SwitchFlowMetric::Rate),
+        _ => None,
+    }
+}
+
+/// Whether the receiver of a flow counts this kind, and not its sender.
+pub(crate) fn is_counted_at_receiver(kind: ProbeKind) -> bool {
+    matches!(kind, ProbeKind::Goodput | ProbeKind::Latency)
+}
 
 /// What a probe samples, and when.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +160,7 @@ impl PortProbes {
         state: impl Fn(ProbeKind, u32) -> Option<f64>,
     ) -> u64 {
         self.take(now, |clock, Target { id, kept: PortSnapshot(before), .. }| {
-            if clock.kind == ProbeKind::PortState || clock.kind.at_first_switch().is_some() {
+            if clock.kind == ProbeKind::PortState || at_first_switch(clock.kind).is_some() {
                 return state(clock.kind, *id);
             }
             let number = *id as usize;
@@ -219,8 +235,8 @@ impl FlowProbes {
         self.take(now, |clock, Target { id, kept, .. }| {
             let ReceivedSinceSample { packets, delays, bytes } = mem::take(kept);
             match clock.kind {
-                ProbeKind::Throughput | ProbeKind::Latency if clock.is_fresh() => None,
-                ProbeKind::Throughput => Some(bytes as f64 * 8.0 / clock.interval.as_secs_f64()),
+                ProbeKind::Goodput | ProbeKind::Latency if clock.is_fresh() => None,
+                ProbeKind::Goodput => Some(bytes as f64 * 8.0 / clock.interval.as_secs_f64()),
                 ProbeKind::Latency if packets == 0 => None,
                 ProbeKind::Latency => Some(delays.as_secs_f64() / packets as f64),
                 kind => observe(*id, kind),

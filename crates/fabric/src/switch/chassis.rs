@@ -6,7 +6,7 @@ use crate::context::RunContext;
 use crate::forwarding::Router;
 use crate::hooks::{ArrivalsOf, CpTimerOf};
 use crate::mmu::{Admission, Mmu};
-use crate::observe::probe::PortProbes;
+use crate::observe::probe::{PortProbes, at_first_switch};
 use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
@@ -385,7 +385,7 @@ impl<S: Scheme> Chassis<S> {
             now,
             |port| &ports[port],
             |port, priority| mmu.of_port(port, priority),
-            |kind, target| match kind.at_first_switch() {
+            |kind, target| match at_first_switch(kind) {
                 None => cp?.observe(&states[target as usize], now),
                 Some(what) => {
                     let flow = &flows[target as usize];

@@ -140,7 +140,7 @@ fn no_queue_starves() {
     cioq(&mut setup, 1.0);
     (setup.until_done, setup.stop) = (false, US * 1_001);
     setup.probes.push(Probe {
-        kind: ProbeKind::Throughput,
+        kind: ProbeKind::Goodput,
         priority: None,
         interval: US * 800,
         start: US * 200,
@@ -172,7 +172,7 @@ fn inputs_share_an_output_evenly() {
     cioq(&mut setup, 2.0);
     (setup.until_done, setup.stop) = (false, US * 501);
     setup.probes.push(Probe {
-        kind: ProbeKind::Throughput,
+        kind: ProbeKind::Goodput,
         priority: None,
         interval: US * 400,
         start: US * 100,

@@ -39,7 +39,10 @@ fn series_are_by_time_and_target_and_miss_nothing() {
     let ports = [(3, 1), (0, 0), (2, 0), (1, 0), (3, 0), (2, 1)];
     let (start, end) = (Time::ZERO, US * 99);
     let probe = |interval, targets| {
-        let kind = ProbeKind::Throughput;
+        let kind = match targets {
+            ProbeTargets::Ports(_) => ProbeKind::Throughput,
+            ProbeTargets::Flows(_) => ProbeKind::Goodput,
+        };
         Probe { kind, priority: None, interval, start, end, targets }
     };
     let of_ports = ports.map(|(node, port)| (NodeId::new(node), PortId::new(port)));

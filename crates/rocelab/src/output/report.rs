@@ -4,11 +4,11 @@ use super::capture::Capturer;
 use super::{traces, warnings};
 use crate::recordings::Inner;
 use crate::{Recordings, Run, RunOptions, VERSION};
-use fabric::{FlowOutcome, Probe, ProbeKind, ProbeTargets, RunOutput, Sample, Setup};
+use fabric::{FlowOutcome, ProbeTargets, RunOutput, Sample, Setup};
 use results::{
     Cause, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
 };
-use scenario::{Message, NodeKind, Scenario};
+use scenario::{Message, NamedProbe, NodeKind, Scenario};
 use std::sync::Arc;
 use units::Time;
 use units::memory::collect;
@@ -63,11 +63,12 @@ fn recordings(
 ) -> Recordings {
     let mut peers = vec![Vec::new(); scenario.network.nodes.len()];
     output.ports.iter().for_each(|port| peers[port.node.index()].push(port.peer.get()));
-    let probes = scenario.probes.iter().zip(&setup.probes);
     let inner = Inner {
         samples: output.samples.clone(),
-        probes: probes
-            .map(|(wanted, probe)| (empty_series(wanted, probe, names), probe.targets.clone()))
+        probes: scenario
+            .probes
+            .iter()
+            .map(|named| (empty_series(named, names), named.probe.targets.clone()))
             .collect(),
         pfc: output.pfc_events.clone(),
         packets: output.packet_events.clone(),
@@ -158,30 +159,14 @@ fn port_table(output: &RunOutput, names: &Arc<Vec<String>>) -> PortTable {
 }
 
 /// The series of a probe without rows.
-fn empty_series(wanted: &scenario::Probe, probe: &Probe, names: &Arc<Vec<String>>) -> Series {
-    let of_flows = matches!(probe.targets, ProbeTargets::Flows(_));
-    let (kind, unit) = match probe.kind {
-        ProbeKind::Queue => ("queue", "bytes"),
-        ProbeKind::Throughput if of_flows => ("goodput", "bps"),
-        ProbeKind::Throughput => ("throughput", "bps"),
-        ProbeKind::Utilisation => ("utilisation", ""),
-        ProbeKind::Pause => ("pause", ""),
-        ProbeKind::PortState => ("port-state", ""),
-        ProbeKind::Rate => ("rate", "bps"),
-        ProbeKind::Window => ("window", "bytes"),
-        ProbeKind::Alpha => ("alpha", ""),
-        ProbeKind::Latency => ("latency", "s"),
-        ProbeKind::FlowQueue => ("flow-queue", "bytes"),
-        ProbeKind::FlowCredits => ("flow-credits", "bytes"),
-        ProbeKind::FlowRate => ("flow-rate", "bps"),
-        ProbeKind::InputQueue => ("input-queue", "bytes"),
-    };
+fn empty_series(named: &NamedProbe, names: &Arc<Vec<String>>) -> Series {
+    let NamedProbe { name, probe } = named;
     Series {
-        name: wanted.name.clone(),
-        kind: kind.to_owned(),
-        unit: unit.to_owned(),
-        priority: wanted.priority,
-        of_flows,
+        name: name.clone(),
+        kind: probe.kind.name().to_owned(),
+        unit: probe.kind.unit().to_owned(),
+        priority: probe.priority,
+        of_flows: matches!(probe.targets, ProbeTargets::Flows(_)),
         node_names: Arc::clone(names),
         ..Series::default()
     }

@@ -1,7 +1,7 @@
 //! The complete, effective scenario: it says everything, and reads back as itself.
 
 use proptest::prelude::*;
-use scenario::{Scenario, Stop, Targets, Threshold, json_schema, load_with, parse};
+use scenario::{ProbeTargets, Scenario, Stop, Threshold, json_schema, load_with, parse};
 use std::path::PathBuf;
 use units::{Bytes, Rate, Time};
 
@@ -59,7 +59,7 @@ fn the_incast_example_is_what_it_says() {
     assert!(scenario.pfc.enabled && scenario.ecn.is_none());
     let names: Vec<&str> = scenario.probes.iter().map(|probe| probe.name.as_str()).collect();
     assert_eq!(names, ["bottleneck", "victim", "upstream"]);
-    let Targets::Ports(ports) = &scenario.probes[0].targets else { panic!("ports") };
+    let ProbeTargets::Ports(ports) = &scenario.probes[0].probe.targets else { panic!("ports") };
     let [(node, port)] = ports[..] else { panic!("one port") };
     assert_eq!(scenario.network.name(node), "s1");
     let peer = scenario.network.ports()[node.index()][port.index()].peer;
@@ -157,9 +157,9 @@ fn overrides_take_toml_and_bare_words() {
     assert_eq!(scenario.run.stop, Stop::At(Time::from_ms(2)));
     assert_eq!(scenario.run.time_limit, Time::from_ms(2));
     assert_eq!(scenario.messages.len(), 3 + 1 + 12);
-    assert_eq!(scenario.probes[0].interval, Time::from_us(5));
+    assert_eq!(scenario.probes[0].probe.interval, Time::from_us(5));
     assert_eq!(scenario.classes.lossless, [3, 4]);
-    let Targets::Flows(flows) = &scenario.probes[3].targets else { panic!("flows") };
+    let ProbeTargets::Flows(flows) = &scenario.probes[3].probe.targets else { panic!("flows") };
     let victim = scenario.messages[flows[0].index()];
     assert_eq!(scenario.tags[usize::from(victim.tag)], "victim");
     reads_back(&scenario);

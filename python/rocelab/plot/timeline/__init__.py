@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocelab._format import picoseconds
+from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import caveats
 from rocelab.plot.labels import resolve_names
-from rocelab.plot.timeline.axes import TITLES, axis_begin
+from rocelab.plot.timeline.axes import axis_begin
 from rocelab.plot.timeline.bars import draw_bars, paused_lines, pfc_trace
 from rocelab.plot.timeline.lines import draw_curves
 from rocelab.plot.timeline.select import (
@@ -118,7 +119,7 @@ def series(
     begin_ps = axis_begin(lines, *map(min, zip(*clocks, strict=True)))
     if kind == "pause":
         return draw_bars(lines, names, shown, left_out, notes, begin_ps)
-    what = TITLES.get(kind, kind.capitalize())
+    what = probe_kinds()[kind].title
     return draw_curves(lines, names, shown, left_out, notes, begin_ps, what, unit)
 
 

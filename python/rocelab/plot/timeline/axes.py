@@ -12,19 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-TITLES = {
-    "queue": "Queue length",
-    "pause": "Paused",
-    "port-state": "Port state",
-    "alpha": "Congestion estimate (alpha probe)",
-    "latency": "Packet latency",
-    "flow-queue": "Queue of the flow's own",
-    "flow-credits": "Credits",
-    "flow-rate": "Rate given",
-    "goodput": "Goodput",
-    "input-queue": "Input queue length",
-}
-
 _LATE = 100
 """If the first time exceeds this multiple of the span, times count from a moment before it."""
 

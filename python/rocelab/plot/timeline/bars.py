@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab._format import picoseconds
+from rocelab.catalogue import probe_kinds
 from rocelab.plot.labels import wrap
 from rocelab.plot.panels import figure, fit_titles, panel_note, title
 from rocelab.plot.theme import LINE_IN, line_style, theme
-from rocelab.plot.timeline.axes import TITLES, choose_clock, set_time_axis
+from rocelab.plot.timeline.axes import choose_clock, set_time_axis
 from rocelab.plot.timeline.select import Line, paused_spans, port_names_of
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def draw_bars(
         left, right = clock.read(begin_ps), clock.read(end_ps)
         axes.set_xlim(left, right if right > left else left + 1)
         axes.grid(visible=False, axis="y")
-        axes.set_ylabel(TITLES["pause"])
+        axes.set_ylabel(probe_kinds()["pause"].title)
         set_time_axis(axes, "\n".join(label))
         title(axes, names[0] if len(names) == 1 else places[0] if len(places) == 1 else "")
         panel_note(axes, left_out)
