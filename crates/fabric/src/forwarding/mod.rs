@@ -13,7 +13,13 @@
 //! [`Depends`] decides which fast paths a switch may take. With [`Depends::Header`] the policy is a
 //! pure function: next hops are looked up in batches, for packets in no particular order
 //! (`switch/plain.rs`, `switch/by_port`). All other policies are asked once for each packet, in
-//! the order of arrival.
+//! the order of arrival, by `select_port` of the two kinds of switch. Before it asks a policy with
+//! [`Depends::Queues`], a switch must drain the ports of all next hops; the first such policy adds
+//! that.
+//!
+//! Hosts with several ports, `rocelab plan`, the path of a QP (`context/path_facts.rs`) and the
+//! causes of unfinished messages use the choice of ECMP. That is exact for policies with
+//! [`Spread::PerFlow`] that select like ECMP; another policy must decide what they use.
 
 mod ecmp;
 
@@ -30,7 +36,7 @@ pub enum Depends {
     Header,
     /// Also on the packets that the switch forwarded before, and on the time.
     History,
-    /// Also on the queues of the switch. All its ports must be up to date when it selects.
+    /// Also on the queues of the switch.
     Queues,
 }
 
