@@ -113,8 +113,9 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     /// Called when nothing was acknowledged for the retransmission timeout and the sender goes
     /// back.
     fn on_retransmission_timeout(&mut self, _cx: &mut HostCx<'_, S>) {}
-    /// Returns the value of a quantity at `now`, for a probe: finite and not negative. `None`:
-    /// there is none. By default the rate and the window of [`limits`](Rp::limits), if they limit.
+    /// Returns the value of a quantity at `now`, for a probe: finite and not negative. It must not
+    /// change what follows. `None`: there is none. By default the rate and the window of
+    /// [`limits`](Rp::limits), if they limit.
     fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         let limits = self.limits();
         match what {
