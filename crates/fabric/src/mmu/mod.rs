@@ -11,8 +11,9 @@
 //! Data that PFC does not protect (`lossy.rs`) may fill what is left of the buffer. It takes
 //! nothing that a protected ingress counts on.
 //!
-//! `admission.rs` stores and releases packets, and decides on pauses, resumes and drops. A packet needs no exact check while the buffer holds
-//! little: [`Mmu::below_all_limits`] compares one sum with one constant.
+//! `admission.rs` stores and releases packets, and decides on pauses, resumes and drops. A packet
+//! needs no exact check while the buffer holds little: [`Mmu::below_all_limits`] compares one sum
+//! with one constant.
 
 mod admission;
 mod dynamic;
