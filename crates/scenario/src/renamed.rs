@@ -106,7 +106,7 @@ fn renamed(scenario: &Tree, path: &[&str], key: &str) -> Option<&'static str> {
         ["scheme", "params"] => {
             let scheme = scenario.at(&["scheme"])?;
             let info = registry::find(scheme.table()?.get("name")?.text()?)?;
-            return renamed_param(&(info.params)(), key);
+            return renamed_param((info.params)(), key);
         }
         [name] => Named(name),
         _ => return None,

@@ -60,7 +60,7 @@ pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<Resolved
     for (name, written) in &spec.params {
         let key = format!("scheme.params.{name}");
         let Some(param) = specs.iter().find(|param| param.name == name) else {
-            if let Some(error) = renamed::param_error(&specs, name) {
+            if let Some(error) = renamed::param_error(specs, name) {
                 return Err(error);
             }
             let message = format!("unknown parameter of scheme {}", info.name);
