@@ -285,7 +285,7 @@ fn marking(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) -> 
     let ecn = &mut spec.ecn;
     let is_set = |key: &str| settings.has(&format!("ecn.{key}"));
     let marks = ecn.enabled.unwrap_or(law.is_some());
-    if !is_set("by_rate") && (!marks || is_set("at")) {
+    if !is_set("by_rate") && (!marks || is_set("reference_rate")) {
         ecn.by_rate.clear();
     }
     if !marks {

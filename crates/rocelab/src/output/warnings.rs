@@ -131,7 +131,7 @@ fn one_threshold(scenario: &Scenario, setup: &Setup) -> Option<String> {
     (scales && setup.links.iter().any(|cable| cable.rate != law.at)).then(|| {
         format!(
             "ecn.{key} is for ports of {}, as the preset's other threshold, and grows with the rate of \
-             others; give both for what holds at all ports, or ecn.at",
+             others; give both for what holds at all ports, or ecn.reference_rate",
             law.at
         )
     })

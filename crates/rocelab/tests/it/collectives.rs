@@ -50,7 +50,8 @@ fn a_ring_takes_its_steps_at_line_rate() {
 /// its sender knows.
 #[test]
 fn a_host_passes_on_what_has_come() {
-    let flows = run_with(STAR, &[("traffic.0.repeat", "2"), ("traffic.0.compute", "70us")]).flows;
+    let flows =
+        run_with(STAR, &[("traffic.0.repeat", "2"), ("traffic.0.compute_time", "70us")]).flows;
     let hosts = 6;
     assert_eq!(flows.len(), 2 * 10 * hosts);
     for row in hosts..flows.len() {

@@ -110,7 +110,7 @@ fn pauses_of_several_priorities_make_no_circle() {
     let (done, told) = warnings(TWO_CLASSES, &[]);
     assert_eq!(done, 0);
     assert!(told.len() == 1 && told[0].contains(": 2 still sending. "), "{told:?}");
-    assert!(told[0].ends_with("raise run.limit"), "{told:?}");
+    assert!(told[0].ends_with("raise run.time_limit"), "{told:?}");
     let (_, told) = warnings(TWO_CLASSES, &[("run.time_limit", "1s")]);
     assert!(told.is_empty(), "{told:?}");
 }

@@ -361,8 +361,12 @@ fn every_network_delivers_everything() {
            delay = "1us""#,
     ];
     for shape in shapes {
-        for (key, value) in [("voq", "host"), ("voq", "rack"), ("scope", "pod"), ("sent", "joined")]
-        {
+        for (key, value) in [
+            ("voq_per", "host"),
+            ("voq_per", "rack"),
+            ("control_scope", "pod"),
+            ("sent_counter", "joined"),
+        ] {
             let text = format!(
                 r#"
                 [run]

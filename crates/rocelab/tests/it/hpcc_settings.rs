@@ -71,7 +71,7 @@ fn thresholds_that_are_set_hold_at_all_ports() {
     assert_eq!((kmin.get(), kmax.get(), pmax), (10_000, 1_600_000, 0.5));
     let (_, kmin, ..) = law(&[("ecn.by_rate.0.kmin", "20KB")]);
     assert_eq!(kmin.get(), 20_000);
-    let scaled = ecn(&[("ecn.at", "50Gbps")]).expect("it marks");
+    let scaled = ecn(&[("ecn.reference_rate", "50Gbps")]).expect("it marks");
     assert_eq!((scaled.by_rate.len(), scaled.kmin.get()), (0, 400_000));
     assert_eq!(ecn(&[("ecn.enabled", "false")]), None);
     let error = scenario_with(&run.experiment, &[("ecn.kmin", "2MB")]).unwrap_err();

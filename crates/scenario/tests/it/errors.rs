@@ -518,7 +518,7 @@ fn one_run_has_one_scheme() {
 
 #[test]
 fn settings_must_make_sense() {
-    says(&set("schema", "2"), &["schema: version 2 is unknown"]);
+    says(&set("schema", "3"), &["schema: version 3 is unknown"]);
     says(&set("run.seed", "-1"), &["run.seed: needs a whole number, 0 or more, got -1"]);
     says(
         &set("run.seed", "9223372036854775808"),

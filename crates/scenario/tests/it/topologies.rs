@@ -49,7 +49,7 @@ fn star_and_dumbbell() {
 #[test]
 fn leaf_spine_links_every_pair() {
     let text = format!(
-        "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nparallel = 2\n{LINKS}"
+        "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nlinks_per_pair = 2\n{LINKS}"
     );
     let network = build(&text).network;
     assert_eq!(peers(&network, "leaf1"), ["h2", "h3", "spine0", "spine0", "spine1", "spine1"]);
@@ -154,7 +154,7 @@ fn what_data_centres_cannot_be() {
     let star = "kind = \"star\"\nhosts = 2\nhost_rate = \"100Gbps\"\nhost_delay = \"1us\"";
     let none = "delay = \"1us\"\nwan_rate = \"1Tbps\"";
     let short = "delay = \"1us\"\nwan_rate = \"1Tbps\"\nwan_length = \"1km\"";
-    let alone = format!("dcs = 1\n{wan}");
+    let alone = format!("data_centres = 1\n{wan}");
     let twice = "kind = \"custom\"\nnodes = [{ name = \"a\", kind = \"host\" }, \
                  { name = \"b\", kind = \"host\" }, { name = \"ext\", kind = \"switch\" }]\n\
                  links = [{ a = \"a\", b = \"ext\", rate = \"1Gbps\", delay = \"1us\" }, \

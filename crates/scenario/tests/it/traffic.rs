@@ -425,7 +425,8 @@ fn requests_need_partners() {
         error.contains("traffic.0.inter_share: h0 has no partner in another data centre"),
         "{error}"
     );
-    assert_eq!(build(&format!("{traffic}inter = 0\n")).messages.len(), 20);
-    let error = parse(&format!("{STAR}{traffic}inter = 1.5"), None, &[]).unwrap_err().to_string();
+    assert_eq!(build(&format!("{traffic}inter_share = 0\n")).messages.len(), 20);
+    let error =
+        parse(&format!("{STAR}{traffic}inter_share = 1.5"), None, &[]).unwrap_err().to_string();
     assert!(error.contains("must be 0 to 1"), "{error}");
 }
