@@ -237,7 +237,7 @@ def test_the_picture_says_which_flows_are_left_out(
     lines = [line(1000 + n, 1000, start=n * 10**6) for n in range(200)]
     path = write(tmp_path / "fct.txt", lines)
     said = "Flows with port 100 alone. Flows that end at 0.15 s or later are left out: 50."
-    note = picture(path, monkeypatch, cut=0.15, tag="100").get_supxlabel()
+    note = picture(path, monkeypatch, finished_before=0.15, tag="100").get_supxlabel()
     assert said in note.replace("\n", " ")
     assert "Flows" not in picture(path, monkeypatch).get_supxlabel()
 
