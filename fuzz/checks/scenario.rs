@@ -98,8 +98,8 @@ pub fn flow_file(bytes: &[u8], path: &Path) -> bool {
     with_file(bytes, path, &format!("{STAR}{traffic}"))
 }
 
-/// Any bytes as a topology, in a file at `path`, which is written. Its ending is that of JSON or TOML, as
-/// the bytes look.
+/// Any bytes as a topology, in a file at `path`, which is written. Its ending is that of JSON or
+/// TOML, as the bytes look.
 pub fn topology_file(bytes: &[u8], path: &Path) -> bool {
     let is_json = bytes.trim_ascii_start().first() == Some(&b'{');
     let path = path.with_extension(if is_json { "json" } else { "toml" });

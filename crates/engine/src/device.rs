@@ -128,7 +128,8 @@ pub trait Device: Send {
     fn prefetch(&self, _arrivals: usize) {}
 
     /// May put arrivals of the same instant into another order. Called with
-    /// [`TieBreak::DeviceOrder`] only, before the arrivals are handled. Each arrival is in exactly one call.
+    /// [`TieBreak::DeviceOrder`] only, before the arrivals are handled. Each arrival is in exactly
+    /// one call.
     #[inline]
     fn reorder_arrivals(&mut self, _arrivals: &mut Arrivals<'_, '_, Self::Packet>) {}
 }

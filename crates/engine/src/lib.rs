@@ -3,9 +3,9 @@
 //! # The idea: windows and mailboxes
 //!
 //! A [`Device`] owns all its state. Devices act on each other only by sending packets over
-//! [`Link`]s, and a link takes time. The shortest delay between two groups of devices (see below; without
-//! groups, of any link) is the *lookahead*. Whatever a
-//! device does in a span no longer than the lookahead cannot reach another device within that span.
+//! [`Link`]s, and a link takes time. The shortest delay between two groups of devices (see below;
+//! without groups, of any link) is the *lookahead*. Whatever a device does in a span no longer than
+//! the lookahead cannot reach another device within that span.
 //!
 //! So the engine divides time into *windows* no longer than the lookahead. In a window all devices
 //! are independent: threads advance them in any order, without locks. A packet goes into the

@@ -19,8 +19,8 @@ pub struct Message {
     pub priority: u8,
     /// Index of its tag in the scenario's list of tags. The simulator does not use it.
     pub tag: u16,
-    /// The QP that carries it, numbered in order of first use. Messages of one QP have the same ends
-    /// and the same priority, and are sent in the order of their indices.
+    /// The QP that carries it, numbered in order of first use. Messages of one QP have the same
+    /// ends and the same priority, and are sent in the order of their indices.
     pub qp: u32,
     /// UDP source and destination port.
     pub udp_ports: (u16, u16),

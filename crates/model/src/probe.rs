@@ -87,7 +87,8 @@ probe_kinds! {
     /// Mean time that a flow's packets took from sender to receiver since the last sample.
     Latency = "latency", "s", Flows, "Packet latency",
         "no packet of its flows arrived in order while it looked";
-    /// Bytes in the queue that the scheme keeps for a flow, and others like it, at its first switch.
+    /// Bytes in the queue that the scheme keeps for a flow, and others like it, at its first
+    /// switch.
     FlowQueue = "flow-queue", "bytes", Flows, "Queue of the flow's own",
         "the scheme {scheme} tells no flow-queue, or none of its flows was under way when it \
          looked";

@@ -11,12 +11,12 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::{c_int, c_void};
 use units::memory::is_fallible;
 
-/// Mimalloc, which asks the system for huge pages: in a network of 8192 hosts, whose packets call at
-/// ports all over memory, every eighth nanosecond went into looking pages up.
+/// Mimalloc, which asks the system for huge pages: in a network of 8192 hosts, whose packets call
+/// at ports all over memory, every eighth nanosecond went into looking pages up.
 pub(crate) struct Allocator;
 
-// SAFETY: all is mimalloc's, which keeps the contract; where it has no memory, null is returned, or the process
-// ends.
+// SAFETY: all is mimalloc's, which keeps the contract; where it has no memory, null is returned, or
+// the process ends.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

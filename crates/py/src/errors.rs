@@ -68,8 +68,8 @@ pub(crate) fn catch_panics<T: Send>(
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| internal_error(py, &*panic))
 }
 
-/// A panic, as `SimulationError` that says so, unless it is for want of memory: then as `MemoryError`
-/// where a list could not be allocated.
+/// A panic, as `SimulationError` that says so, unless it is for want of memory: then as
+/// `MemoryError` where a list could not be allocated.
 pub(crate) fn internal_error(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     if let Some(no_room) = panic.downcast_ref::<rocelab::OutOfAddressSpace>() {
         return exception(py, "SimulationError", no_room.to_string(), |details| {

@@ -69,8 +69,8 @@ impl HpccExperiment {
         text.map_err(|error| config_error(py, &error))
     }
 
-    /// What is odd about the files, and what is served in another way with those keys set; where they
-    /// cannot be set, [`scenario`](Self::scenario) says why.
+    /// What is odd about the files, and what is served in another way with those keys set; where
+    /// they cannot be set, [`scenario`](Self::scenario) says why.
     fn warnings(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<Vec<String>> {
         let read = Arc::clone(&self.read);
         stoppable(py, move || {

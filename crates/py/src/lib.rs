@@ -17,7 +17,8 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
-/// `text` as a line of at most `most` characters, fit for a terminal: see [`units::text::printable`].
+/// `text` as a line of at most `most` characters, fit for a terminal: see
+/// [`units::text::printable`].
 #[pyfunction]
 fn printable(text: &str, most: usize) -> String {
     units::text::printable(text, most)

@@ -48,8 +48,8 @@ fn scenario_error(py: Python<'_>, mut error: ScenarioError, generated: bool) -> 
     config_error(py, &error)
 }
 
-/// Whether `need` bytes more fit in the memory that this process may take. `None` where they do; else
-/// why not, which begins with `what`, and, where they clearly do not, what can be done.
+/// Whether `need` bytes more fit in the memory that this process may take. `None` where they do;
+/// else why not, which begins with `what`, and, where they clearly do not, what can be done.
 #[pyfunction]
 pub(crate) fn judge_memory(what: &str, need: u64) -> Option<(String, Option<&'static str>)> {
     match Limits::of_process().judge(what, need) {
@@ -77,8 +77,8 @@ fn command_of(name: &str) -> PyResult<Use> {
 #[pymethods]
 impl Scenario {
     /// Parses and checks `text`. Files it names are looked for beside `origin`, the file the text
-    /// came from; `overrides` are pairs of dotted key and value. Errors do not tell the lines of a text
-    /// that was `generated`.
+    /// came from; `overrides` are pairs of dotted key and value. Errors do not tell the lines of a
+    /// text that was `generated`.
     #[staticmethod]
     fn parse(
         py: Python<'_>,

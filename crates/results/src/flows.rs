@@ -67,8 +67,8 @@ impl FlowTable {
         (fct != UNFINISHED).then(|| fct as f64 / self.ideal_fct_ps[row] as f64)
     }
 
-    /// As Arrow, in the order of the rows. Unfinished flows have null `fct_ps` and `slowdown`, the others null
-    /// `unfinished`.
+    /// As Arrow, in the order of the rows. Unfinished flows have null `fct_ps` and `slowdown`, the
+    /// others null `unfinished`.
     ///
     /// # Errors
     /// If the columns differ in length.

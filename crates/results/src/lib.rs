@@ -2,8 +2,8 @@
 //!
 //! Tables are plain columns that whoever runs the network fills row by row; Arrow appears only
 //! where they leave Rust ([`FlowTable::to_record_batch`] and its kin). The [`Summary`] is what
-//! `summary.json` holds, and the [`digest()`] says whether two runs did the same. [`MessageTable`] and
-//! [`LoadTable`] say what is asked of a network before it is run.
+//! `summary.json` holds, and the [`digest()`] says whether two runs did the same. [`MessageTable`]
+//! and [`LoadTable`] say what is asked of a network before it is run.
 
 mod digest;
 mod drops;

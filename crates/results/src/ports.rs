@@ -37,8 +37,8 @@ pub struct PortTable {
     pub ecn_marked_packets: Vec<u64>,
     /// Packets that came in through this port, or were made for it by a host, and were dropped.
     pub dropped_packets: Vec<u64>,
-    /// Packets that the link to this port lost, damaged or by its failure, and those that waited for
-    /// this port when its link failed.
+    /// Packets that the link to this port lost, damaged or by its failure, and those that waited
+    /// for this port when its link failed.
     pub lost_packets: Vec<u64>,
 }
 

@@ -75,8 +75,8 @@ pub fn slowdown_statistics(flows: &FlowTable) -> SlowdownStatistics {
     }
 }
 
-/// Mean slowdown of the flows tagged `intra`, within a data centre, over that of those tagged `inter`,
-/// between two. `None` where none of either completed.
+/// Mean slowdown of the flows tagged `intra`, within a data centre, over that of those tagged
+/// `inter`, between two. `None` where none of either completed.
 pub fn intra_inter_slowdown(flows: &FlowTable) -> Option<f64> {
     let mean_of = |name: &str| {
         let tag = flows.tags.iter().position(|tag| tag == name)?;

@@ -70,8 +70,8 @@ pub(crate) fn plan(scenario: &Scenario, setup: &Setup) -> Result<Plan, ScenarioE
     first_that_builds(scenario, outcomes)
 }
 
-/// The outcome of the first type that was not refused: each type of a scheme has room for longer paths
-/// than the one before.
+/// The outcome of the first type that was not refused: each type of a scheme has room for longer
+/// paths than the one before.
 fn first_that_builds<T>(
     scenario: &Scenario,
     outcomes: impl Iterator<Item = Result<T, SetupError>>,

@@ -62,11 +62,11 @@ pub struct RunOptions {
     pub records: fabric::Records,
     /// Where samples and events go that are too many for memory.
     pub spill: Spill,
-    /// The scheme's parameters that a preset takes from the rate of hosts are all the user's own: no warning
-    /// that hosts have several.
+    /// The scheme's parameters that a preset takes from the rate of hosts are all the user's own:
+    /// no warning that hosts have several.
     pub explicit_params: bool,
-    /// Works the run event by event on the reference engine, without the fabric's short ways: on one
-    /// thread, slow, and with the same result. For tests.
+    /// Works the run event by event on the reference engine, without the fabric's short ways: on
+    /// one thread, slow, and with the same result. For tests.
     pub reference_mode: bool,
 }
 
@@ -178,7 +178,8 @@ pub struct RecordedEvents {
     pub packets: Vec<fabric::PacketEvent>,
     /// How long queues were.
     pub queues: Vec<fabric::QueueBlock>,
-    /// The largest base round trip times lowest rate of any pair of hosts, where paths are shortest.
+    /// The largest base round trip times lowest rate of any pair of hosts, where paths are
+    /// shortest.
     pub network_bdp: Option<units::Bytes>,
 }
 
@@ -200,8 +201,9 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Scena
 /// Where the scheme can't run on this network (paths longer than its packets have room for).
 ///
 /// # Panics
-/// With [`OutOfAddressSpace`] where the system grants too little address space for the packets. It unwinds with
-/// [`Cancelled`](units::cancel::Cancelled) where it is cancelled while the run is set up.
+/// With [`OutOfAddressSpace`] where the system grants too little address space for the packets. It
+/// unwinds with [`Cancelled`](units::cancel::Cancelled) where it is cancelled while the run is set
+/// up.
 pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, ScenarioError> {
     let setup = cancel::scope(&options.cancel, || fabric_setup::setup(scenario, options));
     let progress = &options.progress;
@@ -248,8 +250,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     Plan::new(scenario, &plan)
 }
 
-/// More threads than this are not started: no machine has so many cores to itself, and each pair has
-/// mailboxes of its own.
+/// More threads than this are not started: no machine has so many cores to itself, and each pair
+/// has mailboxes of its own.
 const MAX_THREADS: usize = 256;
 
 /// Hosts from which on a second thread gains more than the barriers cost.

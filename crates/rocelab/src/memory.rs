@@ -1,8 +1,8 @@
 //! How much memory a command will take for a scenario, before it begins.
 //!
 //! Constants were measured as peak resident memory (`VmHWM`) of the process, on Linux with the
-//! allocator of the Python package: stars of 16 and 64 hosts with 20,000 to 1,000,000 messages, and fat
-//! trees of 1024 and 8192 hosts. A test compares estimates with measured peaks.
+//! allocator of the Python package: stars of 16 and 64 hosts with 20,000 to 1,000,000 messages, and
+//! fat trees of 1024 and 8192 hosts. A test compares estimates with measured peaks.
 
 use scenario::memory::{Limits, Verdict, size};
 use scenario::{NamedProbe, NodeKind, Scenario, ScenarioError, Stop};
@@ -196,8 +196,8 @@ fn samples(scenario: &Scenario, end: Time) -> u64 {
     of_each.fold(0, u64::saturating_add)
 }
 
-/// Bytes of the packets that are under way at once: what fills half of all links, as far as there are as
-/// many, with as much again in queues.
+/// Bytes of the packets that are under way at once: what fills half of all links, as far as there
+/// are as many, with as much again in queues.
 fn packets(scenario: &Scenario, all: u64) -> u64 {
     let payload = u64::from(scenario.wire.payload).max(1);
     let links = scenario.network.links.iter().map(|link| link.rate.bytes_in(link.delay).get());
@@ -205,8 +205,8 @@ fn packets(scenario: &Scenario, all: u64) -> u64 {
     under_way.min(all).saturating_mul(PER_PACKET)
 }
 
-/// Whether the memory that `runs` at a time of `scenario` need is there: `Ok` with a warning where it
-/// may not be.
+/// Whether the memory that `runs` at a time of `scenario` need is there: `Ok` with a warning where
+/// it may not be.
 ///
 /// # Errors
 /// Where it clearly is not, with numbers and what can be done.

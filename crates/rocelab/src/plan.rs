@@ -7,8 +7,9 @@ use scenario::{Scenario, ScenarioError};
 use std::sync::Arc;
 use units::Time;
 
-/// What a scenario asks of its network, where each message arrives whole and nothing is sent twice, by the
-/// paths that messages have as long as no link fails. A scheme that chooses paths itself may take others.
+/// What a scenario asks of its network, where each message arrives whole and nothing is sent twice,
+/// by the paths that messages have as long as no link fails. A scheme that chooses paths itself may
+/// take others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// One row per message.
@@ -18,7 +19,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The tables of `plan`. Refuses a port that would need longer to send its bytes than times reach.
+    /// The tables of `plan`. Refuses a port that would need longer to send its bytes than times
+    /// reach.
     pub(crate) fn new(scenario: &Scenario, plan: &fabric::Plan) -> Result<Plan, ScenarioError> {
         let (messages, nodes) = (&scenario.messages, &scenario.network.nodes);
         let names = node_names(scenario);

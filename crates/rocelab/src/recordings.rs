@@ -1,5 +1,5 @@
-//! Time series, traces and captures of a run, which may be larger than memory: they are read piece by
-//! piece.
+//! Time series, traces and captures of a run, which may be larger than memory: they are read piece
+//! by piece.
 
 use crate::RecordedEvents;
 use crate::output::capture::Capturer;
@@ -165,8 +165,8 @@ impl Recordings {
         Ok(recorded)
     }
 
-    /// Ports of a node are worked in any order where none sees another: in tables events of one instant come
-    /// port by port.
+    /// Ports of a node are worked in any order where none sees another: in tables events of one
+    /// instant come port by port.
     fn packets_by_port(&self) -> impl Iterator<Item = io::Result<PacketEvent>> + Send + use<> {
         let key = |event: &PacketEvent| (event.time, event.node, event.port, event.happening);
         in_order(self.inner.packets.iter(), |event| event.time, key)

@@ -4,8 +4,8 @@ use fabric::SetupError;
 use scenario::{Routing, Scenario, ScenarioError};
 use units::{Bytes, Time};
 
-/// Returns the error of a scenario that the fabric refused: what is wrong, at which key, and what to
-/// do about it.
+/// Returns the error of a scenario that the fabric refused: what is wrong, at which key, and what
+/// to do about it.
 pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> ScenarioError {
     let scheme = scenario.scheme.info.name;
     let name = |node| scenario.network.name(node);

@@ -37,8 +37,8 @@ fn peak() -> usize {
     PEAK.swap(LIVE.load(Relaxed), Relaxed)
 }
 
-/// Flows of one packet between the hosts of a small tree, a few at once, written to a directory, run and
-/// reported: the most bytes allocated at a time, in each step.
+/// Flows of one packet between the hosts of a small tree, a few at once, written to a directory,
+/// run and reported: the most bytes allocated at a time, in each step.
 fn most_bytes(flows: usize) -> Vec<(&'static str, usize)> {
     let directory = std::env::temp_dir().join(format!("rocelab-memory-{}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();

@@ -173,8 +173,9 @@ fn cut_off_without(
     down: &BTreeSet<u32>,
 ) -> Option<(NodeId, NodeId)> {
     let after = Reachability::new(network, down);
-    // Hosts that are linked to the same switches, before and after, as far as switches reach each other, fare
-    // alike; two of each stand for all. Who has a link to another host stands for itself.
+    // Hosts that are linked to the same switches, before and after, as far as switches reach each
+    // other, fare alike; two of each stand for all. Who has a link to another host stands for
+    // itself.
     let mut alike: BTreeMap<_, Vec<NodeId>> = BTreeMap::new();
     let mut chosen = Vec::new();
     for host in network.hosts() {

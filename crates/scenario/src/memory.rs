@@ -1,7 +1,7 @@
 //! How much memory this process may still take, and whether a need fits.
 //!
-//! Limits come from the system (Linux alone; elsewhere none is known): those of the process, those of its
-//! control group and the groups above, and what the machine has.
+//! Limits come from the system (Linux alone; elsewhere none is known): those of the process, those
+//! of its control group and the groups above, and what the machine has.
 
 use crate::error::{Result, ScenarioError};
 use std::fmt::Display;
@@ -105,8 +105,8 @@ impl Limits {
         self.hard.iter().min_by_key(|limit| limit.room)
     }
 
-    /// Whether `need` bytes more fit. The reasons begin with `what` needs them, such as "the run needs
-    /// about".
+    /// Whether `need` bytes more fit. The reasons begin with `what` needs them, such as "the run
+    /// needs about".
     pub fn judge(&self, what: impl Display, need: u64) -> Verdict {
         if let Some(limit) = self.tightest().filter(|limit| need > limit.room) {
             let why = format!(
@@ -133,8 +133,8 @@ impl Limits {
     }
 }
 
-/// What reading a listed message takes beside [`BYTES_PER_MESSAGE`]: measured as 260 bytes in all with
-/// 400,000 lines of CSV.
+/// What reading a listed message takes beside [`BYTES_PER_MESSAGE`]: measured as 260 bytes in all
+/// with 400,000 lines of CSV.
 const BYTES_PER_LINE: u64 = 150;
 /// What reading a byte of a scenario file takes: measured as 45 with 100,000 messages in one.
 const BYTES_PER_LETTER: u64 = 40;
@@ -246,7 +246,8 @@ const VERSION_2: Files = Files {
 };
 
 impl Files {
-    /// Of a line of `mountinfo` that mounts the memory controller: which part of the tree, and where.
+    /// Of a line of `mountinfo` that mounts the memory controller: which part of the tree, and
+    /// where.
     fn mount<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {
         let (before, after) = line.split_once(" - ")?;
         let mut before = before.split(' ').skip(3);

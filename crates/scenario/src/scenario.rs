@@ -19,8 +19,8 @@ use schemes::registry::SchemeInfo;
 use std::path::Path;
 use units::Time;
 
-/// Most bytes of a scenario's name. What a file system takes for one is 255; while a result is written, its own
-/// has more.
+/// Most bytes of a scenario's name. What a file system takes for one is 255; while a result is
+/// written, its own has more.
 pub const MAX_NAME_BYTES: usize = 200;
 
 /// A scenario that has been found to make sense: what can be run.
@@ -199,7 +199,8 @@ impl Scenario {
         self.spec.to_toml()
     }
 
-    /// The retransmission timeout that hosts of this network have by default where packets may be lost.
+    /// The retransmission timeout that hosts of this network have by default where packets may be
+    /// lost.
     pub fn usual_timeout(&self) -> Time {
         settings::usual_timeout(&self.network, None)
     }
@@ -228,7 +229,8 @@ fn check_priorities(traffic: &Traffic, scheme: &SchemeInfo) -> Result<()> {
     }
 }
 
-/// The ports of spanning trees are of different paths: who goes from one to another may go in a circle.
+/// The ports of spanning trees are of different paths: who goes from one to another may go in a
+/// circle.
 fn check_trees(routing: &Routing, scheme: &SchemeInfo) -> Result<()> {
     if !scheme.reroutes || !matches!(routing, Routing::SpanningTrees { .. }) {
         return Ok(());

@@ -62,7 +62,8 @@ pub struct SwitchSettings {
 }
 
 impl SwitchSettings {
-    /// The shared buffer of a switch, which may have one of its own, and the key that says how large it is.
+    /// The shared buffer of a switch, which may have one of its own, and the key that says how
+    /// large it is.
     pub fn buffer_of(&self, node: &Node) -> (Bytes, &'static str) {
         match node.buffer {
             Some(own) => (own, "topology"),
@@ -194,8 +195,8 @@ pub(crate) fn check_error_rate(rate: f64, key: impl Fn() -> String) -> Result<f6
 const RETRANSMIT_TIMEOUT: Time = Time::from_ms(1);
 /// Twice the round trip over two links of the longest delay, or four times that over one.
 const MAX_LINK_DELAYS: u64 = 8;
-/// Where nothing is lost, a packet may wait behind so many full buffers of switches, all of which drain
-/// through the slowest link; what is sent again for nothing would only make it longer.
+/// Where nothing is lost, a packet may wait behind so many full buffers of switches, all of which
+/// drain through the slowest link; what is sent again for nothing would only make it longer.
 const FULL_BUFFERS: u64 = 8;
 
 /// The default retransmission timeout.

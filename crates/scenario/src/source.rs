@@ -4,8 +4,8 @@ use crate::error::ScenarioError;
 use crate::tree::Tree;
 use std::path::PathBuf;
 
-/// The file of a scenario, if it came from one, and the lines of its keys, if it was written: for what
-/// is found wrong after it was read.
+/// The file of a scenario, if it came from one, and the lines of its keys, if it was written: for
+/// what is found wrong after it was read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Source {
     pub file: Option<PathBuf>,

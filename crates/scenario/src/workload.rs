@@ -7,16 +7,16 @@ use std::sync::LazyLock;
 /// The largest message: 4 TB.
 pub const MAX_MESSAGE: u64 = 4_000_000_000_000;
 
-/// A flow-size distribution: the probability of at most so many bytes, linear between points. Two points
-/// with the same size are a step: that share of flows has this size.
+/// A flow-size distribution: the probability of at most so many bytes, linear between points. Two
+/// points with the same size are a step: that share of flows has this size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cdf {
     points: Vec<(u64, f64)>,
 }
 
 impl Cdf {
-    /// The distribution through these points: probabilities from 0 to 1, neither they nor sizes ever
-    /// decreasing, and one of them increasing. The error says which point is at fault.
+    /// The distribution through these points: probabilities from 0 to 1, neither they nor sizes
+    /// ever decreasing, and one of them increasing. The error says which point is at fault.
     pub fn new(points: Vec<(u64, f64)>) -> std::result::Result<Cdf, String> {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return Err("a distribution needs at least two points".to_owned());
@@ -60,8 +60,9 @@ impl Cdf {
         Ok(Cdf { points })
     }
 
-    /// Reads lines `bytes,probability`; `#` starts a comment, and a line of column names, which are no
-    /// numbers, may lead. A file that ends at 100, as those of the HPCC simulator do, has percent.
+    /// Reads lines `bytes,probability`; `#` starts a comment, and a line of column names, which are
+    /// no numbers, may lead. A file that ends at 100, as those of the HPCC simulator do, has
+    /// percent.
     pub fn read(text: &str) -> std::result::Result<Cdf, String> {
         let mut points = Vec::new();
         let mut leads = true;

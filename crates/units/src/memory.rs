@@ -29,8 +29,8 @@ impl fmt::Display for NoMemory {
     }
 }
 
-/// Whether this thread is in an allocation that may fail. An allocator that ends the process when it
-/// has no memory must return null then.
+/// Whether this thread is in an allocation that may fail. An allocator that ends the process when
+/// it has no memory must return null then.
 pub fn is_fallible() -> bool {
     FALLIBLE.get()
 }

@@ -1,5 +1,5 @@
-//! INT in HPCC's format (SIGCOMM 2019, as FNCC section 4.3 repeats it): hop count 4 bits and path id 12 bits, then for
-//! each hop rate 4 bits, time 24, bytes sent 20 and queue length 16.
+//! INT in HPCC's format (SIGCOMM 2019, as FNCC section 4.3 repeats it): hop count 4 bits and path
+//! id 12 bits, then for each hop rate 4 bits, time 24, bytes sent 20 and queue length 16.
 //!
 //! Times and counters wrap around; [`IntHop::span_ns`] and [`IntHop::sent_between`] take their
 //! differences. Units are those of the HPCC simulator: nanoseconds, 128 bytes and 80 bytes. The

@@ -1,5 +1,5 @@
-//! Captures that Wireshark, tcpdump and their kin read: the blocks of pcapng (draft-ietf-opsawg-pcapng),
-//! little-endian, with times in picoseconds.
+//! Captures that Wireshark, tcpdump and their kin read: the blocks of pcapng
+//! (draft-ietf-opsawg-pcapng), little-endian, with times in picoseconds.
 
 use units::{Rate, Time};
 

@@ -10,8 +10,8 @@ pub enum Profile {
     /// (InfiniBand volume 1 with annex A17; IEEE 802.3).
     #[default]
     Rocev2,
-    /// The packets of the HPCC simulator: 48 bytes around the payload, no FCS, preamble or gap; ACKs
-    /// padded to 60 bytes (alibaba-edu/High-Precision-Congestion-Control).
+    /// The packets of the HPCC simulator: 48 bytes around the payload, no FCS, preamble or gap;
+    /// ACKs padded to 60 bytes (alibaba-edu/High-Precision-Congestion-Control).
     HpccNs3,
 }
 
@@ -72,8 +72,8 @@ impl Profile {
     pub const fn control_bytes(self, frame: u32) -> u32 {
         match self {
             Profile::Rocev2 => self.framed(frame),
-            // The simulator sends none. Those of the THEMIS prototype, which is made from it, are CNPs of 60
-            // bytes: as its ACKs, with what the frame has more than an ACK's.
+            // The simulator sends none. Those of the THEMIS prototype, which is made from it, are
+            // CNPs of 60 bytes: as its ACKs, with what the frame has more than an ACK's.
             Profile::HpccNs3 => self.ack_bytes(frame.saturating_sub(ACK_FRAME)),
         }
     }

@@ -153,8 +153,8 @@ impl Switch<WithInputs> for Detourer {
     }
 }
 
-/// Protects detours: packets of a flow take the ports that the hook says, of those of equal cost. What
-/// overtakes on a shorter cable is counted as out of order.
+/// Protects detours: packets of a flow take the ports that the hook says, of those of equal cost.
+/// What overtakes on a shorter cable is counted as out of order.
 #[test]
 fn a_detour_takes_packets_to_another_port() {
     for (far, reordered) in [(US, false), (US * 20, true)] {

@@ -189,8 +189,8 @@ fn ages<S: ToyScheme>(toy: fn(&Log<Told>) -> Parts<S>) -> Vec<Vec<u64>> {
 }
 
 /// Protects what FNCC is for (Figure 12): HPCC's record is as old as the way of the data from the
-/// switch on and of its ACK; FNCC's is that of the last departure before the ACK passes the switch on
-/// its way back, so it is younger by the packets that left in between. Most at the first switch.
+/// switch on and of its ACK; FNCC's is that of the last departure before the ACK passes the switch
+/// on its way back, so it is younger by the packets that left in between. Most at the first switch.
 #[test]
 fn int_in_acks_is_younger_by_the_way_from_the_switch_and_back_to_it() {
     let mut gains = Vec::new();
@@ -211,8 +211,8 @@ fn int_in_acks_is_younger_by_the_way_from_the_switch_and_back_to_it() {
     assert_eq!(packets, [107, 71, 35]);
 }
 
-/// Protects the reaction to a flow that joins at the first switch: when its sender hears of a queue,
-/// to the picosecond.
+/// Protects the reaction to a flow that joins at the first switch: when its sender hears of a
+/// queue, to the picosecond.
 #[test]
 fn news_of_a_join_takes_the_way_that_is_left() {
     let joins = Time::from_ps(30 * DELAY + 40_000);

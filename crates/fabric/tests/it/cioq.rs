@@ -48,8 +48,8 @@ fn alone_a_message_takes_as_long_as_through_a_shared_memory_switch() {
     }
 }
 
-/// Protects PFC's promise on the networks on which shared-memory switches keep it, small input queues
-/// included; and threads change nothing.
+/// Protects PFC's promise on the networks on which shared-memory switches keep it, small input
+/// queues included; and threads change nothing.
 #[test]
 fn nothing_is_lost_on_a_hundred_random_networks() {
     let config = Config { cases: 100, failure_persistence: None, ..Config::default() };
@@ -117,9 +117,9 @@ fn throughput(setup: &mut Setup, hosts: u32) -> f64 {
         / f64::from(hosts)
 }
 
-/// Protects the crossbar's worth: at a speed-up of 2 the links are full. iSLIP fills them even without
-/// one where all VOQs always have something to send; a crossbar that served one VOQ after another
-/// would not.
+/// Protects the crossbar's worth: at a speed-up of 2 the links are full. iSLIP fills them even
+/// without one where all VOQs always have something to send; a crossbar that served one VOQ after
+/// another would not.
 #[test]
 fn uniform_traffic_fills_the_links() {
     for speedup in [2.0, 1.0] {
@@ -128,8 +128,8 @@ fn uniform_traffic_fills_the_links() {
     }
 }
 
-/// Protects against starvation: at a speed-up of 1 input 0 is asked by three outputs, and output 3 by
-/// all inputs. iSLIP's pointers give each VOQ its turn.
+/// Protects against starvation: at a speed-up of 1 input 0 is asked by three outputs, and output 3
+/// by all inputs. iSLIP's pointers give each VOQ its turn.
 #[test]
 fn no_queue_starves() {
     let mut setup = star(6, G100, US);
@@ -210,8 +210,8 @@ fn queues_hold_what_they_are_given() {
     assert!(dropped > 0 && output.lossless_drops == 0, "{dropped}");
 }
 
-/// Protects from silent loss: room for what still comes after a pause is asked for before the run, as
-/// are switches that some schemes can't do without.
+/// Protects from silent loss: room for what still comes after a pause is asked for before the run,
+/// as are switches that some schemes can't do without.
 #[test]
 fn what_does_not_fit_is_refused() {
     let mut setup = star(3, G100, US);

@@ -59,8 +59,8 @@ fn what_is_on_the_wire_is_lost_and_the_rest_takes_the_other_way() {
     let at = Time::from_us(10);
     fail(&mut setup, leaf, spine, at);
     let output = run::<NoControl>(&setup, RAW, 1);
-    // The n-th packet leaves the leaf when it has arrived there: the leaf only adds a microsecond and
-    // its own serialisation to it.
+    // The n-th packet leaves the leaf when it has arrived there: the leaf only adds a microsecond
+    // and its own serialisation to it.
     let leaves = |n: u64| (FIRST + (n - 1) * FULL) * 80 + 1_000_000;
     let arrives = |n: u64| {
         let size = if n == 1 { FIRST } else { FULL };
@@ -83,8 +83,8 @@ fn what_is_on_the_wire_is_lost_and_the_rest_takes_the_other_way() {
 }
 
 /// Protects queues, pauses and the buffer's books at a failing port: twelve hosts press through few
-/// links while one link after another fails, for good or for a while. Everything ends, the books balance, and
-/// neither threads nor the plain engine nor the way paths are chosen change that.
+/// links while one link after another fails, for good or for a while. Everything ends, the books
+/// balance, and neither threads nor the plain engine nor the way paths are chosen change that.
 #[test]
 fn failures_under_pressure_leave_no_one_behind() {
     let us = Time::from_us;
@@ -140,7 +140,8 @@ fn failures_under_pressure_leave_no_one_behind() {
     }
 }
 
-/// Protects repairs: what is lost is what was lost without, and then the flow takes its old way again.
+/// Protects repairs: what is lost is what was lost without, and then the flow takes its old way
+/// again.
 #[test]
 fn a_link_that_is_repaired_is_used_again() {
     let mut setup = leaf_spine(2, 2, 1);
@@ -176,7 +177,8 @@ fn a_pause_that_holds_over_an_outage_is_told_again() {
             setup.message(src, 6, 200_000, Time::ZERO);
         }
     }
-    // The leaf of the receiver, and a spine whose third port leads there. The outage is as short as it can be.
+    // The leaf of the receiver, and a spine whose third port leads there. The outage is as short as
+    // it can be.
     let (leaf, spine) = (11, 12);
     let mut told = 0;
     for at in (30..60).step_by(3).map(Time::from_us) {

@@ -25,8 +25,8 @@ fn run_case(case: &Case, setup: &Setup, threads: usize) -> RunOutput {
 }
 
 /// Protects the promise of the whole simulator: with PFC and headroom for what is under way,
-/// nothing is dropped and every flow ends, on 200 random networks; by the book they go the same, and threads change
-/// nothing.
+/// nothing is dropped and every flow ends, on 200 random networks; by the book they go the same,
+/// and threads change nothing.
 #[test]
 fn nothing_is_lost_on_two_hundred_random_networks() {
     const CASES: u32 = 200;
@@ -139,8 +139,8 @@ fn the_automatic_headroom_is_enough_where_pause_frames_must_wait() {
     }
 }
 
-/// Protects the same from messages of one packet: those are all first packets, the longest there are. Nothing
-/// leaves the switch meanwhile, and two packets stay below Xoff by a byte.
+/// Protects the same from messages of one packet: those are all first packets, the longest there
+/// are. Nothing leaves the switch meanwhile, and two packets stay below Xoff by a byte.
 #[test]
 fn the_automatic_headroom_is_enough_for_first_packets() {
     // What the host has just begun as the frame comes depends on its cable.
@@ -158,8 +158,8 @@ fn the_automatic_headroom_is_enough_for_first_packets() {
         for _ in 0..60 {
             setup.message(sender, receiver, 1_000, Time::ZERO);
         }
-        // The first packet leaves at once; the fourth crosses Xoff just after the switch has begun to send one
-        // to the sender, which is not to answer that at once.
+        // The first packet leaves at once; the fourth crosses Xoff just after the switch has begun
+        // to send one to the sender, which is not to answer that at once.
         let crossing = Time::from_ps(4 * FIRST * 80) + delay;
         let begun = Time::from_ps(FIRST * 80 + 10) + US;
         setup.message(other, sender, 2_000, crossing - begun);

@@ -163,7 +163,8 @@ impl Oracle<'_> {
         let message = &self.setup.messages[frame.flow];
         match frame.what {
             What::Data { last } => {
-                // The flow is done when the ACK of its last packet is back: that one carries a mark.
+                // The flow is done when the ACK of its last packet is back: that one carries a
+                // mark.
                 let to = message.src.index();
                 let flow = if last { frame.flow } else { usize::MAX };
                 self.queue(

@@ -25,8 +25,8 @@ fn of(
     samples.into_iter().skip(target).step_by(targets).map(|sample| sample.value).collect()
 }
 
-/// Protects what a series says of whom: targets of several nodes, in any order, and many samples. What
-/// ports sent in all intervals is what they counted, and what flows brought is their size.
+/// Protects what a series says of whom: targets of several nodes, in any order, and many samples.
+/// What ports sent in all intervals is what they counted, and what flows brought is their size.
 #[test]
 fn series_are_by_time_and_target_and_miss_nothing() {
     let mut setup = line(2, G100, US);
@@ -70,8 +70,8 @@ fn series_are_by_time_and_target_and_miss_nothing() {
     }
 }
 
-/// Protects what is said of a priority alone: queues of all priorities add up to the queue of the port,
-/// and a port is paused when one of its priorities is.
+/// Protects what is said of a priority alone: queues of all priorities add up to the queue of the
+/// port, and a port is paused when one of its priorities is.
 #[test]
 fn priorities_make_up_the_port() {
     let mut setup = star(4, G100, US);

@@ -105,8 +105,8 @@ fn records_on_disk_are_those_in_memory() {
     }
 }
 
-/// Protects a run whose records find no room on disk: it ends as it would have, and the records that there
-/// are, are the first ones.
+/// Protects a run whose records find no room on disk: it ends as it would have, and the records
+/// that there are, are the first ones.
 #[test]
 fn a_run_goes_on_where_records_cannot_be_written() {
     let mut setup = watched();

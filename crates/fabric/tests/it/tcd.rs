@@ -123,8 +123,8 @@ impl OnEnqueue<UnderTcd> for Watch {
 }
 
 /// Hosts 0 (victim) and 1 on switch 4, a link P1 of 400 Gb/s to switch 5, and there hosts 2 and 3
-/// (receivers) and `bursts` more that send to host 3 as host 1 does. All marks that can be are made:
-/// RED with Kmin = Kmax = 20 KB.
+/// (receivers) and `bursts` more that send to host 3 as host 1 does. All marks that can be are
+/// made: RED with Kmin = Kmax = 20 KB.
 fn chain(bursts: u32, size: u64) -> Setup {
     let mut setup = empty();
     for _ in 0..4 {
@@ -253,7 +253,8 @@ fn on_periods_at_epsilon_last_max_on() {
     assert!(spans.len() > 20 && (44_000..=49_100).contains(&longest), "{longest} ns");
 }
 
-/// Protects from a port that counts as paused for ever: its link fails under a pause, and no resume comes.
+/// Protects from a port that counts as paused for ever: its link fails under a pause, and no resume
+/// comes.
 #[test]
 fn a_failure_ends_a_pause_for_tcd_too() {
     let mut setup = chain(8, 1_000_000);

@@ -49,8 +49,8 @@ impl Settings<'_> {
     }
 }
 
-/// Completes `spec`, which has what the files say with `settings` over it. Returns what is served in
-/// another way than by the original.
+/// Completes `spec`, which has what the files say with `settings` over it. Returns what is served
+/// in another way than by the original.
 pub(super) fn derive(
     spec: &mut Spec,
     experiment: &Experiment,
@@ -182,13 +182,14 @@ fn nic_rate(experiment: &Experiment) -> Rate {
 pub(super) struct Buffers {
     /// For each node a buffer of its own, where it has one.
     pub buffers: Vec<Option<Bytes>>,
-    /// The first switch whose headroom exceeds `BUFFER_SIZE`, that headroom, and how many there are.
+    /// The first switch whose headroom exceeds `BUFFER_SIZE`, that headroom, and how many there
+    /// are.
     small: Option<(NodeId, u64, u64)>,
 }
 
 /// Buffers of switches that are too small for their headroom. There the original's arithmetic goes
-/// below zero and its PFC never fires; here the switch gets room for its headroom besides, but for the
-/// THEMIS prototype, whose external switches have buffers of their own and are as there.
+/// below zero and its PFC never fires; here the switch gets room for its headroom besides, but for
+/// the THEMIS prototype, whose external switches have buffers of their own and are as there.
 pub(super) fn node_buffers(experiment: &Experiment, spec: &Spec) -> Buffers {
     let buffer = spec.switch.buffer.0;
     let prototype = experiment.config.enable_themis.is_some();
@@ -278,8 +279,8 @@ fn law_of(scheme: &SchemeSpec) -> Option<EcnLaw> {
     preset?.ecn
 }
 
-/// Where the scheme needs marks and `ENABLE_QCN` does not keep switches from marking, they mark by the
-/// files' thresholds; where a threshold is set besides, it holds for ports of every rate.
+/// Where the scheme needs marks and `ENABLE_QCN` does not keep switches from marking, they mark by
+/// the files' thresholds; where a threshold is set besides, it holds for ports of every rate.
 fn marking(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) -> Option<Warning> {
     let law = law_of(&spec.scheme);
     let ecn = &mut spec.ecn;

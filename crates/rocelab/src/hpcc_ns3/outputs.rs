@@ -69,8 +69,8 @@ fn ports(experiment: &Experiment) -> Vec<(u16, u16)> {
 }
 
 /// Writes the files that the configuration names, or files of the same names into `into`; returns
-/// where they are. None is ever half there: each is written beside its place, and when all are, they
-/// are moved there.
+/// where they are. None is ever half there: each is written beside its place, and when all are,
+/// they are moved there.
 ///
 /// # Errors
 /// With the path, where one can't be written.
@@ -118,8 +118,8 @@ struct Placed {
 }
 
 impl Placed {
-    /// Writes a file beside its place. What is no file, as a device or a pipe, is written to; a link
-    /// stands for what it leads to.
+    /// Writes a file beside its place. What is no file, as a device or a pipe, is written to; a
+    /// link stands for what it leads to.
     fn new(path: &Path, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<Placed> {
         if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
@@ -227,8 +227,8 @@ fn write_trace(
     trace.finish()
 }
 
-/// Whether the original has a record of it. Of packets that a link damages, and of those that find no
-/// room, it has none; of those that a failing link loses it has, be they queued for it or on it.
+/// Whether the original has a record of it. Of packets that a link damages, and of those that find
+/// no room, it has none; of those that a failing link loses it has, be they queued for it or on it.
 fn is_traced(event: &PacketEvent, experiment: &Experiment) -> bool {
     let at_failed = |from: fn(Time, Time) -> bool| {
         let Some(down) = experiment.config.link_down else { return false };

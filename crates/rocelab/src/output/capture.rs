@@ -1,5 +1,5 @@
-//! What was sent and received at traced nodes as a capture: the frames that a RoCEv2 network would carry, cut
-//! where their headers end.
+//! What was sent and received at traced nodes as a capture: the frames that a RoCEv2 network would
+//! carry, cut where their headers end.
 
 use fabric::{PacketEvent, PacketEventKind, Setup};
 use scenario::{Network, Port, Scenario};

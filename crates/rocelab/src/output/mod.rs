@@ -1,4 +1,5 @@
-//! From the fabric's output to what a run leaves behind: tables, summary, traces, captures, warnings.
+//! From the fabric's output to what a run leaves behind: tables, summary, traces, captures,
+//! warnings.
 
 pub(crate) mod capture;
 pub(crate) mod report;

@@ -7,8 +7,8 @@ use scenario::{Headroom, NodeKind, Scenario};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId};
 
-/// The warnings of a run, those that cast doubt on its numbers first. `explicit_params`: of the scheme's
-/// parameters none is a preset's.
+/// The warnings of a run, those that cast doubt on its numbers first. `explicit_params`: of the
+/// scheme's parameters none is a preset's.
 pub(crate) fn collect(
     scenario: &Scenario,
     explicit_params: bool,

@@ -142,8 +142,8 @@ fn expresspass_keeps_data_queues_below_five_packets() {
     }
 }
 
-/// Protects the room for ACKs that one can ask for: where links are full both ways, data queues stay
-/// short with it, and only with it.
+/// Protects the room for ACKs that one can ask for: where links are full both ways, data queues
+/// stay short with it, and only with it.
 #[test]
 fn expresspass_can_leave_room_for_acks() {
     let longest = |set: &[(&str, &str)]| {
@@ -232,8 +232,8 @@ fn nothing_else_may_use_the_class_of_credits() {
     assert!(refused.message.contains("expresspass keeps priority 7"), "{}", refused.message);
 }
 
-/// Protects INT from rates that its records can't tell apart: a record has a byte for the rate, and the
-/// 64-bit format's rates come first.
+/// Protects INT from rates that its records can't tell apart: a record has a byte for the rate, and
+/// the 64-bit format's rates come first.
 #[test]
 fn a_network_of_more_rates_than_int_has_codes_for_is_refused() {
     let star = |hosts: u32, scheme: &str| {
@@ -391,9 +391,9 @@ fn swift_paces_windows_below_one_packet() {
     assert!(mean(&late(&samples(&result, "link", None), 10_000.0)) > 0.95);
 }
 
-/// Protects what senders hear of congestion where packets are lost: a packet behind a gap is discarded,
-/// but its mark is answered. Eight senders into a port with a small buffer and no PFC leave the line
-/// rate, although the first losses are never made good.
+/// Protects what senders hear of congestion where packets are lost: a packet behind a gap is
+/// discarded, but its mark is answered. Eight senders into a port with a small buffer and no PFC
+/// leave the line rate, although the first losses are never made good.
 #[test]
 fn marks_on_packets_behind_a_gap_are_answered() {
     let result = run(r#"
@@ -436,8 +436,8 @@ fn marks_on_packets_behind_a_gap_are_answered() {
     }
 }
 
-/// Protects RoCC's flow table: packets dropped as their link fails have left, so that once all flows are
-/// done nobody is told rates any more.
+/// Protects RoCC's flow table: packets dropped as their link fails have left, so that once all
+/// flows are done nobody is told rates any more.
 #[test]
 fn rocc_forgets_the_flows_of_a_failed_link() {
     let hops = |stop: &str| {

@@ -163,8 +163,8 @@ fn ports_that_the_int_format_has_no_code_for_are_refused() {
 }
 
 /// Protects TIMELY's use of a link: round trips lengthen until they are beyond T_low, where their
-/// gradient stops them, far below T_high. Between the cycles of queue and rate the link has its load.
-/// (Shares are not tested: the law has no fixed point.)
+/// gradient stops them, far below T_high. Between the cycles of queue and rate the link has its
+/// load. (Shares are not tested: the law has no fixed point.)
 #[test]
 fn two_timely_flows_keep_round_trips_between_their_thresholds() {
     for (preset, least) in [("timely-paper", 0.97), ("timely-hpcc", 0.85)] {
@@ -515,8 +515,8 @@ fn a_probe_that_starts_late_counts_from_its_start() {
     assert!(series.value[..15].iter().all(|&used| used > 0.98), "a busy port");
 }
 
-/// With `packet_round_robin` priorities share a port packet by packet; without it, byte by byte and by
-/// their weights.
+/// With `packet_round_robin` priorities share a port packet by packet; without it, byte by byte and
+/// by their weights.
 #[test]
 fn priorities_take_turns_packet_by_packet() {
     let text = r#"

@@ -178,7 +178,8 @@ fn pauses_and_notifications_are_frames_of_their_own() {
     assert_eq!(run_on(INCAST, &[("scheme", "dcqcn")], 2).capture, result.capture);
 }
 
-/// Whatever a scheme sends, it has a frame; and PSNs of data and of NACKs fit where packets are lost.
+/// Whatever a scheme sends, it has a frame; and PSNs of data and of NACKs fit where packets are
+/// lost.
 #[test]
 fn every_scheme_has_its_captures() {
     for scheme in schemes::registry::all() {

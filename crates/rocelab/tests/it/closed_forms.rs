@@ -113,10 +113,11 @@ const INCAST: &str = r#"
 fn an_incast_fills_the_queue_by_what_the_port_can_not_take() {
     let result = run_with(INCAST, &[("pfc.xoff", "10MB"), ("pfc.xon", "9MB")]);
     // Four hosts send 100 packets each, back to back and in step. The port sends one while four
-    // arrive. Packets of all four arrive at the same instants: after the k-th of 100 rounds, 4k have
-    // come. The first packet of each host is 16 B longer, so the port, which begins with the first
-    // arrival, is at the end of its 99th packet less than one packet time after the last arrival:
-    // 98 have left the queue and the 99th is on the wire (its bytes are no longer counted).
+    // arrive. Packets of all four arrive at the same instants: after the k-th of 100 rounds, 4k
+    // have come. The first packet of each host is 16 B longer, so the port, which begins with the
+    // first arrival, is at the end of its 99th packet less than one packet time after the last
+    // arrival: 98 have left the queue and the 99th is on the wire (its bytes are no longer
+    // counted).
     let first = data_bytes(1000, true);
     let full = data_bytes(1000, false);
     // The port's work until the last arrival: 99 full packet times after the first arrival; it
@@ -235,8 +236,8 @@ fn a_poisson_stream_of_packets_waits_as_long_as_an_m_d_1_queue() {
     );
 }
 
-/// Where a full packet is longer than the thresholds that a scheme derives from the rate, a flow that has
-/// the network for itself still has its links' rate.
+/// Where a full packet is longer than the thresholds that a scheme derives from the rate, a flow
+/// that has the network for itself still has its links' rate.
 #[test]
 fn a_lone_flow_is_not_congestion_however_slow_the_links() {
     for scheme in ["mercury", "mercury+hpcc", "hiercc", "dcqcn", "hpcc"] {
@@ -262,8 +263,8 @@ fn a_lone_flow_is_not_congestion_however_slow_the_links() {
     }
 }
 
-/// Ideal times are exact up to the longest that a time can hold; `plan.rs` tests that messages beyond
-/// that are refused.
+/// Ideal times are exact up to the longest that a time can hold; `plan.rs` tests that messages
+/// beyond that are refused.
 #[test]
 fn ideal_times_of_months_are_exact() {
     let ideal = |size: &str| {
@@ -292,7 +293,8 @@ fn ideal_times_of_months_are_exact() {
     assert_eq!(two - one, 1_000_000 * a_packet);
 }
 
-/// Neither timers that are left over nor the limit has a say in when a run ends whose messages are done.
+/// Neither timers that are left over nor the limit has a say in when a run ends whose messages are
+/// done.
 #[test]
 fn a_run_ends_at_the_microsecond_in_which_all_is_done() {
     let text = r#"

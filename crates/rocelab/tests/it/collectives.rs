@@ -25,7 +25,8 @@ fn lasts_us(result: &RunResult) -> f64 {
     (ends.max().unwrap() - flows.start_ps.iter().min().unwrap()) as f64 / 1e6
 }
 
-/// By hand: N - 1 steps, or twice as many, of an N-th each, and in each a way through the empty network.
+/// By hand: N - 1 steps, or twice as many, of an N-th each, and in each a way through the empty
+/// network.
 #[test]
 fn a_ring_takes_its_steps_at_line_rate() {
     for (operation, steps) in [("all-reduce", 10.0), ("reduce-scatter", 5.0), ("all-gather", 5.0)] {
@@ -34,7 +35,8 @@ fn a_ring_takes_its_steps_at_line_rate() {
             let result = run_with(STAR, &set);
             assert_eq!(result.summary.flows as f64, steps * 6.0);
             assert!(result.flows.size_bytes.iter().all(|&size| size == 2_000_000));
-            // ACKs of what goes the other way share the link; HPCC adds 42 bytes of INT to each packet.
+            // ACKs of what goes the other way share the link; HPCC adds 42 bytes of INT to each
+            // packet.
             let packet = if scheme == "hpcc" { 1_124.0 + 128.0 } else { 1_082.0 + 86.0 };
             let by_hand = steps * (2_000.0 * packet * 80e-6 / share + 2.1);
             let lasts = lasts_us(&result);
@@ -46,8 +48,8 @@ fn a_ring_takes_its_steps_at_line_rate() {
     }
 }
 
-/// A step begins when the part of the step before has arrived: no sooner than its bytes take, no later than
-/// its sender knows.
+/// A step begins when the part of the step before has arrived: no sooner than its bytes take, no
+/// later than its sender knows.
 #[test]
 fn a_host_passes_on_what_has_come() {
     let flows =

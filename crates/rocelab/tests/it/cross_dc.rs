@@ -221,7 +221,8 @@ fn a_response_is_posted_when_its_request_has_arrived() {
             flows.tag.iter().map(|tag| flows.tags[usize::from(*tag)].as_str()).collect();
         assert_eq!(tags, ["request", "intra"]);
         assert_eq!((flows.src[0], flows.dst[0]), (flows.dst[1], flows.src[1]));
-        // It is measured from its own posting; at most the request's ACK of 86 bytes goes before it.
+        // It is measured from its own posting; at most the request's ACK of 86 bytes goes before
+        // it.
         assert_eq!(flows.fct_ps[0], flows.ideal_fct_ps[0]);
         let late = flows.fct_ps[1] - flows.ideal_fct_ps[1];
         (flows.start_ps[1] - flows.start_ps[0], flows.fct_ps[0], late)

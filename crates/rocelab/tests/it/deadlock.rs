@@ -43,7 +43,8 @@ const RING: &str = r#"
     ]
 "#;
 
-/// Two switches that pause each other, each in a priority of its own, while a slow host takes what came.
+/// Two switches that pause each other, each in a priority of its own, while a slow host takes what
+/// came.
 const TWO_CLASSES: &str = r#"
     [run]
     time_limit = "1ms"

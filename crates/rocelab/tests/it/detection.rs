@@ -100,8 +100,8 @@ fn tcd_spares_the_victim_that_dcqcn_cuts() {
     assert!(samples(&dcqcn, "pause", 0).contains(&1.0) && pauses.contains(&1.0));
 }
 
-/// Protects the same for round trips: TIMELY takes what the pauses add for congestion, and with TCD the
-/// victim keeps its rate.
+/// Protects the same for round trips: TIMELY takes what the pauses add for congestion, and with TCD
+/// the victim keeps its rate.
 #[test]
 fn tcd_spares_the_victim_that_timely_slows() {
     for (preset, alone) in [("timely-paper", 20.0), ("timely-hpcc", 85.0)] {

@@ -46,7 +46,8 @@ fn credits_end_though_stops_are_lost() {
     }
 }
 
-/// Protects from credits that wait for data: their class goes before all else, or the run is refused.
+/// Protects from credits that wait for data: their class goes before all else, or the run is
+/// refused.
 #[test]
 fn credits_that_others_may_go_before_are_refused() {
     let refused = |set: &[(&str, &str)]| {

@@ -15,7 +15,8 @@ fn values(series: &Series, flow: u32) -> Vec<(u64, f64)> {
 }
 
 /// FNCC section 5.1 and 5.4: a chain of three switches, links of 100 Gb/s and 1.5 us. A long flow
-/// to the last switch, and at 300 us another one to the same host, from a host on the switch `from`.
+/// to the last switch, and at 300 us another one to the same host, from a host on the switch
+/// `from`.
 fn joined(from: usize, scheme: &str, set: &[(&str, &str)]) -> RunResult {
     let side = ["1, 0, 0", "0, 1, 0", "0, 0, 1"][from];
     let port = ["s0:s1", "s1:s2", "s2:h1"][from];
@@ -88,7 +89,8 @@ fn fncc_reacts_earlier_than_hpcc_and_queues_less() {
 }
 
 /// Protects the last-hop speed-up: three round trips later both flows go at about beta = 0.9 times
-/// their half (Figure 13d), and the peak is far below that without it. The 64-bit table does as well.
+/// their half (Figure 13d), and the peak is far below that without it. The 64-bit table does as
+/// well.
 #[test]
 fn last_hop_congestion_gives_fair_rates_at_once() {
     let without = peak(&joined(2, "fncc", &WITHOUT));
@@ -311,8 +313,8 @@ fn windows_keep_the_queue_of_a_burst_shorter() {
     assert!(with < 0.8 * without, "{with} B with windows, {without} B without");
 }
 
-/// Protects what a CNP is for: the flow is a pair of hosts, so that each of its QPs gets the window; where
-/// it is a QP each has its own.
+/// Protects what a CNP is for: the flow is a pair of hosts, so that each of its QPs gets the
+/// window; where it is a QP each has its own.
 #[test]
 fn all_qps_between_two_hosts_get_the_window() {
     let text = r#"

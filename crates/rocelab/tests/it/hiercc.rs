@@ -97,8 +97,8 @@ fn the_papers_c0_does_not_fill_the_path_between_pods_and_the_others_do() {
     }
 }
 
-/// Senders hear of R(t) by the packets that they mark: where all of a receiver's senders are in one rack, nobody
-/// fills the link while they wait for it.
+/// Senders hear of R(t) by the packets that they mark: where all of a receiver's senders are in one
+/// rack, nobody fills the link while they wait for it.
 #[test]
 fn the_senders_of_one_rack_fill_the_link() {
     for last in [2, 8] {
@@ -119,8 +119,8 @@ fn the_senders_of_one_rack_fill_the_link() {
     }
 }
 
-/// R_line is the sender's: a rack's fast host is not held to the rate of a slow one that used the VOQ
-/// before it.
+/// R_line is the sender's: a rack's fast host is not held to the rate of a slow one that used the
+/// VOQ before it.
 #[test]
 fn a_slow_host_does_not_slow_the_others_of_its_rack_down() {
     let result = run_with(
@@ -163,8 +163,8 @@ fn a_slow_host_does_not_slow_the_others_of_its_rack_down() {
     assert!(used > 0.9, "{used} of the link");
 }
 
-/// A C0 that fills the path fills it whatever the size of packets: the VOQ of a flow alone, whose host
-/// is no faster than the downlink, stays empty but for the packet that is on its way.
+/// A C0 that fills the path fills it whatever the size of packets: the VOQ of a flow alone, whose
+/// host is no faster than the downlink, stays empty but for the packet that is on its way.
 #[test]
 fn a_lone_flow_leaves_no_queue_in_its_voq() {
     for payload in ["256B", "1000B", "1456B", "4096B"] {
@@ -277,8 +277,8 @@ fn bursts_stay_in_the_voq_and_leave_the_link_full() {
 }
 
 /// Credits go by the number of flows: of three flows from one rack and one from another the one has
-/// not half of the link. It has more than a quarter, because equation 1 lets the VOQ of the three run
-/// dry at times.
+/// not half of the link. It has more than a quarter, because equation 1 lets the VOQ of the three
+/// run dry at times.
 #[test]
 fn credits_go_by_the_number_of_flows() {
     let traffic = r#"
@@ -304,8 +304,8 @@ fn credits_go_by_the_number_of_flows() {
     assert!((0.95..1.4).contains(&share), "the one has {share} of its share");
 }
 
-/// The same where some of them are from the receiver's own rack: those leave their VOQ through the very
-/// port, and yet have what their credits say.
+/// The same where some of them are from the receiver's own rack: those leave their VOQ through the
+/// very port, and yet have what their credits say.
 #[test]
 fn flows_of_the_own_rack_have_their_share_too() {
     for (near, far) in [(1, 6), (6, 1), (3, 3)] {
@@ -336,8 +336,8 @@ fn flows_of_the_own_rack_have_their_share_too() {
     }
 }
 
-/// Within a rack the loop is in one switch; on every shape of network all is delivered, with nothing
-/// dropped.
+/// Within a rack the loop is in one switch; on every shape of network all is delivered, with
+/// nothing dropped.
 #[test]
 fn every_network_delivers_everything() {
     let shapes = [
@@ -468,8 +468,8 @@ fn flows_end_though_credits_are_lost() {
     assert!(result.summary.lost_packets > 10);
 }
 
-/// Losses cost what they cost without credits, and no more: C0 is 16 packets here, and in a millisecond six
-/// credits are lost and 12 packets of data. A VOQ that starves is still for 10 ms.
+/// Losses cost what they cost without credits, and no more: C0 is 16 packets here, and in a
+/// millisecond six credits are lost and 12 packets of data. A VOQ that starves is still for 10 ms.
 #[test]
 fn losses_do_not_eat_up_the_credits() {
     let goodput = |set: &[(&str, &str)]| {
@@ -509,8 +509,8 @@ fn losses_do_not_eat_up_the_credits() {
     }
 }
 
-/// Protects VOQs that span ports: packets dropped as a link fails are no longer waiting, so that those that
-/// go on over the other link come to the host at its rate.
+/// Protects VOQs that span ports: packets dropped as a link fails are no longer waiting, so that
+/// those that go on over the other link come to the host at its rate.
 #[test]
 fn a_failed_link_leaves_nothing_in_a_voq() {
     let result = run_with(

@@ -1,5 +1,5 @@
-//! Protects what the HPCC simulator's files mean in networks of several tiers and rates: round trips,
-//! windows, paths and buffers by that simulator's formulas, worked out here for themselves.
+//! Protects what the HPCC simulator's files mean in networks of several tiers and rates: round
+//! trips, windows, paths and buffers by that simulator's formulas, worked out here for themselves.
 
 use crate::hpcc::Run;
 use fabric::{PacketEvent, PacketEventKind};
@@ -205,8 +205,8 @@ fn a_fast_ingress_may_take_half_of_what_is_free() {
     });
     let stored: u64 = stored.map_or(0, |n: i64| n as u64);
     assert_eq!(stored, 287);
-    // The packet after that many, as the first one left: four come at once every 83 ns, and the fast
-    // cable puts them in a row, 20 ns each.
+    // The packet after that many, as the first one left: four come at once every 83 ns, and the
+    // fast cable puts them in a row, 20 ns each.
     let at_switch = 83 * (stored / 4 + 1) + 1000 + 20 * (stored % 4 + 1) + 1000;
     // The frame of 43 bytes takes less than a nanosecond there, and is cut to none.
     let first = run.result.recorded.pfc.first().unwrap();

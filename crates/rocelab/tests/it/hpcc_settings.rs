@@ -1,5 +1,5 @@
-//! Keys set over an experiment of the HPCC simulator: what follows from a setting follows from the one
-//! that counts, not from the one in the files.
+//! Keys set over an experiment of the HPCC simulator: what follows from a setting follows from the
+//! one that counts, not from the one in the files.
 
 use crate::hpcc::{Run, run_with, scenario_with};
 use rocelab::RunResult;
@@ -104,8 +104,8 @@ fn marks_that_are_off_are_told() {
     assert_eq!(marked.summary.warnings, Vec::<String>::new());
 }
 
-/// Protects from an unlimited buffer: what PFC does not protect is dropped where the buffer is full,
-/// whatever the dynamic threshold of the simulator leaves unchecked.
+/// Protects from an unlimited buffer: what PFC does not protect is dropped where the buffer is
+/// full, whatever the dynamic threshold of the simulator leaves unchecked.
 #[test]
 fn without_pfc_a_full_buffer_drops() {
     let run = incast("none", 6, "100Gbps", "BUFFER_SIZE 1");
@@ -143,7 +143,8 @@ fn a_threshold_that_is_set_replaces_the_dynamic_one() {
     }
 }
 
-/// A switch whose headroom exceeds the buffer gets it besides, of the buffer and headroom that count.
+/// A switch whose headroom exceeds the buffer gets it besides, of the buffer and headroom that
+/// count.
 #[test]
 fn room_for_headroom_follows_from_what_is_set() {
     // Three times 12.5 KB a port, and the reserve.

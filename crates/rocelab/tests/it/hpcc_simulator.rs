@@ -1,6 +1,6 @@
 //! Protects agreement with the HPCC ns-3 simulator: FCTs, pauses and queues that it gave for small
-//! experiments, to the nanosecond and the byte. What it gave are facts of its runs; the experiments are
-//! written out here.
+//! experiments, to the nanosecond and the byte. What it gave are facts of its runs; the experiments
+//! are written out here.
 
 use crate::hpcc::Run;
 use hpcc_files::packet_trace;
@@ -173,7 +173,8 @@ fn hpcc_on_long_paths_is_told() {
     assert_eq!(warnings("hpcc", 6, "ENABLE_THEMIS 0"), Vec::<String>::new());
 }
 
-/// Protects from a word on presets where a configuration has all parameters, be they a preset's or not.
+/// Protects from a word on presets where a configuration has all parameters, be they a preset's or
+/// not.
 #[test]
 fn hosts_of_several_rates_have_the_parameters_of_the_configuration() {
     let topology = "4 1 3\n3\n0 3 400Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n";
@@ -267,8 +268,9 @@ fn each_quirk_can_be_switched_off() {
     assert!(mean(&exact) > mean(&same), "links are no faster than their rate");
 }
 
-/// Protects the order of messages that begin at the same nanosecond, of one host and of several: that of
-/// the file. (FCTs by a plain program of that simulator's rules, not by itself; so in the next ones.)
+/// Protects the order of messages that begin at the same nanosecond, of one host and of several:
+/// that of the file. (FCTs by a plain program of that simulator's rules, not by itself; so in the
+/// next ones.)
 #[test]
 fn messages_of_one_instant_begin_in_the_order_of_the_file() {
     let star = "6 1 5\n5\n0 5 100Gbps 1us 0\n1 5 100Gbps 1us 0\n2 5 100Gbps 1us 0\n\
@@ -282,8 +284,8 @@ fn messages_of_one_instant_begin_in_the_order_of_the_file() {
     assert_eq!(run("hpcc", &incast), [7842, 4884, 7929, 4449]);
 }
 
-/// Protects base round trips: one for each two hosts, that of the path which the search finds first,
-/// whichever a flow takes.
+/// Protects base round trips: one for each two hosts, that of the path which the search finds
+/// first, whichever a flow takes.
 #[test]
 fn two_hosts_have_one_round_trip() {
     let two_ways = "6 4 6\n2 3 4 5\n0 2 100Gbps 1us 0\n2 3 100Gbps 1us 0\n2 4 100Gbps 10us 0\n\
@@ -294,7 +296,8 @@ fn two_hosts_have_one_round_trip() {
     assert_eq!(run.result.flows.ideal_fct_ps, [52_704_000; 3]);
 }
 
-/// Protects HPCC over a link that fails: there records of two paths are compared as if they were of one.
+/// Protects HPCC over a link that fails: there records of two paths are compared as if they were of
+/// one.
 #[test]
 fn hpcc_compares_records_of_two_paths_as_there() {
     let topology = "13 5 14\n8 9 10 11 12\n8 11 100Gbps 0.5us 0\n9 11 100Gbps 0.5us 0\n\

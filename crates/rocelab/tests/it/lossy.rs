@@ -37,8 +37,8 @@ fn lossy_traffic_takes_no_room_that_pfc_counts_on() {
     }
 }
 
-/// Protects the thresholds of lossless classes from lossy queues, which fill all that is free and leave no share
-/// of it: with an alpha of their own both classes have what their weights say.
+/// Protects the thresholds of lossless classes from lossy queues, which fill all that is free and
+/// leave no share of it: with an alpha of their own both classes have what their weights say.
 #[test]
 fn a_share_for_lossy_queues_leaves_lossless_classes_theirs() {
     let mixed = r#"

@@ -1,4 +1,5 @@
-//! Networks of unusual shape: very many routes, hosts with very many ports, frames that take no time.
+//! Networks of unusual shape: very many routes, hosts with very many ports, frames that take no
+//! time.
 
 use crate::common;
 use crate::common::{run, run_on};
@@ -82,8 +83,8 @@ fn a_host_sends_through_any_of_its_ports() {
     }
 }
 
-/// Where times are cut to whole nanoseconds, small frames take none on fast links: any number of them
-/// comes at one instant, in order, on any threads.
+/// Where times are cut to whole nanoseconds, small frames take none on fast links: any number of
+/// them comes at one instant, in order, on any threads.
 #[test]
 fn frames_that_take_no_time_keep_their_order_on_any_threads() {
     let text = r#"
@@ -119,8 +120,8 @@ fn frames_that_take_no_time_keep_their_order_on_any_threads() {
     }
 }
 
-/// Protects every scheme from links that come and go: what was lost is sent again, feedback that was lost or
-/// comes another way keeps nobody, and threads change nothing.
+/// Protects every scheme from links that come and go: what was lost is sent again, feedback that
+/// was lost or comes another way keeps nobody, and threads change nothing.
 #[test]
 fn every_scheme_gets_along_with_links_that_come_and_go() {
     let mut text = r#"

@@ -1,8 +1,8 @@
 //! The HPCC simulator's completion times, to the nanosecond, where its ways are asked for.
 //!
-//! Three switches in a row, cables of 100 Gb/s and 1.5 us, the preset `hpcc-ns3` with RATE_AI 50 Mb/s:
-//! INT, the law, pacing and the window all have a part in every flow that is longer than the first
-//! round trip.
+//! Three switches in a row, cables of 100 Gb/s and 1.5 us, the preset `hpcc-ns3` with RATE_AI 50
+//! Mb/s: INT, the law, pacing and the window all have a part in every flow that is longer than the
+//! first round trip.
 
 use crate::common::run;
 

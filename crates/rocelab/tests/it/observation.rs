@@ -1,9 +1,9 @@
 //! Protects: observing a run changes nothing. Probes, traces, captures and monitors leave every
 //! digest as it is, and so does an error rate that damages no packet.
 //!
-//! Observed runs take other code paths than unobserved ones: a switch that records packets, or has a
-//! link that may lose some, handles each arrival on its own. The random runs below therefore cover
-//! all schemes, all quirks and both switch architectures, with many arrivals at equal times.
+//! Observed runs take other code paths than unobserved ones: a switch that records packets, or has
+//! a link that may lose some, handles each arrival on its own. The random runs below therefore
+//! cover all schemes, all quirks and both switch architectures, with many arrivals at equal times.
 
 use crate::common::parse;
 use fabric::Records;

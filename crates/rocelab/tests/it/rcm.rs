@@ -11,8 +11,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Four hosts on 25 Gb/s links, whose flows enter the last switch by one port, and at 150 us a burst of
-/// 250 KB by another, all to `d`.
+/// Four hosts on 25 Gb/s links, whose flows enter the last switch by one port, and at 150 us a
+/// burst of 250 KB by another, all to `d`.
 const BURST: &str = r#"
     [topology]
     kind = "custom"
@@ -85,10 +85,10 @@ const BURST: &str = r#"
     nodes = ["last"]
 "#;
 
-/// Protects what the paper's figure 6 shows: the burst takes half of the link, as inputs share it evenly,
-/// and RCC gives it a third (a full output queue that grows no more has four fifths of the greatest Fb,
-/// which cuts by two fifths); without RCC it keeps the half. The root is at the last switch, the edge at the
-/// burst's.
+/// Protects what the paper's figure 6 shows: the burst takes half of the link, as inputs share it
+/// evenly, and RCC gives it a third (a full output queue that grows no more has four fifths of the
+/// greatest Fb, which cuts by two fifths); without RCC it keeps the half. The root is at the last
+/// switch, the edge at the burst's.
 #[test]
 fn a_burst_gives_way_to_the_flows_that_were_there() {
     // 1000 of 1082 bytes are data.
@@ -142,8 +142,8 @@ const HOT_SPOT: &str = r#"
 "#;
 
 /// Protects the engine's promise, PFC's, and the order of packets: only flows that SAR moves are
-/// reordered, few of them where it moves new flows alone (one that waited for long counts as new), and
-/// what was reordered is counted.
+/// reordered, few of them where it moves new flows alone (one that waited for long counts as new),
+/// and what was reordered is counted.
 #[test]
 fn a_hot_spot_is_the_same_on_any_threads_and_keeps_order() {
     let mut reordered = vec![];
@@ -176,8 +176,8 @@ fn other_schemes_run_on_cioq_switches() {
     }
 }
 
-/// A host's second flow takes the place of its first one in the host's memory, and leaves for elsewhere
-/// while switches still remember the first.
+/// A host's second flow takes the place of its first one in the host's memory, and leaves for
+/// elsewhere while switches still remember the first.
 #[test]
 fn a_flow_that_begins_as_another_ends_has_its_own_way() {
     let result = run_with(

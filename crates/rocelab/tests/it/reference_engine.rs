@@ -1,6 +1,6 @@
-//! The engine and the fabric are fast because they leave out, put off and reorder what can't matter.
-//! Here each scheme runs on random networks by the book too: one heap of events, an instant at a
-//! time, every packet queued, nothing left out. The digests must be equal.
+//! The engine and the fabric are fast because they leave out, put off and reorder what can't
+//! matter. Here each scheme runs on random networks by the book too: one heap of events, an instant
+//! at a time, every packet queued, nothing left out. The digests must be equal.
 
 use crate::common::run_on;
 use proptest::prelude::*;
@@ -265,8 +265,8 @@ fn neighbours_on_short_cables_are_not_surprised() {
     }
 }
 
-/// What is sent again to a neighbour arrives when the message is over at both ends, and is answered. Nothing but those
-/// packets ties the two then.
+/// What is sent again to a neighbour arrives when the message is over at both ends, and is
+/// answered. Nothing but those packets ties the two then.
 #[test]
 fn late_duplicates_between_neighbours_are_no_surprise() {
     let flow = |src: u32, dst: u32, kilobytes: u32, start: &str| {

@@ -7,7 +7,8 @@ use scenario::{NodeKind, Scenario, ScenarioError};
 use schemes::registry::{self, SchemeInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Two leaves and two spines. Five hosts send to one at once; together they send more than a buffer holds.
+/// Two leaves and two spines. Five hosts send to one at once; together they send more than a buffer
+/// holds.
 const NETWORK: &str = r#"
     [run]
     stop = "20ms"
@@ -94,7 +95,8 @@ struct Tally {
     checked: u32,
     /// Those that ran as they are; a fix may lead to one of them again.
     ran: BTreeSet<Set>,
-    /// How many runs had packets dropped, paused ports, marked packets, and a queue far beyond Kmax.
+    /// How many runs had packets dropped, paused ports, marked packets, and a queue far beyond
+    /// Kmax.
     drops: u32,
     pauses: u32,
     marks: u32,
@@ -178,7 +180,8 @@ fn check(scenario: &Scenario, result: &RunResult, set: &Set) -> u64 {
     let switch_ports = || (0..ports.len()).filter(|row| node(*row).kind == NodeKind::Switch);
     let longest = switch_ports().map(|row| ports.max_queue_bytes[row]).max().unwrap_or(0);
 
-    // No queue is longer than the memory that holds it: in CIOQ switches each of eight priorities has some.
+    // No queue is longer than the memory that holds it: in CIOQ switches each of eight priorities
+    // has some.
     let room = match scenario.switch.cioq {
         Some(cioq) => cioq.output_queue.get() * 8,
         None => BUFFER,

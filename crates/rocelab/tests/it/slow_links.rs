@@ -1,5 +1,5 @@
-//! Links of a kilobit per second, on which control packets take longer to send than schemes wait to send
-//! the next: queues of them stay bounded.
+//! Links of a kilobit per second, on which control packets take longer to send than schemes wait to
+//! send the next: queues of them stay bounded.
 
 use crate::common::run_with;
 
@@ -20,13 +20,14 @@ fn messages_end_under_expresspass() {
         let summary =
             run_with(&incast(senders, "expresspass", "time_limit = \"5000s\""), &[]).summary;
         assert_eq!(summary.flows_done, u64::from(senders), "{:?}", summary.warnings);
-        // Ten data packets of each sender over two links, with their ACKs and credits: 600 with four senders.
+        // Ten data packets of each sender over two links, with their ACKs and credits: 600 with
+        // four senders.
         assert!(summary.packet_hops < 2_000, "{} packet-hops", summary.packet_hops);
     }
 }
 
-/// RoCC's switches send a packet for each flow in a queue every 40 us: a port keeps 65,536 of them, and
-/// drops the others.
+/// RoCC's switches send a packet for each flow in a queue every 40 us: a port keeps 65,536 of them,
+/// and drops the others.
 #[test]
 fn control_packets_of_switches_are_bounded() {
     let summary = run_with(&incast(3, "rocc", "stop = \"14s\""), &[]).summary;

@@ -1,5 +1,5 @@
-//! Flows that are unfinished when a run ends: each has the right cause, and the fix that the warning names
-//! finishes all of them.
+//! Flows that are unfinished when a run ends: each has the right cause, and the fix that the
+//! warning names finishes all of them.
 
 use crate::common::{parse, run_on, run_with};
 use results::{Cause, Summary, Unfinished, WarningKind};
@@ -195,8 +195,8 @@ fn links_that_lose_everything_are_told() {
     assert!(told(&summary).contains("below 1"), "{:?}", summary.warnings);
 }
 
-/// Whatever a random lossy network ends with: flows that are called lost never end without the fix, the others
-/// end with more time, and the named fix finishes all.
+/// Whatever a random lossy network ends with: flows that are called lost never end without the fix,
+/// the others end with more time, and the named fix finishes all.
 #[test]
 fn causes_say_what_more_time_changes() {
     let schemes = ["dcqcn", "hpcc", "timely", "swift", "dctcp", "none"];

@@ -23,7 +23,8 @@ fn incast(senders: u32, host_delay: &str, size: &str) -> String {
     )
 }
 
-/// Protects from comparing marks that never come: where no queue can reach Kmin, the summary says so.
+/// Protects from comparing marks that never come: where no queue can reach Kmin, the summary says
+/// so.
 #[test]
 fn marking_that_cannot_happen_is_told() {
     let scheme = "[scheme]\nname = \"dcqcn\"\npreset = \"dcqcn-hpcc\"\n";
@@ -142,7 +143,8 @@ fn flows_that_the_stop_cuts_off_are_told() {
     assert!(none.len() == 1 && none[0].contains("2 of 2 flows"), "{none:?}");
 }
 
-/// Protects slow lossless networks: what waits in a full switch is not sent again. Asked for, it is told.
+/// Protects slow lossless networks: what waits in a full switch is not sent again. Asked for, it is
+/// told.
 #[test]
 fn a_timeout_below_the_delay_of_full_switches_is_told() {
     let incast = r#"
@@ -172,8 +174,8 @@ fn a_timeout_below_the_delay_of_full_switches_is_told() {
     );
 }
 
-/// Protects memory from probes of runs that do not end: they stop at the same instant on any number of
-/// threads, nothing else changes, and the summary says so.
+/// Protects memory from probes of runs that do not end: they stop at the same instant on any number
+/// of threads, nothing else changes, and the summary says so.
 #[test]
 fn probes_stop_before_they_fill_the_memory() {
     // Racks are groups here.
@@ -295,7 +297,8 @@ fn a_trace_that_begins_after_the_end_is_told() {
     assert_eq!(run_with(&traced, &early).summary.warnings, Vec::<String>::new());
 }
 
-/// Protects from taking a delay-based law for slow where its target is below the empty path's round trip.
+/// Protects from taking a delay-based law for slow where its target is below the empty path's round
+/// trip.
 #[test]
 fn paths_longer_than_the_target_of_swift_are_told() {
     let rest =

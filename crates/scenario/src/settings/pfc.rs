@@ -148,7 +148,8 @@ fn fixed_threshold(
     Ok(Threshold::Static { xoff, xon })
 }
 
-/// The smallest buffer of the switches that may pause a link, whose it is, and how to have a larger one.
+/// The smallest buffer of the switches that may pause a link, whose it is, and how to have a larger
+/// one.
 fn smallest_buffer(switch: &SwitchSettings, network: &Network) -> (Bytes, String, String) {
     let protected = network.links.iter().filter(|link| link.pfc);
     let ends = protected.flat_map(|link| [link.a, link.b]).map(|end| (end, network.node(end)));
@@ -214,8 +215,8 @@ fn refuse_strangers(kind: &str, keys: &[(&str, bool)]) -> Result<()> {
 }
 
 /// Refuses a buffer that is smaller than its headroom: what still comes after a pause was sent, for
-/// every port and lossless priority, without what headers, latency and PFC frames add. Where it only just
-/// holds this, the fabric refuses it, which knows the rest.
+/// every port and lossless priority, without what headers, latency and PFC frames add. Where it
+/// only just holds this, the fabric refuses it, which knows the rest.
 fn check_headroom(
     pfc: &Pfc,
     switch: &SwitchSettings,

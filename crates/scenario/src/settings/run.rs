@@ -14,7 +14,8 @@ pub struct Run {
     pub stop: Stop,
     /// Give up at this simulated time; with [`Stop::At`] that time.
     pub time_limit: Time,
-    /// Most samples of all probes, an event of a trace being five; with more they stop, and the run goes on.
+    /// Most samples of all probes, an event of a trace being five; with more they stop, and the run
+    /// goes on.
     pub max_samples: u64,
 }
 

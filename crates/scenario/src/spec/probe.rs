@@ -19,8 +19,8 @@ pub struct ProbeSpec {
     /// The first sample.
     #[serde(default)]
     pub start: Quantity<Time>,
-    /// No sample after this time; default: to the end of the run. Nothing happens at the end itself, and
-    /// so no sample either: for one at 5ms let the run go on a microsecond longer.
+    /// No sample after this time; default: to the end of the run. Nothing happens at the end
+    /// itself, and so no sample either: for one at 5ms let the run go on a microsecond longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Quantity<Time>>,
     /// All ports of these nodes; for a kind of flows: the flows that these hosts send. `tor0..tor3`

@@ -34,19 +34,19 @@ pub struct QuirksSpec {
     pub missed_wakeup: bool,
     /// Needs `scan_queue_pairs`: do not correct the NIC's place when finished QPs leave its table.
     pub stale_scan_index: bool,
-    /// Needs `pfc.threshold = "dynamic"`: double its alpha with each doubling of a port's rate over this
-    /// one, up to 1; give headroom to ports and not to priorities; check nothing but the ingress limits
-    /// of the classes that PFC protects. 0bps: off.
+    /// Needs `pfc.threshold = "dynamic"`: double its alpha with each doubling of a port's rate over
+    /// this one, up to 1; give headroom to ports and not to priorities; check nothing but the
+    /// ingress limits of the classes that PFC protects. 0bps: off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_scaled_alpha: Option<Quantity<Rate>>,
-    /// Needs `pfc.threshold = "dynamic"`: let a headroom beyond the buffer wrap the free buffer to a huge
-    /// number, so that PFC never fires.
+    /// Needs `pfc.threshold = "dynamic"`: let a headroom beyond the buffer wrap the free buffer to
+    /// a huge number, so that PFC never fires.
     pub threshold_wraparound: bool,
     /// Draw marks from ns-3's generator, a stream for each draw and each PFC frame, with `run.seed`
     /// as its run number. Where a single switch draws, the draws are the same.
     pub ns3_ecn_draws: bool,
-    /// Handle arrivals at the same nanosecond in the order in which their sending was scheduled, as far
-    /// as packets tell, and send what joins a free port before the next one.
+    /// Handle arrivals at the same nanosecond in the order in which their sending was scheduled, as
+    /// far as packets tell, and send what joins a free port before the next one.
     pub ns3_tie_order: bool,
     /// Have priorities that are not strict take turns at a port packet by packet, not byte by byte;
     /// `classes.weights` stay equal.

@@ -46,9 +46,9 @@ pub struct HostSpec {
     /// Data packets for each ACK.
     pub ack_every: u32,
     /// Resend from the first unacknowledged packet after this long without an ACK, or "never";
-    /// default: 1ms, and not less than eight times the delay of the longest link; where no data is ever
-    /// lost (PFC on all links, none that fails or damages packets), not less than the slowest link
-    /// takes for eight times a switch's buffer either.
+    /// default: 1ms, and not less than eight times the delay of the longest link; where no data is
+    /// ever lost (PFC on all links, none that fails or damages packets), not less than the slowest
+    /// link takes for eight times a switch's buffer either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmit_timeout: Option<Timeout>,
     /// Time from the arrival of a packet to the host's answer.
@@ -80,9 +80,9 @@ pub struct SwitchSpec {
     pub architecture: Option<Architecture>,
     /// Packet buffer that all ports share ("shared-memory").
     pub buffer: Quantity<Bytes>,
-    /// "shared-memory": a queue of a class that PFC does not protect takes no more data than so many times what is
-    /// free of the shared buffer, 2^-16 to 64; default: all that is free, of which the thresholds of lossless
-    /// classes are a share, too.
+    /// "shared-memory": a queue of a class that PFC does not protect takes no more data than so
+    /// many times what is free of the shared buffer, 2^-16 to 64; default: all that is free, of
+    /// which the thresholds of lossless classes are a share, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lossy_alpha: Option<f64>,
     /// Time from the arrival of a packet to its place in a queue.
@@ -131,8 +131,8 @@ impl Default for SwitchSpec {
 pub struct PfcSpec {
     /// Whether switches pause; without it full buffers drop.
     pub enabled: bool,
-    /// How the threshold of an ingress queue is found; default: "static" where `xoff` is given and in
-    /// CIOQ switches, else "dynamic".
+    /// How the threshold of an ingress queue is found; default: "static" where `xoff` is given and
+    /// in CIOQ switches, else "dynamic".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<ThresholdKind>,
     /// Static: pause at this many bytes of an ingress port and priority; default 320KB, in CIOQ
@@ -281,8 +281,8 @@ pub struct RoutingSpec {
     /// "five-tuple".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<HashKind>,
-    /// Number of spanning trees, with `paths = "spanning-trees"` only; default: one for each switch of the
-    /// highest tier, but at most 64.
+    /// Number of spanning trees, with `paths = "spanning-trees"` only; default: one for each switch
+    /// of the highest tier, but at most 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trees: Option<u32>,
 }

@@ -173,7 +173,8 @@ pub enum CoreWiring {
 }
 
 /// Data centres `dc0`, `dc1`, ... Node `h3` of the first is `dc0/h3`. Each has an external switch,
-/// `dc0/ext`, linked to every switch of its highest tier; external switches are linked each to each.
+/// `dc0/ext`, linked to every switch of its highest tier; external switches are linked each to
+/// each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossDcSpec {

@@ -5,18 +5,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// What is recorded event by event. An event counts as five samples of probes for `run.max_samples`.
+/// What is recorded event by event. An event counts as five samples of probes for
+/// `run.max_samples`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TraceSpec {
     /// Record each PFC frame where it arrives, in `traces/pfc.parquet`.
     pub pfc: bool,
-    /// Record what happens to each packet at these nodes, in `traces/packets.parquet`. `tor0..tor3` and
-    /// `tor*` stand for several.
+    /// Record what happens to each packet at these nodes, in `traces/packets.parquet`. `tor0..tor3`
+    /// and `tor*` stand for several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packets: Vec<String>,
-    /// And write what they send and receive to `traces/packets.pcapng`, which Wireshark reads: frames of
-    /// RoCEv2, cut where their headers end.
+    /// And write what they send and receive to `traces/packets.pcapng`, which Wireshark reads:
+    /// frames of RoCEv2, cut where their headers end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub capture: bool,
     /// Events from this time on.

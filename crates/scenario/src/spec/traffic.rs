@@ -21,7 +21,8 @@ pub enum TrafficSpec {
     Permutation(PermutationSpec),
     /// Every source sends to every destination, again and again.
     Bursts(BurstsSpec),
-    /// Collective operations, such as a ring all-reduce: hosts go on when they have what they wait for.
+    /// Collective operations, such as a ring all-reduce: hosts go on when they have what they wait
+    /// for.
     Collective(CollectiveSpec),
 }
 
@@ -58,8 +59,8 @@ pub struct FlowsSpec {
     /// The messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<FlowSpec>>,
-    /// Instead of those: a CSV file with a line for each message, relative to the scenario. Its head names columns:
-    /// the keys of a message, or `size_bytes` and `start_ps` in plain numbers.
+    /// Instead of those: a CSV file with a line for each message, relative to the scenario. Its
+    /// head names columns: the keys of a message, or `size_bytes` and `start_ps` in plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows_file: Option<String>,
 }
@@ -108,16 +109,16 @@ pub struct PoissonSpec {
     /// Flow-size distribution by name, as `rocelab list workloads` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// Flow-size distribution as points [bytes, probability of at most so many], linear between; two
-    /// points of one size are a step.
+    /// Flow-size distribution as points [bytes, probability of at most so many], linear between;
+    /// two points of one size are a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
-    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a line of
-    /// column names may lead, and the HPCC simulator's `bytes percent` will do, too.
+    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
+    /// line of column names may lead, and the HPCC simulator's `bytes percent` will do, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
-    /// Offered load as a fraction of each host's link rate, in (0, 1]; payload alone: headers and ACKs
-    /// come on top.
+    /// Offered load as a fraction of each host's link rate, in (0, 1]; payload alone: headers and
+    /// ACKs come on top.
     pub load: f64,
     /// When arrivals begin.
     #[serde(default)]
@@ -128,22 +129,23 @@ pub struct PoissonSpec {
     /// Instead of the duration: how many messages arrive in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<u64>,
-    /// The hosts that send, and that receive unless `receivers` is given; `h0..h15` and `h*` stand for
-    /// several; default: all.
+    /// The hosts that send, and that receive unless `receivers` is given; `h0..h15` and `h*` stand
+    /// for several; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
     /// The hosts that receive, such as the hot spots of a network; a host does not send to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receivers: Option<Vec<String>>,
-    /// Split the hosts, in their order, into so many groups of equal size; each host sends within its
-    /// group.
+    /// Split the hosts, in their order, into so many groups of equal size; each host sends within
+    /// its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<u32>,
 }
 
-/// Requests arrive at every host as a Poisson process, each from a random host that gets the response.
-/// A response is posted when its request has arrived; its tag is "intra" or "inter", after where the
-/// two hosts are. Sizes and ends are given as for Poisson traffic, and are those of the responses.
+/// Requests arrive at every host as a Poisson process, each from a random host that gets the
+/// response. A response is posted when its request has arrived; its tag is "intra" or "inter",
+/// after where the two hosts are. Sizes and ends are given as for Poisson traffic, and are those of
+/// the responses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestResponseSpec {
@@ -157,16 +159,16 @@ pub struct RequestResponseSpec {
     /// Flow-size distribution by name, as `rocelab list workloads` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// Flow-size distribution as points [bytes, probability of at most so many], linear between; two
-    /// points of one size are a step.
+    /// Flow-size distribution as points [bytes, probability of at most so many], linear between;
+    /// two points of one size are a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
-    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a line of
-    /// column names may lead, and the HPCC simulator's `bytes percent` will do, too.
+    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
+    /// line of column names may lead, and the HPCC simulator's `bytes percent` will do, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
-    /// Load that the responses offer as a fraction of each host's link rate, in (0, 1]; payload alone:
-    /// headers and ACKs come on top.
+    /// Load that the responses offer as a fraction of each host's link rate, in (0, 1]; payload
+    /// alone: headers and ACKs come on top.
     pub load: f64,
     /// Size of a request; 0B for responses that nobody asks for.
     #[serde(default = "small_request")]
@@ -201,8 +203,8 @@ pub enum DestinationMix {
     /// Each response goes to another data centre with that probability.
     #[default]
     Steady,
-    /// All other hosts are as likely, until a kind has its share of the expected number: what is the
-    /// rarer kind comes first then and ends early. The THEMIS prototype's flows were made so.
+    /// All other hosts are as likely, until a kind has its share of the expected number: what is
+    /// the rarer kind comes first then and ends early. The THEMIS prototype's flows were made so.
     Quota,
 }
 
@@ -282,8 +284,8 @@ pub struct BurstsSpec {
     pub count: u32,
 }
 
-/// A collective operation of N hosts, each message of which is an N-th of `size`. How long it takes is the
-/// time to the end of its last message.
+/// A collective operation of N hosts, each message of which is an N-th of `size`. How long it takes
+/// is the time to the end of its last message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveSpec {
@@ -299,7 +301,8 @@ pub struct CollectiveSpec {
     /// The hosts, in the order of the ring; `h0..h15` and `h*` stand for several; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
-    /// Bytes that each host has in the end, or sends to all and itself in an all-to-all; rounded up to N parts.
+    /// Bytes that each host has in the end, or sends to all and itself in an all-to-all; rounded up
+    /// to N parts.
     pub size: Quantity<Bytes>,
     /// When it begins.
     #[serde(default)]
@@ -316,15 +319,15 @@ pub struct CollectiveSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CollectiveOperation {
-    /// A ring: 2 (N - 1) steps, in each of which every host sends a part to the next one, as soon as it has the
-    /// part of the step before.
+    /// A ring: 2 (N - 1) steps, in each of which every host sends a part to the next one, as soon
+    /// as it has the part of the step before.
     AllReduce,
     /// The first N - 1 steps of that.
     ReduceScatter,
     /// The other N - 1.
     AllGather,
-    /// Every host sends a part to each of the others, all at once, the next one first. Two hosts do it again as
-    /// soon as each has the other's part.
+    /// Every host sends a part to each of the others, all at once, the next one first. Two hosts do
+    /// it again as soon as each has the other's part.
     AllToAll,
 }
 

@@ -46,7 +46,8 @@ struct Operation {
 }
 
 impl Operation {
-    /// Steps in which each host sends to the next one, on one QP, what has come from the one before.
+    /// Steps in which each host sends to the next one, on one QP, what has come from the one
+    /// before.
     fn ring(&self, steps: u64, entry: &Entry, sink: &mut Sink) -> Result<()> {
         let count = self.hosts.len();
         let qps: Vec<u32> = self.hosts.iter().map(|_| sink.open_qp()).collect();
@@ -68,8 +69,8 @@ impl Operation {
         Ok(())
     }
 
-    /// Each host sends to all others at once, to the next one first; each two do it again when they have what
-    /// the other sent.
+    /// Each host sends to all others at once, to the next one first; each two do it again when they
+    /// have what the other sent.
     fn all_to_all(&self, entry: &Entry, sink: &mut Sink) -> Result<()> {
         let count = self.hosts.len();
         let qps: Vec<u32> = (0..count * count).map(|_| sink.open_qp()).collect();

@@ -1,4 +1,5 @@
-//! Incast: several hosts send to one. Hosts that the scenario does not name are drawn from the seed.
+//! Incast: several hosts send to one. Hosts that the scenario does not name are drawn from the
+//! seed.
 
 use super::{Context, Entry, Sink, check_size, check_time, times};
 use crate::error::{Result, ScenarioError};

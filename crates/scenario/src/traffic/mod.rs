@@ -176,8 +176,8 @@ impl Entry {
         }
     }
 
-    /// Makes room for about `more` messages. Refuses more than a scenario may have, or than clearly fit
-    /// in memory, before they are made.
+    /// Makes room for about `more` messages. Refuses more than a scenario may have, or than clearly
+    /// fit in memory, before they are made.
     fn make_room(&self, more: u64, sink: &mut Sink) -> Result<()> {
         let total = more.saturating_add(sink.messages.len() as u64);
         if total > MAX_MESSAGES {
@@ -348,7 +348,8 @@ pub(crate) fn check_time(time: Quantity<Time>, key: impl Fn() -> String) -> Resu
     Err(ScenarioError::new(key(), format!("{} is too late; the latest time is {MAX_TIME}", time.0)))
 }
 
-/// Checks the two ends of a span of time, which may have no end; `key` makes the keys of `start` and `end`.
+/// Checks the two ends of a span of time, which may have no end; `key` makes the keys of `start`
+/// and `end`.
 pub(crate) fn check_span(
     start: Quantity<Time>,
     end: Option<Quantity<Time>>,

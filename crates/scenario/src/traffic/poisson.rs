@@ -123,8 +123,8 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Arrivals from a start to an end at which sizes from `cdf` make up a load of each host's links.
-    /// The random streams are called after `purpose`.
+    /// Arrivals from a start to an end at which sizes from `cdf` make up a load of each host's
+    /// links. The random streams are called after `purpose`.
     pub(super) fn new(
         purpose: &str,
         hosts: &[NodeId],

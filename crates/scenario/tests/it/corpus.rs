@@ -1,5 +1,5 @@
-//! Whatever a scenario, an override or a file that a scenario names says, it is read or refused in a
-//! line: the fuzzers' seeds, and random changes to them.
+//! Whatever a scenario, an override or a file that a scenario names says, it is read or refused in
+//! a line: the fuzzers' seeds, and random changes to them.
 
 use crate::checks;
 use crate::mutants::{Dice, mutant, seeds};
@@ -33,7 +33,8 @@ const ODD: &[&[u8]] = &[
     b"\"",
 ];
 
-/// Checks the seeds, what is left of them when they are cut off, and `changed` of them with changes.
+/// Checks the seeds, what is left of them when they are cut off, and `changed` of them with
+/// changes.
 fn survive(target: &str, changed: usize, check: impl Fn(&[u8]) -> bool) {
     let seeds = seeds(target);
     let (mut good, mut bad) = (0, 0);

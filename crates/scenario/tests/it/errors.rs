@@ -879,8 +879,8 @@ fn links_change_at_no_more_times_than_there_is_room_for() {
     );
 }
 
-/// Protects runs from what presets make of extreme rates: either a scheme takes it, or it says which
-/// parameter it does not take.
+/// Protects runs from what presets make of extreme rates: either a scheme takes it, or it says
+/// which parameter it does not take.
 #[test]
 fn presets_keep_their_parameters_bounds_at_any_rate() {
     let mut refused = 0;

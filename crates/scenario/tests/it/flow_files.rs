@@ -95,7 +95,8 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
     );
 }
 
-/// Protects messages from being taken for a head, or from getting lost with a head that says nothing.
+/// Protects messages from being taken for a head, or from getting lost with a head that says
+/// nothing.
 #[test]
 fn a_file_has_a_head_even_without_messages() {
     let says = |name: &str, text: &str, expected: &str| {

@@ -217,8 +217,8 @@ fn networks_of_papers_are_kinds() {
     let network = build(chain).network;
     assert_eq!((network.hosts().count(), peers(&network, "s2").len()), (12, 2 + 8 + 1));
     assert_eq!(network.min_host_rate(), Rate::from_gbps(20));
-    // Mercury and HierCC: 20 ToR, 20 aggregation and 16 core switches, 16 hosts at each ToR. In five
-    // pods, links as in the HPCC simulator's topology of this size: 80 and 80.
+    // Mercury and HierCC: 20 ToR, 20 aggregation and 16 core switches, 16 hosts at each ToR. In
+    // five pods, links as in the HPCC simulator's topology of this size: 80 and 80.
     let large = "kind = \"three-tier\"\npods = 5\ntors_per_pod = 4\naggs_per_pod = 4\n\
                  cores = 16\nhosts_per_tor = 16\nhost_rate = \"100Gbps\"\nhost_delay = \"1us\"\n\
                  agg_rate = \"400Gbps\"\nagg_delay = \"1us\"\ncore_rate = \"400Gbps\"\n\

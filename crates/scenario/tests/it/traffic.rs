@@ -73,7 +73,8 @@ fn poisson_may_be_for_some_hosts_alone() {
     assert!(one.messages.iter().all(|m| (m.src.get(), m.dst.get()) == (0, 1)));
 }
 
-/// Protects the pattern of groups: nobody sends outside its own, and all others in it are as likely.
+/// Protects the pattern of groups: nobody sends outside its own, and all others in it are as
+/// likely.
 #[test]
 fn poisson_may_stay_within_groups() {
     let scenario = build(&format!("{POISSON}messages = 48000\ngroups = 4\n"));
@@ -218,7 +219,8 @@ fn in_a_ring_each_message_waits_for_the_part_that_it_passes_on() {
         ))
     };
     let half = ring("all-gather");
-    // The parts are of 4 bytes; computing comes between the second step and the third, which begins anew.
+    // The parts are of 4 bytes; computing comes between the second step and the third, which begins
+    // anew.
     let expected = [
         (5, 2, 4, None),
         (2, 7, 4, None),
@@ -247,7 +249,8 @@ fn in_an_all_to_all_pairs_take_turns() {
          size = \"9B\"\nrepeat = 2\ncompute_time = \"1ns\"\nstart = \"1us\"\n",
     );
     assert!(scenario.messages.iter().all(|m| m.start == Time::from_us(1)));
-    // To the next host first, to the one before last; the second time when the other's part is there.
+    // To the next host first, to the one before last; the second time when the other's part is
+    // there.
     assert_eq!(
         dependencies(&scenario),
         [
@@ -392,7 +395,8 @@ fn every_request_has_its_response() {
     assert!((load / 0.5 - 1.0).abs() < 0.1, "{load}");
 }
 
-/// Protects counts: with a quota there are as many responses as were asked for, whatever their shares.
+/// Protects counts: with a quota there are as many responses as were asked for, whatever their
+/// shares.
 #[test]
 fn a_quota_makes_all_the_responses_that_were_asked_for() {
     for flows in [7, 100, 1000] {

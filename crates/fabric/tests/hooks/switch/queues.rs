@@ -116,8 +116,8 @@ impl Switch<Stacked> for Returner {
     }
 }
 
-/// Protects queues whose heads go back: the next one goes first, at the same instant; and ports that
-/// rest then, until another packet joins.
+/// Protects queues whose heads go back: the next one goes first, at the same instant; and ports
+/// that rest then, until another packet joins.
 #[test]
 fn a_packet_may_go_back_to_the_tail() {
     let mut setup = star(3, G100, US);
@@ -160,8 +160,8 @@ impl Switch<Stacked> for Gatherer {
     }
 }
 
-/// Protects time: a port all of whose packets go back does not look at them for ever at one instant, but
-/// rests until another joins.
+/// Protects time: a port all of whose packets go back does not look at them for ever at one
+/// instant, but rests until another joins.
 #[test]
 fn a_port_rests_where_all_goes_back() {
     let mut setup = star(3, G100, US);

@@ -1,4 +1,5 @@
-//! Shared by the tests that run the HPCC simulator's experiments: writes files, reads them, runs them.
+//! Shared by the tests that run the HPCC simulator's experiments: writes files, reads them, runs
+//! them.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use hpcc_files::Experiment;
