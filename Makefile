@@ -44,6 +44,7 @@ soak: $(VENV)/.installed-dev
 lint: $(VENV)/.installed-dev
 	cargo fmt --all --check
 	$(PYTHON) tools/check_rooms.py
+	$(PYTHON) tools/check_text.py
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	$(BIN)/ruff check python tests/python docs tools

@@ -62,7 +62,8 @@ fn engine(criterion: &mut Criterion) {
 fn hpcc(criterion: &mut Criterion) {
     let line = Rate::from_gbps(100);
     let rtt = Time::from_us(12);
-    let path = PathFacts { switches: 5, packet_bytes: Bytes::new(1124), ..testing::path(line, rtt) };
+    let packet_bytes = Bytes::new(1124);
+    let path = PathFacts { switches: 5, packet_bytes, ..testing::path(line, rtt) };
     let params = hpcc::presets::paper(line);
     let mut law = ReactionPoint::<5>::new(&params, &path);
     let mut round = 0u64;

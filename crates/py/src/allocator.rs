@@ -102,7 +102,7 @@ impl Line {
     }
 
     fn write(&self) {
-        // SAFETY: so many bytes are there. That nobody takes them is no fault.
+        // SAFETY: `text` holds `end` bytes. A failed write is ignored.
         let _ = unsafe { write(STANDARD_ERROR, self.text.as_ptr().cast(), self.end) };
     }
 }

@@ -29,7 +29,7 @@ impl Table {
         Table { schema, rows, read: Arc::new(read) }
     }
 
-    /// A table of so many rows that `read` reads piece by piece, with the columns of `empty`.
+    /// A table of `rows` rows, with the columns of `empty`, that `read` reads piece by piece.
     pub(crate) fn in_pieces(
         empty: &RecordBatch,
         rows: u64,

@@ -17,7 +17,7 @@ pub struct SlowdownStatistics {
     pub p95: Option<f64>,
     /// 99th percentile.
     pub p99: Option<f64>,
-    /// The same by flow size, smallest first.
+    /// Slowdowns by flow size, smallest first.
     pub bins: Vec<SizeBin>,
 }
 

@@ -42,7 +42,7 @@ pub struct Summary {
     pub wall_s: f64,
     /// Packets of any kind serialised, each counted at every port that sent it.
     pub packet_hops: u64,
-    /// The same for data packets alone.
+    /// Packet-hops of data packets alone.
     pub data_packet_hops: u64,
     /// `packet_hops` over `wall_s`.
     pub packet_hops_per_s: f64,

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 pub enum WarningKind {
     /// Flows had not completed, so that they are in no statistic of completion times.
     UnfinishedFlows,
-    /// The same, and nothing but the time at which the user has the run stop is the reason.
+    /// Flows are unfinished only because the run stops at a time that the user set.
     CutOffFlows,
     /// PFC pauses links in a circle.
     Deadlock,

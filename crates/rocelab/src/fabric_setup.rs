@@ -81,7 +81,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
     }
 }
 
-/// An event of a trace counts as so many samples of a probe.
+/// How many samples of a probe an event of a trace counts as.
 pub(crate) const SAMPLES_PER_EVENT: u64 = 5;
 
 /// What the scenario, or else who runs it, wants to have recorded.

@@ -157,7 +157,7 @@ pub struct RunResult {
     pub pfc_trace: Option<results::PfcTrace>,
     /// What happened to packets, where the scenario asks for that.
     pub packet_trace: Option<results::PacketTrace>,
-    /// The same as a capture (pcapng), where the scenario asks for it.
+    /// The traced packets as a capture (pcapng), if the scenario asks for one.
     pub capture: Option<Vec<u8>>,
     /// Drops in lossless classes, the first ones.
     pub drops: Vec<results::Drop>,
@@ -250,8 +250,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     Plan::new(scenario, &plan)
 }
 
-/// More threads than this are not started: no machine has so many cores to itself, and each pair
-/// has mailboxes of its own.
+/// Maximum number of threads. Each pair of threads has mailboxes of its own, so their memory grows
+/// with its square.
 const MAX_THREADS: usize = 256;
 
 /// Hosts from which on a second thread gains more than the barriers cost.

@@ -27,9 +27,9 @@ const BASE: u64 = 20_000_000;
 const BASE_OF_TABLES: u64 = 50_000_000;
 /// A message on its way to the network.
 const PER_MESSAGE: u64 = 130;
-/// The same in the tables of a run, while they are made and written.
+/// Bytes for each message in the tables of a run, while they are made and written.
 const PER_MESSAGE_OF_RUN: u64 = 130;
-/// The same in the tables of a plan.
+/// Bytes for each message in the tables of a plan.
 const PER_MESSAGE_OF_PLAN: u64 = 260;
 /// Both ends of a QP while its message is under way.
 const PER_OPEN_MESSAGE: u64 = 330;

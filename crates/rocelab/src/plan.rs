@@ -69,8 +69,8 @@ fn overloaded(scenario: &Scenario, port: &PortLoad) -> ScenarioError {
     ScenarioError::new(
         "traffic",
         format!(
-            "the port of {} to {} would send {bytes} bytes at {}, which takes {:.2e} s; times go up to \
-             {:.2e} s",
+            "the port of {} to {} would send {bytes} bytes at {}, which takes {:.2e} s; times go \
+             up to {:.2e} s",
             name(port.node),
             name(port.peer),
             port.rate,

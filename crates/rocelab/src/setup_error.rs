@@ -12,50 +12,57 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
     let error = match refusal {
         SetupError::PathTooLong { switches, room } => ScenarioError::new(
             "topology",
-            format!("paths have up to {switches} switches, {scheme} has room for {room} in its packets"),
+            format!(
+                "paths have up to {switches} switches, {scheme} has room for {room} in its \
+                 packets"
+            ),
         )
         .hint("use a topology with shorter paths"),
         SetupError::TooManyLinkRates { rates, room } => ScenarioError::new(
             "topology",
             format!(
-                "packets of {scheme} have codes for {room} rates, and {rates} would be needed, those of \
-                 the 64-bit format of INT among them"
+                "packets of {scheme} have codes for {room} rates, and {rates} would be needed, \
+                 those of the 64-bit format of INT among them"
             ),
         )
         .hint("give some links the same rate"),
         SetupError::ClassInUse { priority } => ScenarioError::new(
             "classes",
             format!(
-                "{scheme} keeps priority {priority} for packets of its own that may be dropped, and \
-                 something else uses it"
+                "{scheme} keeps priority {priority} for packets of its own that may be dropped, \
+                 and something else uses it"
             ),
         )
         .hint("give data, ACKs, control packets and lossless classes other priorities"),
         SetupError::ClassNotFirst { priority } => ScenarioError::new(
             "classes",
             format!(
-                "{scheme} keeps priority {priority} for packets of its own that must go first, and others \
-                 may go before them"
+                "{scheme} keeps priority {priority} for packets of its own that must go first, \
+                 and others may go before them"
             ),
         )
         .hint(format!(
-            "have {priority} in classes.strict, and give data, ACKs and control packets lower priorities"
+            "have {priority} in classes.strict, and give data, ACKs and control packets lower \
+             priorities"
         )),
-        SetupError::AsymmetricPath { src, dst } if scenario.quirks.ns3_ecmp_hash => ScenarioError::new(
-            "quirks.ns3_ecmp_hash",
-            format!(
-                "scheme {scheme} needs data and ACKs on the same path, and the hash of quirks.ns3_ecmp_hash \
-                 sends those between {} and {} over two; routing.hash has no effect with it",
-                name(src),
-                name(dst)
-            ),
-        )
-        .hint("set quirks.ns3_ecmp_hash = false: routing.hash is then \"symmetric\""),
+        SetupError::AsymmetricPath { src, dst } if scenario.quirks.ns3_ecmp_hash => {
+            ScenarioError::new(
+                "quirks.ns3_ecmp_hash",
+                format!(
+                    "scheme {scheme} needs data and ACKs on the same path, and the hash of \
+                     quirks.ns3_ecmp_hash sends those between {} and {} over two; routing.hash has \
+                     no effect with it",
+                    name(src),
+                    name(dst)
+                ),
+            )
+            .hint("set quirks.ns3_ecmp_hash = false: routing.hash is then \"symmetric\"")
+        }
         SetupError::AsymmetricPath { src, dst } => ScenarioError::new(
             "routing.hash",
             format!(
-                "scheme {scheme} needs data and ACKs on the same path, and with \"symmetric\" those between \
-                 {} and {} take two, as the topology is not regular enough",
+                "scheme {scheme} needs data and ACKs on the same path, and with \"symmetric\" \
+                 those between {} and {} take two, as the topology is not regular enough",
                 name(src),
                 name(dst)
             ),
@@ -63,8 +70,8 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
         .hint("set routing.paths = \"spanning-trees\""),
         SetupError::NoSpanningTree => ScenarioError::new(
             "routing.paths",
-            "\"spanning-trees\" needs a tree of switches with all hosts on it, and no host wired to \
-             a host",
+            "\"spanning-trees\" needs a tree of switches with all hosts on it, and no host wired \
+             to a host",
         ),
         SetupError::ThreadStart { threads, reason } => {
             let why = format!("the system does not start {threads} threads: {reason}");
@@ -89,8 +96,8 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
             ScenarioError::new(
                 "traffic",
                 format!(
-                    "the message of {} from {} to {} (tag {:?}) needs {seconds:.2e} s at {rate}, the \
-                     lowest rate on its path; times go up to {:.2e} s",
+                    "the message of {} from {} to {} (tag {:?}) needs {seconds:.2e} s at {rate}, \
+                     the lowest rate on its path; times go up to {:.2e} s",
                     message.size,
                     name(message.src),
                     name(message.dst),
@@ -105,16 +112,18 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
             ScenarioError::new("routing.trees", why).hint("take fewer")
         }
         SetupError::RoutingTableFull => {
-            let why = "its routes do not fit: nodes have too many different sets of ports to others";
+            let why = "its routes do not fit: nodes have too many different sets of ports to \
+                others";
             ScenarioError::new("topology", why).hint(
-                "take a smaller or more regular network, or fewer failures and repairs, each of which has routes \
-                 of its own",
+                "take a smaller or more regular network, or fewer failures and repairs, each of \
+                 which has routes of its own",
             )
         }
         SetupError::BufferTooSmall { node, needed } => {
             let (buffer, key) = scenario.switch.buffer_of(scenario.network.node(node));
             let why = format!(
-                "{buffer} is too small for PFC: headroom and reserve of {}'s ports take {needed} bytes",
+                "{buffer} is too small for PFC: headroom and reserve of {}'s ports take {needed} \
+                 bytes",
                 name(node)
             );
             ScenarioError::new(key, why)
@@ -123,7 +132,8 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
         SetupError::InputQueueTooSmall { node, needed } => ScenarioError::new(
             "switch.input_queue",
             format!(
-                "{} is too small for PFC: Xoff and the headroom of a port of {} take {needed} bytes",
+                "{} is too small for PFC: Xoff and the headroom of a port of {} take {needed} \
+                 bytes",
                 scenario.switch.cioq.map_or(Bytes::ZERO, |cioq| cioq.input_queue),
                 name(node)
             ),
@@ -132,8 +142,8 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
         SetupError::NotForCioq => ScenarioError::new(
             "switch.architecture",
             format!(
-                "{scheme} keeps queues of its own, or holds packets, in shared-memory switches; CIOQ \
-                 switches have no place for them"
+                "{scheme} keeps queues of its own, or holds packets, in shared-memory switches; \
+                 CIOQ switches have no place for them"
             ),
         )
         .hint("set switch.architecture = \"shared-memory\", or take another scheme"),

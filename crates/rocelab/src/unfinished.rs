@@ -23,8 +23,8 @@ pub(crate) fn warning(
         _ => WarningKind::UnfinishedFlows,
     };
     let text = format!(
-        "{left} of {all} flows {are} unfinished at {}, and in no statistic of completion times: {}. \
-         To finish {them}, {}",
+        "{left} of {all} flows {are} unfinished at {}, and in no statistic of completion times: \
+         {}. To finish {them}, {}",
         output.outcome.end,
         causes(scenario, &counts),
         fixes(scenario, output, &counts).join("; ")

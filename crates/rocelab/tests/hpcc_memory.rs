@@ -66,7 +66,8 @@ fn most_bytes(flows: usize) -> Vec<(&'static str, usize)> {
          RATE_DECREASE_INTERVAL 4 RP_TIMER 300 EWMA_GAIN 0.00390625 FAST_RECOVERY_TIMES 1 \
          MIN_RATE 1000Mb/s L2_CHUNK_SIZE 4000 L2_ACK_INTERVAL 1 GLOBAL_T 1 MI_THRESH 0 \
          MULTI_RATE 0 BUFFER_SIZE 32 KMAX_MAP 2 100000000000 1600 400000000000 6400 \
-         KMIN_MAP 2 100000000000 400 400000000000 1600 PMAX_MAP 2 100000000000 0.2 400000000000 0.2";
+         KMIN_MAP 2 100000000000 400 400000000000 1600 PMAX_MAP 2 100000000000 0.2 400000000000 \
+         0.2";
     fs::write(path("config.txt"), config).unwrap();
     let mut most = Vec::new();
     let mut step = |name| most.push((name, peak()));

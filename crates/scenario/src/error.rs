@@ -44,14 +44,14 @@ impl ScenarioError {
         }
     }
 
-    /// The same with advice.
+    /// Adds advice that fixes it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> ScenarioError {
         self.hint = Some(printable(&hint.into(), MAX_HINT));
         self
     }
 
-    /// The same with the file it was found in, unless one is known already.
+    /// Adds the file it was found in, unless one is known already.
     #[must_use]
     pub fn in_file(mut self, file: Option<&Path>) -> ScenarioError {
         if self.file.is_none() {
@@ -60,7 +60,7 @@ impl ScenarioError {
         self
     }
 
-    /// The same with its line, unless one is known already, and the key as it may be shown.
+    /// Adds its line, unless one is known already, and replaces the key by what may be shown.
     #[must_use]
     pub(crate) fn at_line(mut self, line: Option<usize>) -> ScenarioError {
         self.line = self.line.or(line);

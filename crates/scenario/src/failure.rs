@@ -166,7 +166,7 @@ fn cut_off(
     })
 }
 
-/// The same while the links `down` are; `before` is who reaches whom with all of them.
+/// A pair of hosts that reach each other with all links (`before`) and not while `down` are down.
 fn cut_off_without(
     network: &Network,
     before: &Reachability,

@@ -147,9 +147,10 @@ fn build(
 /// A run has one scheme: refuses several, and reads `scheme = "hpcc"` as its name.
 fn normalise_scheme(tree: &mut Tree) -> Result<()> {
     let several = |key: &str, line| {
-        Err(ScenarioError::new(key, "a run has exactly one scheme")
-            .at_line(line)
-            .hint("to compare several, run the scenario once for each and give all results to `rocelab plot`"))
+        Err(ScenarioError::new(key, "a run has exactly one scheme").at_line(line).hint(
+            "to compare several, run the scenario once for each and give all results to \
+                `rocelab plot`",
+        ))
     };
     let Value::Table(table) = &mut tree.value else {
         return Ok(());

@@ -139,7 +139,7 @@ const BYTES_PER_LINE: u64 = 150;
 /// What reading a byte of a scenario file takes: measured as 45 with 100,000 messages in one.
 const BYTES_PER_LETTER: u64 = 40;
 
-/// Refuses a flow file of so many lines, where they clearly do not fit.
+/// Refuses a flow file of `lines` lines if they clearly do not fit into memory.
 pub(crate) fn check_lines(lines: u64, key: &str) -> Result<()> {
     if lines < FEW_MESSAGES {
         return Ok(());
@@ -148,7 +148,7 @@ pub(crate) fn check_lines(lines: u64, key: &str) -> Result<()> {
     refuse(what, lines * (BYTES_PER_MESSAGE + BYTES_PER_LINE), key, "list fewer messages")
 }
 
-/// Refuses a scenario file of so many bytes, where what it says clearly does not fit.
+/// Refuses a scenario file of `bytes` bytes if what it describes clearly does not fit into memory.
 pub(crate) fn check_text(bytes: usize) -> Result<()> {
     let bytes = bytes as u64;
     if bytes < 1 << 20 {
@@ -167,7 +167,7 @@ fn refuse(what: String, need: u64, key: &str, less: &str) -> Result<()> {
     }
 }
 
-/// Refuses so many messages, those of the entry at `key` among them, where they clearly do not fit.
+/// Refuses `messages` messages if they clearly do not fit into memory. The error names `key`.
 pub(crate) fn check_messages(messages: u64, key: &str) -> Result<()> {
     if messages < FEW_MESSAGES {
         return Ok(());

@@ -42,8 +42,8 @@ pub struct Network {
     pub links: Vec<Link>,
 }
 
-/// For each of so many nodes its data centre: a number that the nodes share which links shorter
-/// than [`WAN_DELAY`] join.
+/// Returns the number of each node's data centre. Nodes joined by links shorter than [`WAN_DELAY`]
+/// are in one data centre.
 pub fn data_centres(
     nodes: usize,
     links: impl Iterator<Item = (NodeId, NodeId, Time)>,

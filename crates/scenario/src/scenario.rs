@@ -177,7 +177,7 @@ impl Scenario {
         })
     }
 
-    /// The same with the place where it was written.
+    /// Adds the place where it was written.
     pub(crate) fn with_source(self, source: Source) -> Scenario {
         Scenario { source, ..self }
     }
@@ -221,7 +221,8 @@ fn check_priorities(traffic: &Traffic, scheme: &SchemeInfo) -> Result<()> {
         None => Ok(()),
         Some(other) => {
             let why = format!(
-                "messages have priorities {} and {}, and scheme {} takes the queues of a port for one",
+                "messages have priorities {} and {}, and scheme {} takes the queues of a port for \
+                 one",
                 first.priority, other.priority, scheme.name
             );
             Err(ScenarioError::new("traffic", why).hint("give all of them one priority"))

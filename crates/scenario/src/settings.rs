@@ -107,7 +107,7 @@ pub struct Classes {
 pub enum Routing {
     /// Shortest paths, by a hash of the five-tuple.
     FiveTuple,
-    /// The same, with a hash that disregards direction.
+    /// ECMP by a hash of the five-tuple that is equal for both directions of a flow.
     Symmetric,
     /// This many spanning trees.
     SpanningTrees(u32),
@@ -195,8 +195,8 @@ pub(crate) fn check_error_rate(rate: f64, key: impl Fn() -> String) -> Result<f6
 const RETRANSMIT_TIMEOUT: Time = Time::from_ms(1);
 /// Twice the round trip over two links of the longest delay, or four times that over one.
 const MAX_LINK_DELAYS: u64 = 8;
-/// Where nothing is lost, a packet may wait behind so many full buffers of switches, all of which
-/// drain through the slowest link; what is sent again for nothing would only make it longer.
+/// How many full switch buffers a packet may wait behind in a lossless network, all of which drain
+/// through the slowest link. A shorter timeout would only add useless retransmissions.
 const FULL_BUFFERS: u64 = 8;
 
 /// The default retransmission timeout.
@@ -387,7 +387,8 @@ pub(crate) fn classes(spec: &ClassesSpec, quirks: &QuirksSpec) -> Result<Classes
     if quirks.packet_round_robin && spec.weights != ClassesSpec::default().weights {
         return Err(ScenarioError::new(
             "classes.weights",
-            "has no effect with quirks.packet_round_robin = true: ports then send a packet of each priority in turn",
+            "has no effect with quirks.packet_round_robin = true: ports then send a packet of \
+             each priority in turn",
         )
         .hint("set quirks.packet_round_robin = false, or leave classes.weights out"));
     }
@@ -429,7 +430,8 @@ pub(crate) fn routing(
         let key = if is_tree { "routing.paths" } else { "routing.hash" };
         return Err(ScenarioError::new(
             key,
-            "has no effect with quirks.ns3_ecmp_hash = true: each switch then hashes with its own seed",
+            "has no effect with quirks.ns3_ecmp_hash = true: each switch then hashes with its own \
+             seed",
         )
         .hint(format!("set quirks.ns3_ecmp_hash = false, or leave {key} out")));
     }
@@ -444,12 +446,16 @@ pub(crate) fn routing(
             "routing.hash",
             format!("scheme {} needs data and ACKs on the same path", scheme.name),
         )
-        .hint("set routing.hash = \"symmetric\" or leave it out, or routing.paths = \"spanning-trees\"")),
+        .hint(
+            "set routing.hash = \"symmetric\" or leave it out, or routing.paths = \
+            \"spanning-trees\"",
+        )),
         (PathsKind::Shortest, HashKind::FiveTuple) => Ok(Routing::FiveTuple),
         (PathsKind::Shortest, HashKind::Symmetric) => Ok(Routing::Symmetric),
         (PathsKind::SpanningTrees, HashKind::FiveTuple) => Err(ScenarioError::new(
             "routing.hash",
-            "has no effect with routing.paths = \"spanning-trees\": the symmetric hash chooses a tree",
+            "has no effect with routing.paths = \"spanning-trees\": the symmetric hash chooses a \
+             tree",
         )
         .hint("leave routing.hash out, or set routing.paths = \"shortest\"")),
         (PathsKind::SpanningTrees, HashKind::Symmetric) => {

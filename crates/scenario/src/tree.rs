@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::cancel;
 
-/// So many steps a key has at most; those that mean anything have far fewer.
+/// Maximum number of steps of a key. Keys that mean something have far fewer.
 const MAX_STEPS: usize = 64;
 
 /// A value with the line it stands on.
@@ -91,7 +91,7 @@ impl Tree {
         node.line
     }
 
-    /// The same with empty lists where these are long.
+    /// Replaces long lists by empty ones.
     pub fn without_long_lists(self) -> Tree {
         const LONG: usize = 300;
         let value = match self.value {

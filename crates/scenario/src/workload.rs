@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 /// The largest message: 4 TB.
 pub const MAX_MESSAGE: u64 = 4_000_000_000_000;
 
-/// A flow-size distribution: the probability of at most so many bytes, linear between points. Two
-/// points with the same size are a step: that share of flows has this size.
+/// A flow-size distribution: cumulative probability by bytes, linear between points. Two points of
+/// equal size are a step: that share of flows has this size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cdf {
     points: Vec<(u64, f64)>,
@@ -99,7 +99,7 @@ impl Cdf {
         Cdf::new(points)
     }
 
-    /// Its points: bytes and the probability of at most so many.
+    /// Its points: bytes and cumulative probability.
     pub fn points(&self) -> &[(u64, f64)] {
         &self.points
     }

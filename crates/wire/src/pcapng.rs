@@ -44,7 +44,7 @@ impl Capture {
         let mut capture = Capture { bytes: Vec::new(), interfaces: 0 };
         capture.block(SECTION_HEADER, |out| {
             out.extend(BYTE_ORDER_MAGIC.to_le_bytes());
-            // Version 1.0, of a length that is not told.
+            // Version 1.0; the length of the section is not given.
             out.extend([1, 0, 0, 0]);
             out.extend(u64::MAX.to_le_bytes());
         });

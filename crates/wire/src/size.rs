@@ -25,7 +25,8 @@ const ACK_FRAME: u32 = ROUTED + (Bth::BYTES + Aeth::BYTES) as u32 + CHECKS;
 /// The HPCC simulator's data header: 14 for a PPP-shaped link layer, IPv4 20, UDP 8, sequence
 /// number and priority 6.
 const NS3_DATA: u32 = 48;
-/// The same of its ACKs and NACKs: 14, IPv4 20, ports, flags, priority and sequence number 12.
+/// Header bytes of the HPCC simulator's ACKs and NACKs: Ethernet 14, IPv4 20, and 12 for ports,
+/// flags, priority and sequence number.
 const NS3_ACK: u32 = 46;
 /// Its least ACK size.
 const NS3_LEAST_ACK: u32 = 60;

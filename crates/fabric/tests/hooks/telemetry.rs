@@ -19,8 +19,8 @@ const FIRST_TAKES: u64 = FIRST * BYTE;
 const TAKES: u64 = FULL * BYTE;
 const ACK_TAKES: u64 = ACK * BYTE;
 
-/// What an ACK told the first flow's sender, and when; the first switch's record first.
-type Told = (u64, Vec<IntRecord>);
+/// When an ACK reached the first flow's sender, and its INT records, the first switch's first.
+type Telemetry = (u64, Vec<IntRecord>);
 
 /// Calls a hook of scheme `S` with a packet of a toy that is data or an ACK. `part` is what the
 /// packets of `S` carry of a toy's.
@@ -114,12 +114,12 @@ impl Switch<Watching<Strict>> for Table {
 /// Sends at line rate and notes what ACKs say, the first switch's record first.
 struct Listener {
     /// Only of the QP that begins at time 0.
-    log: Option<Log<Told>>,
+    log: Option<Log<Telemetry>>,
     last_hop_first: bool,
 }
 
 impl Listener {
-    fn new(log: &Log<Told>, last_hop_first: bool, now: Time) -> Listener {
+    fn new(log: &Log<Telemetry>, last_hop_first: bool, now: Time) -> Listener {
         Listener { log: (now == Time::ZERO).then(|| log.clone()), last_hop_first }
     }
 }
@@ -137,20 +137,23 @@ impl<S: ToyScheme> Sender<S> for Listener {
 }
 
 /// HPCC's records, which data carry.
-fn with_data(log: &Log<Told>) -> Parts<Basic> {
+fn with_data(log: &Log<Telemetry>) -> Parts<Basic> {
     let log = log.clone();
     parts().sender(move |_, _, now| Listener::new(&log, false, now)).switch(Stamps::new)
 }
 
 /// FNCC's records, which ACKs carry.
-fn with_acks(log: &Log<Told>) -> Parts<Watching<Strict>> {
+fn with_acks(log: &Log<Telemetry>) -> Parts<Watching<Strict>> {
     let log = log.clone();
     parts().sender(move |_, _, now| Listener::new(&log, true, now)).switch(Table::new)
 }
 
-/// What the sender was told of a flow of 600 packets that begins at 0, and of another from a host
-/// on the same switch that joins it then.
-fn told<S: ToyScheme>(toy: fn(&Log<Told>) -> Parts<S>, joins: Option<Time>) -> Vec<Told> {
+/// The INT records that reach the sender of a flow of 600 packets. The flow begins at 0; `joins` is
+/// when a second flow begins, from a host on the same switch.
+fn telemetry<S: ToyScheme>(
+    toy: fn(&Log<Telemetry>) -> Parts<S>,
+    joins: Option<Time>,
+) -> Vec<Telemetry> {
     let mut setup = line(SWITCHES as u32, G100, Time::from_ps(DELAY));
     setup.message(0, 1, 600_000, Time::ZERO);
     if let Some(joins) = joins {
@@ -176,7 +179,7 @@ const fn ack_leaves(k: u64, switch: u64) -> u64 {
 }
 
 /// The age of each switch's record in each ACK of the flow's middle.
-fn ages<S: ToyScheme>(toy: fn(&Log<Told>) -> Parts<S>) -> Vec<Vec<u64>> {
+fn ages<S: ToyScheme>(toy: fn(&Log<Telemetry>) -> Parts<S>) -> Vec<Vec<u64>> {
     let told = told(toy, None);
     assert_eq!(told.len(), 600);
     (200..400)
@@ -211,14 +214,14 @@ fn int_in_acks_is_younger_by_the_way_from_the_switch_and_back_to_it() {
     assert_eq!(packets, [107, 71, 35]);
 }
 
-/// Protects the reaction to a flow that joins at the first switch: when its sender hears of a
-/// queue, to the picosecond.
+/// Protects the reaction to a flow that joins at the first switch: the instant, to the picosecond,
+/// at which its sender first learns of a queue.
 #[test]
 fn news_of_a_join_takes_the_way_that_is_left() {
     let joins = Time::from_ps(30 * DELAY + 40_000);
     // The first packet of the other flow is whole at the switch, and waits for a packet's end.
     let waits = joins.ps() + FIRST_TAKES + DELAY;
-    let heard = |told: Vec<Told>| {
+    let heard = |told: Vec<Telemetry>| {
         let first = told.iter().find(|(_, records)| records[0].queue_bytes > 0);
         first.expect("there is a queue").0
     };

@@ -166,7 +166,8 @@ fn a_link_that_is_repaired_is_used_again() {
     assert!(port(&repaired, leaf, old).tx_data_packets > 3_300);
 }
 
-/// Protects pauses over a repaired link: who was told to pause has forgotten it, and is told again.
+/// Protects pauses over a repaired link: the paused port has forgotten its pause, and is paused
+/// again.
 #[test]
 fn a_pause_that_holds_over_an_outage_is_told_again() {
     let mut setup = leaf_spine(3, 2, 3);
@@ -242,8 +243,8 @@ fn a_host_moves_its_queue_pairs_to_the_cable_that_is_left() {
     }
 }
 
-/// Protects the error rate: so many packets are damaged, of every kind, each port by its own draws;
-/// flows recover; and threads change nothing.
+/// Protects the error rate: that share of packets of every kind is damaged, by draws of each port.
+/// Flows recover, and threads change nothing.
 #[test]
 fn damaged_packets_are_as_many_as_the_rate_says_and_are_sent_again() {
     let mut setup = leaf_spine(2, 2, 4);

@@ -25,8 +25,8 @@ fn run_case(case: &Case, setup: &Setup, threads: usize) -> RunOutput {
 }
 
 /// Protects the promise of the whole simulator: with PFC and headroom for what is under way,
-/// nothing is dropped and every flow ends, on 200 random networks; by the book they go the same,
-/// and threads change nothing.
+/// nothing is dropped and every flow ends, on 200 random networks. The reference engine gives equal
+/// results, and threads change nothing.
 #[test]
 fn nothing_is_lost_on_two_hundred_random_networks() {
     const CASES: u32 = 200;

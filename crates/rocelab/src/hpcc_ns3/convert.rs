@@ -73,8 +73,8 @@ fn without_lists(
             let why =
                 format!("comes from the file that {source} names, and so do the files of a run");
             return Err(ScenarioError::new(key, why).hint(
-                "change that file; or change and run the scenario that `rocelab hpcc --print-scenario` \
-                 prints",
+                "change that file; or change and run the scenario that `rocelab hpcc \
+                 --print-scenario` prints",
             ));
         }
     }

@@ -70,8 +70,8 @@ pub(super) fn derive(
     warnings.extend(unmeasured(spec, experiment));
     warnings.extend((!spec.pfc.enabled && !settings.has("pfc.enabled")).then(|| {
         Warning::new(
-            "PAUSE_TIME 0 pauses nobody: switches drop what finds the whole buffer full; the original's \
-             drop what exceeds the threshold and headroom of an ingress",
+            "PAUSE_TIME 0 pauses nobody: switches drop what finds the whole buffer full; the \
+             original's drop what exceeds the threshold and headroom of an ingress",
         )
     }));
     warnings
@@ -114,8 +114,8 @@ fn scheme(
             String::new()
         };
         warnings.push(Warning::new(format!(
-            "scheme {} is set: its parameters are those of preset {preset}, and the keys of CC_MODE {} and \
-             HAS_WIN are left out{mend}",
+            "scheme {} is set: its parameters are those of preset {preset}, and the keys of \
+             CC_MODE {} and HAS_WIN are left out{mend}",
             scheme.name,
             config.cc_mode.number()
         )));
@@ -207,7 +207,7 @@ pub(super) fn node_buffers(experiment: &Experiment, spec: &Spec) -> Buffers {
         if prototype {
             return is_external(node).then_some(EXTERNAL_BUFFER);
         }
-        // Beyond this a link is longer than any may be, which is told of that.
+        // Beyond this, a link is longer than is allowed, and another error says so.
         if !pauses || needed < buffer.get() || needed > 1 << 50 {
             return None;
         }
@@ -310,8 +310,8 @@ fn marking(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) -> 
     }
     let (rate, _) = (missing?, law?);
     Some(Warning::new(format!(
-        "KMIN_MAP, KMAX_MAP and PMAX_MAP do not all have an entry for {rate}: ports of such rates mark by \
-         the law of scheme {}; add entries, or set ecn.kmin, ecn.kmax and ecn.pmax",
+        "KMIN_MAP, KMAX_MAP and PMAX_MAP do not all have an entry for {rate}: ports of such rates \
+         mark by the law of scheme {}; add entries, or set ecn.kmin, ecn.kmax and ecn.pmax",
         spec.scheme.name
     )))
 }
@@ -337,8 +337,8 @@ fn acknowledged(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
     (interval > spec.wire.payload.0).then(|| {
         Warning::new(format!(
             "L2_ACK_INTERVAL {}: all packets are acknowledged here; the original begins with this \
-             byte of a flow, but for packets that end at a multiple of L2_CHUNK_SIZE: shorter flows of \
-             another size never end",
+             byte of a flow, but for packets that end at a multiple of L2_CHUNK_SIZE: shorter \
+             flows of another size never end",
             interval.get()
         ))
     })
@@ -379,8 +379,8 @@ fn unmeasured(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
     let flows = if count == 1 { "1 flow has".to_owned() } else { format!("{count} flows have") };
     (count > 0).then(|| {
         Warning::new(format!(
-            "{flows} paths of more than {room} switches, up to {most}: CC_MODE 3 measures nothing on \
-             these, and such flows keep the line rate, as in the original"
+            "{flows} paths of more than {room} switches, up to {most}: CC_MODE 3 measures nothing \
+             on these, and such flows keep the line rate, as in the original"
         ))
     })
 }

@@ -159,7 +159,7 @@ impl Placed {
 impl Drop for Placed {
     fn drop(&mut self) {
         if let Some((partial, _)) = &self.from_to {
-            // What went wrong before is what is told.
+            // The first error is the one that is reported.
             let _ = fs::remove_file(partial);
         }
     }

@@ -85,8 +85,8 @@ fn unmarked(scenario: &Scenario) -> Option<String> {
     let marks = scheme.info.preset(&scheme.preset)?.ecn.is_some();
     (marks && scenario.ecn.is_none()).then(|| {
         format!(
-            "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are none; set \
-             ecn.enabled = true",
+            "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are \
+             none; set ecn.enabled = true",
             scheme.info.name
         )
     })
@@ -112,8 +112,8 @@ fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
         by_rate.into_iter().find(|&(rate, (room, _))| ecn.law_at(rate).kmin >= room)?;
     let what = if what == "topology" { "the buffers of the switches there" } else { what };
     Some(format!(
-        "nothing is marked at ports of {rate}: ecn.kmin is {} there, and no queue gets longer than {room}; \
-         raise {what}, or lower ecn.kmin and ecn.kmax",
+        "nothing is marked at ports of {rate}: ecn.kmin is {} there, and no queue gets longer \
+         than {room}; raise {what}, or lower ecn.kmin and ecn.kmax",
         ecn.law_at(rate).kmin
     ))
 }
@@ -130,8 +130,8 @@ fn one_threshold(scenario: &Scenario, setup: &Setup) -> Option<String> {
     let scales = ecn.at == Some(law.at) && ecn.by_rate.is_empty();
     (scales && setup.links.iter().any(|cable| cable.rate != law.at)).then(|| {
         format!(
-            "ecn.{key} is for ports of {}, as the preset's other threshold, and grows with the rate of \
-             others; give both for what holds at all ports, or ecn.reference_rate",
+            "ecn.{key} is for ports of {}, as the preset's other threshold, and grows with the \
+             rate of others; give both for what holds at all ports, or ecn.reference_rate",
             law.at
         )
     })
@@ -151,8 +151,8 @@ fn several_host_rates(scenario: &Scenario) -> Option<String> {
         .collect();
     (!follow.is_empty()).then(|| {
         format!(
-            "hosts have ports of {lowest} to {highest}, and parameters that follow their rate are those \
-             for the lowest, at all hosts: {}; scheme.params can have others",
+            "hosts have ports of {lowest} to {highest}, and parameters that follow their rate are \
+             those for the lowest, at all hosts: {}; scheme.params can have others",
             follow.join(", ")
         )
     })
@@ -162,8 +162,8 @@ fn several_host_rates(scenario: &Scenario) -> Option<String> {
 fn beyond_target(output: &RunOutput) -> Option<String> {
     let count = *output.counters.get("flows_beyond_target").filter(|count| **count > 0)?;
     Some(format!(
-        "{count} QPs have paths with a round trip above Swift's target: however empty these are, every delay is too \
-         long; raise base_target or per_hop"
+        "{count} QPs have paths with a round trip above Swift's target: however empty these are, \
+         every delay is too long; raise base_target or per_hop"
     ))
 }
 
@@ -175,8 +175,9 @@ fn full(scenario: &Scenario, output: &RunOutput) -> Option<String> {
             return format!("probes and traces recorded nothing from {from} on: {error}");
         }
         format!(
-            "probes and traces recorded nothing from {from} on, as there is room for {} samples only; sample \
-             less often, for a shorter time, or at fewer places, or raise run.max_samples",
+            "probes and traces recorded nothing from {from} on, as there is room for {} samples \
+             only; sample less often, for a shorter time, or at fewer places, or raise \
+             run.max_samples",
             scenario.run.max_samples
         )
     })

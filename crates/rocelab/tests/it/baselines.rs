@@ -180,8 +180,8 @@ fn expresspass_can_leave_room_for_acks() {
     assert!(longest(&[]) > 100.0 * 1_090.0);
 }
 
-/// Protects the count of what ExpressPass wastes: a flow that is over before its receiver hears so
-/// leaves the credits of a round trip, more than a tenth of all.
+/// Protects the count of what ExpressPass wastes: until its receiver knows that a flow is
+/// over, it sends credits for a round trip. These are more than a tenth of all credits.
 #[test]
 fn expresspass_wastes_credits_on_short_flows() {
     let text = r#"
@@ -436,8 +436,8 @@ fn marks_on_packets_behind_a_gap_are_answered() {
     }
 }
 
-/// Protects RoCC's flow table: packets dropped as their link fails have left, so that once all
-/// flows are done nobody is told rates any more.
+/// Protects RoCC's flow table: packets that are dropped as their link fails leave the table, so no
+/// rates are sent once all flows are done.
 #[test]
 fn rocc_forgets_the_flows_of_a_failed_link() {
     let hops = |stop: &str| {

@@ -35,7 +35,7 @@ fn two_long_flows(scheme: &str, preset: &str, second: &str, stop: &str) -> RunRe
     two_long_flows_with(scheme, preset, second, stop, &[])
 }
 
-/// The same with keys set.
+/// Runs two long flows with settings.
 fn two_long_flows_with(
     scheme: &str,
     preset: &str,
@@ -156,8 +156,9 @@ fn ports_that_the_int_format_has_no_code_for_are_refused() {
     };
     assert_eq!(
         run("hpcc-ns3").unwrap_err().to_string(),
-        "line 15: scheme.params.int_format: hpcc-ns3 has codes for ports of 25, 50, 100, 200 and 400 Gbps \
-         only, not for 40Gbps; use \"full\", or \"hpcc-ns3-uncoded\" for its mistake (switch s0)"
+        "line 15: scheme.params.int_format: hpcc-ns3 has codes for ports of 25, 50, 100, 200 and \
+         400 Gbps only, not for 40Gbps; use \"full\", or \"hpcc-ns3-uncoded\" for its mistake \
+         (switch s0)"
     );
     assert_eq!(run("full").unwrap().summary.flows_done, 2);
 }

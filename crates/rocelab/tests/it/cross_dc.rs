@@ -127,7 +127,8 @@ fn themis_does_the_same_on_any_number_of_threads() {
     let digest = |scheme: &str, preset: &str, threads| {
         let text = format!(
             "{NETWORK}\n[scheme]\nname = \"{scheme}\"\npreset = \"{preset}\"\n[[traffic]]\n\
-             kind = \"request-response\"\nworkload = \"WebSearch\"\nload = 0.8\nduration = \"500us\"\n"
+             kind = \"request-response\"\nworkload = \"WebSearch\"\nload = 0.8\nduration = \
+             \"500us\"\n"
         );
         let set: &[(&str, &str)] = if scheme == "themis" {
             &[("scheme.params.stall_after_requeue", "false")]

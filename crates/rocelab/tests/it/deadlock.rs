@@ -122,7 +122,8 @@ fn the_fix_works_with_the_hash_of_the_hpcc_simulator() {
     let hash = ("quirks.ns3_ecmp_hash", "true");
     let (_, told) = warnings(RING, &[hash, ("run.time_limit", "10ms")]);
     assert!(told.iter().any(|line| line.starts_with("deadlock: ")), "{told:?}");
-    let fix = "set quirks.ns3_ecmp_hash = false, routing.paths = \"spanning-trees\" and routing.trees = 1";
+    let fix = "set quirks.ns3_ecmp_hash = false, routing.paths = \"spanning-trees\" and \
+        routing.trees = 1";
     assert!(told[0].ends_with(fix), "{told:?}");
     let tree = [("routing.paths", "spanning-trees"), ("routing.trees", "1")];
     let set = [hash, ("quirks.ns3_ecmp_hash", "false"), tree[0], tree[1]];

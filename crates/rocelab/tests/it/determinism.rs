@@ -1,4 +1,4 @@
-//! The same bytes out, whatever the threads, the grouping and the probes.
+//! Results have equal bytes for any number of threads, any grouping and any probes.
 //!
 //! # Golden digests
 //! A golden digest changes when the simulated behaviour changes, and only then. When a change of

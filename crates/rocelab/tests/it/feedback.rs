@@ -259,8 +259,8 @@ fn mercurys_victim_keeps_its_rate_and_dcqcns_does_not() {
     assert!(root.contains(&1.0) && !root.contains(&2.0));
 }
 
-/// Protects the compositions: on TIMELY and on HPCC, too, the culprit gets a window and the victim
-/// of Mercury's detection is not told.
+/// Protects the compositions: on TIMELY and on HPCC, too, the culprit gets a window, and no CNP
+/// goes to what Mercury's detection calls a victim.
 #[test]
 fn mercury_works_on_timely_and_hpcc() {
     for scheme in ["mercury+timely", "mercury+hpcc"] {

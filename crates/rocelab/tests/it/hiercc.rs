@@ -304,8 +304,8 @@ fn credits_go_by_the_number_of_flows() {
     assert!((0.95..1.4).contains(&share), "the one has {share} of its share");
 }
 
-/// The same where some of them are from the receiver's own rack: those leave their VOQ through the
-/// very port, and yet have what their credits say.
+/// Hosts of the receiver's own rack get the share that their credits allow, although they leave
+/// their VOQ through the receiver's own port.
 #[test]
 fn flows_of_the_own_rack_have_their_share_too() {
     for (near, far) in [(1, 6), (6, 1), (3, 3)] {

@@ -4,7 +4,7 @@
 use crate::hpcc::{Run, run_with, scenario_with};
 use rocelab::RunResult;
 
-/// So many hosts at a switch, all but the last of which send 1 MB to the last at once.
+/// `hosts` hosts at a switch. All but the last send 1 MB to the last at once.
 fn incast(law: &str, hosts: u32, rate: &str, more: &str) -> Run {
     let mut topology = format!("{} 1 {hosts}\n{hosts}\n", hosts + 1);
     for host in 0..hosts {
@@ -78,7 +78,7 @@ fn thresholds_that_are_set_hold_at_all_ports() {
     assert_eq!(error.to_string(), "ecn.kmin: 2MB is above kmax, which is 1600KB");
 }
 
-/// A rate that the maps leave out is told where a law is set that needs them.
+/// A rate that the maps leave out is warned about if the law that is set needs them.
 #[test]
 fn rates_without_thresholds_are_told() {
     let run = incast("hpcc", 4, "200Gbps", "");
@@ -166,7 +166,7 @@ fn room_for_headroom_follows_from_what_is_set() {
     assert_eq!(unpaused(&[]), (None, 1), "PAUSE_TIME 0 itself is told");
 }
 
-/// HPCC at rates that its INT has no code for runs, is told of, and can say the rate.
+/// HPCC runs at rates that its INT has no code for; a warning names the format that can carry them.
 #[test]
 fn rates_without_a_code_are_told_unless_int_is_exact() {
     let run = incast("hpcc", 3, "10Gbps", "");
@@ -184,17 +184,18 @@ fn rates_without_a_code_are_told_unless_int_is_exact() {
         scenario_with(&themis.experiment, &[]).unwrap().1[0].starts_with("CC_MODE 3 has no code")
     );
     assert_eq!(scenario_with(&themis.experiment, &[full]).unwrap().1, Vec::<String>::new());
-    // Other schemes are not told of the files' law.
+    // Other schemes have no warning about the files' law.
     let none = warnings(&[("scheme", "none")]);
     assert!(none.len() == 1 && none[0].starts_with("scheme none is set"), "{none:?}");
 }
 
 /// Two leaves and two spines: data and ACKs have two paths.
 const TWO_PATHS: &str = "8 4 8\n4 5 6 7\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n2 5 100Gbps 1us 0\n\
-                         3 5 100Gbps 1us 0\n4 6 100Gbps 1us 0\n4 7 100Gbps 1us 0\n5 6 100Gbps 1us 0\n\
+                         3 5 100Gbps 1us 0\n4 6 100Gbps 1us 0\n4 7 100Gbps 1us 0\n5 6 100Gbps 1us \
+                         0\n\
                          5 7 100Gbps 1us 0\n";
 
-/// What a scheme that needs one path for data and ACKs is told to do works.
+/// A scheme that needs one path for data and ACKs runs once the named fix is applied.
 #[test]
 fn schemes_of_one_path_name_a_way_out() {
     let flows: Vec<String> =

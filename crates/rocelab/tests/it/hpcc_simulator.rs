@@ -56,7 +56,7 @@ fn incast(law: &str) -> Run {
     incast_with(law, "")
 }
 
-/// The same with more in the configuration.
+/// An incast under `law`, with `more` lines in the configuration.
 fn incast_with(law: &str, more: &str) -> Run {
     let mut topology = "8 1 7\n7\n".to_owned();
     for host in 0..7 {
@@ -163,10 +163,8 @@ fn hpcc_on_long_paths_is_told() {
     assert_eq!(warnings("hpcc", 5, ""), Vec::<String>::new());
     assert_eq!(
         warnings("hpcc", 6, ""),
-        [
-            "1 flow has paths of more than 5 switches, up to 6: CC_MODE 3 measures nothing on these, and \
-          such flows keep the line rate, as in the original"
-        ]
+        ["1 flow has paths of more than 5 switches, up to 6: CC_MODE 3 measures nothing on \
+             these, and such flows keep the line rate, as in the original"]
     );
     assert_eq!(warnings("dcqcn", 6, ""), Vec::<String>::new());
     // The THEMIS prototype has room for ten.

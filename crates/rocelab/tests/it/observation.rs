@@ -136,7 +136,8 @@ impl Case {
                     "buffer = \"4MB\""
                 };
                 format!(
-                    "threshold = \"static\"\nxoff = \"{xoff_kb}KB\"\nxon = \"{}KB\"\n[switch]\n{switch}",
+                    "threshold = \"static\"\nxoff = \"{xoff_kb}KB\"\nxon = \"{}KB\"\n[switch]\n\
+                     {switch}",
                     xoff_kb - 2
                 )
             }
@@ -262,7 +263,11 @@ fn check_observation(case: &Case) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 6,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn no_observation_changes_a_run(case in case()) {

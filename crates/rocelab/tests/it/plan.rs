@@ -25,7 +25,8 @@ fn every_port_sends_what_was_planned() {
         (CROSS_DC, ANSWERS, "[scheme]\nname = \"swift\"\n"),
     ] {
         let text = format!(
-            "[topology]\n{topology}{traffic}{rest}[pfc]\nenabled = false\n[switch]\nbuffer = \"2GB\"\n"
+            "[topology]\n{topology}{traffic}{rest}[pfc]\nenabled = false\n[switch]\nbuffer = \
+             \"2GB\"\n"
         );
         let plan = rocelab::plan(&parse(&text, &[])).unwrap();
         let result = run_on(&text, &[], 2);
@@ -84,7 +85,8 @@ fn slow_star(senders: u32, size: &str) -> scenario::Scenario {
     parse(
         &format!(
             "[topology]\nkind = \"star\"\nhosts = {}\nhost_rate = \"1Kbps\"\nhost_delay = \"1us\"\n\
-             [[traffic]]\nkind = \"incast\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"{size}\"\n\
+             [[traffic]]\nkind = \"incast\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \
+             \"{size}\"\n\
              [scheme]\nname = \"none\"\n[run]\nstop = \"1ms\"\n",
             senders + 1
         ),
@@ -103,8 +105,8 @@ fn a_message_that_takes_longer_than_times_reach_is_refused() {
     ];
     for refused in refusals {
         assert_eq!(refused.key, "traffic");
-        let told = "the message of 4000GB from h1 to h0 (tag \"incast\") needs 3.20e10 s at 1Kbps, the \
-                    lowest rate on its path; times go up to 1.84e7 s";
+        let told = "the message of 4000GB from h1 to h0 (tag \"incast\") needs 3.20e10 s at \
+            1Kbps, the lowest rate on its path; times go up to 1.84e7 s";
         assert_eq!(refused.message, told);
         assert!(refused.hint.is_some());
     }

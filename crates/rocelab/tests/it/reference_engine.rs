@@ -1,6 +1,8 @@
-//! The engine and the fabric are fast because they leave out, put off and reorder what can't
-//! matter. Here each scheme runs on random networks by the book too: one heap of events, an instant
-//! at a time, every packet queued, nothing left out. The digests must be equal.
+//! Compares the engine with the reference engine.
+//!
+//! The engine and the fabric are fast because they skip, delay and reorder work that changes no
+//! result. Here each scheme also runs on random networks with the reference engine: one heap of
+//! events, one instant at a time, every packet queued, nothing skipped. The digests must be equal.
 
 use crate::common::run_on;
 use proptest::prelude::*;
@@ -148,7 +150,11 @@ fn compare(text: &str, set: &[(&str, &str)]) -> Result<(), TestCaseError> {
 const INPUT_QUEUE: (&str, &str) = ("switch.input_queue", "4MB");
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 3,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn every_scheme_equals_the_reference_engine(case in case()) {

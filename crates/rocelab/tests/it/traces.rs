@@ -139,7 +139,8 @@ fn traces_say_what_the_ports_counted() {
     assert_eq!(frames.count() as u64, counts.0, "both have all PFC frames");
 }
 
-/// The same traces on any threads and worked by the book; the run is the one without them.
+/// Traces are equal on any number of threads and in the reference engine, and tracing changes no
+/// run.
 #[test]
 fn traces_change_nothing_and_never_differ() {
     for switches in ["shared-memory", "cioq"] {
@@ -212,7 +213,7 @@ fn a_span_of_time_is_traced() {
     assert!(pfc(&part).time_ps.iter().all(|time| (first..=last).contains(time)));
 }
 
-/// Packets that find no room, and those that links damage, are told apart.
+/// A trace distinguishes packets that find no room from those that a link damages.
 #[test]
 fn drops_and_losses_are_told() {
     let set = [ALL[1], ("pfc.enabled", "false"), ("switch.buffer", "60KB")];
@@ -263,7 +264,7 @@ const CREDITS: &str = r#"
     period = "1us"
 "#;
 
-/// Bad input is told with its place.
+/// An error in a trace file names its place.
 #[test]
 fn bad_traces_are_refused() {
     let refusal = |set: &[(&str, &str)]| {

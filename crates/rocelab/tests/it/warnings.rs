@@ -4,7 +4,7 @@ use crate::common::{run, run_with};
 use rocelab::RunOptions;
 use units::Time;
 
-/// So many hosts of a star send to one more, at 100 Gb/s.
+/// A star of 100 Gb/s in which `senders` hosts send to one more.
 fn incast(senders: u32, host_delay: &str, size: &str) -> String {
     let hosts = senders + 1;
     format!(
@@ -66,7 +66,7 @@ fn marking_that_cannot_happen_is_told() {
     );
 }
 
-/// Protects sweeps of one threshold: it is told that it is for ports of the preset's rate.
+/// Protects sweeps of one threshold: a warning says that it is for ports of the preset's rate.
 #[test]
 fn a_threshold_that_grows_with_the_rate_is_told() {
     let warnings = |set: &[(&str, &str)]| run_with(MIXED, set).summary.warnings;
@@ -143,8 +143,8 @@ fn flows_that_the_stop_cuts_off_are_told() {
     assert!(none.len() == 1 && none[0].contains("2 of 2 flows"), "{none:?}");
 }
 
-/// Protects slow lossless networks: what waits in a full switch is not sent again. Asked for, it is
-/// told.
+/// Protects slow lossless networks: what waits in a full switch is not sent again. If the
+/// user asks for it, a warning says so.
 #[test]
 fn a_timeout_below_the_delay_of_full_switches_is_told() {
     let incast = r#"
@@ -276,10 +276,8 @@ fn that_nothing_began_is_told() {
     let warnings = run(late).summary.warnings;
     assert_eq!(
         warnings,
-        [
-            "2 of 2 flows are unfinished at 5us, and in no statistic of completion times: 2 not yet started \
-          (the first starts at 1ms). To finish them, raise run.stop"
-        ]
+        ["2 of 2 flows are unfinished at 5us, and in no statistic of completion times: 2 not \
+             yet started (the first starts at 1ms). To finish them, raise run.stop"]
     );
     let begun = run_with(late, &[("traffic.0.start", "1us")]).summary.warnings;
     assert!(begun[0].contains(": 2 still sending. "), "{begun:?}");

@@ -59,7 +59,8 @@ pub(crate) fn pfc(
         ThresholdKind::Dynamic if switch.cioq.is_some() => {
             return Err(ScenarioError::new(
                 "pfc.threshold",
-                "a dynamic threshold shares a buffer, and with switch.architecture = \"cioq\" there is none",
+                "a dynamic threshold shares a buffer, and with switch.architecture = \"cioq\" \
+                 there is none",
             )
             .hint("set pfc.threshold = \"static\", or leave it out"));
         }
@@ -252,8 +253,8 @@ fn check_headroom(
     let (buffer, key) = switch.buffer_of(node);
     if let Headroom::Fixed(bytes) = pfc.headroom {
         let why = format!(
-            "{bytes} is too large for {name}, whose buffer is {buffer}: so much is kept free for each of its \
-             ports and lossless priorities, {} in all",
+            "{bytes} is too large for {name}, whose buffer is {buffer}: so much is kept free for \
+             each of its ports and lossless priorities, {} in all",
             rounded(needed)
         );
         let larger = if node.buffer.is_some() { "that switch's own buffer" } else { key };
@@ -262,9 +263,9 @@ fn check_headroom(
     }
     let mend = if longest >= WAN_DELAY {
         "a long link still delivers twice its delay times its rate after a pause; give external \
-         switches a buffer of their own that holds it (topology.external_buffer), turn PFC off on long \
-         links (topology.wan_pfc = false, or a link's `pfc`), or have it never fire there, as in \
-         the HPCC simulator (quirks.threshold_wraparound)"
+         switches a buffer of their own that holds it (topology.external_buffer), turn PFC off on \
+         long links (topology.wan_pfc = false, or a link's `pfc`), or have it never fire there, \
+         as in the HPCC simulator (quirks.threshold_wraparound)"
     } else {
         "headroom holds what each link still delivers after a pause, for each lossless \
          priority: three packets and twice the link's delay times its rate; enlarge the \
@@ -277,7 +278,7 @@ fn check_headroom(
     Err(ScenarioError::new(key, why).hint(mend))
 }
 
-/// So many bytes, rounded down to three digits.
+/// Rounds `bytes` down to three digits.
 fn rounded(bytes: u128) -> Bytes {
     let digits = bytes.checked_ilog10().unwrap_or(0);
     let step = 10_u128.pow(digits.saturating_sub(2));

@@ -130,9 +130,9 @@ pub struct RunSpec {
     pub stop: StopSpec,
     /// With "flows-done": give up at this simulated time.
     pub time_limit: Quantity<Time>,
-    /// Most samples of all probes together; an event of a trace counts as five. From the
-    /// microsecond on at which there are so many, no more are taken, and the run goes on. Beyond 32
-    /// MiB in all they go to a temporary file, up to 16 bytes for each sample.
+    /// Maximum number of samples of all probes together; an event of a trace counts as five.
+    /// Sampling stops at the first whole microsecond after the limit, and the run goes on. Samples
+    /// beyond 32 MiB go to a temporary file, up to 16 bytes each.
     pub max_samples: u64,
 }
 

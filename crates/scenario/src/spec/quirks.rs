@@ -24,7 +24,7 @@ pub struct QuirksSpec {
     /// Have hosts send ACKs while the priority that carries them is paused.
     pub acks_ignore_pause: bool,
     /// Do not acknowledge data again that arrived before; go back for any NACK, before the scheme
-    /// hears of it.
+    /// handles it.
     pub silent_duplicates: bool,
     /// Have each NIC look through all its QPs in the order of their opening, whatever their
     /// priority.

@@ -80,9 +80,9 @@ pub struct SwitchSpec {
     pub architecture: Option<Architecture>,
     /// Packet buffer that all ports share ("shared-memory").
     pub buffer: Quantity<Bytes>,
-    /// "shared-memory": a queue of a class that PFC does not protect takes no more data than so
-    /// many times what is free of the shared buffer, 2^-16 to 64; default: all that is free, of
-    /// which the thresholds of lossless classes are a share, too.
+    /// "shared-memory": limit of a queue of a class that PFC does not protect, as a multiple of the
+    /// free shared buffer, 2^-16 to 64. Default: all that is free, of which the thresholds of
+    /// lossless classes are a share, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lossy_alpha: Option<f64>,
     /// Time from the arrival of a packet to its place in a queue.
@@ -305,6 +305,7 @@ pub enum PathsKind {
 pub enum HashKind {
     /// Addresses, ports and protocol as they stand in the packet.
     FiveTuple,
-    /// The same without regard to direction: in a regular topology ACKs take the data's path back.
+    /// ECMP by a hash that is equal for both directions: in a regular topology ACKs take the data's
+    /// path back.
     Symmetric,
 }

@@ -109,8 +109,8 @@ pub struct PoissonSpec {
     /// Flow-size distribution by name, as `rocelab list workloads` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// Flow-size distribution as points [bytes, probability of at most so many], linear between;
-    /// two points of one size are a step.
+    /// Flow-size distribution as points [bytes, cumulative probability], interpolated linearly; two
+    /// points of equal size form a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
     /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
@@ -136,8 +136,8 @@ pub struct PoissonSpec {
     /// The hosts that receive, such as the hot spots of a network; a host does not send to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receivers: Option<Vec<String>>,
-    /// Split the hosts, in their order, into so many groups of equal size; each host sends within
-    /// its group.
+    /// Number of groups of equal size into which the hosts are split, in their order; each host
+    /// sends within its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<u32>,
 }
@@ -159,8 +159,8 @@ pub struct RequestResponseSpec {
     /// Flow-size distribution by name, as `rocelab list workloads` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// Flow-size distribution as points [bytes, probability of at most so many], linear between;
-    /// two points of one size are a step.
+    /// Flow-size distribution as points [bytes, cumulative probability], interpolated linearly; two
+    /// points of equal size form a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
     /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
@@ -219,7 +219,7 @@ pub struct IncastSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
-    /// The senders: a number of hosts, drawn anew for each repetition, or a list of names.
+    /// The senders: a number of hosts, drawn again for each repetition, or a list of names.
     pub senders: HostSet,
     /// The receiver; default: a host drawn at random for each repetition.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,7 +25,7 @@ pub enum Headroom {
     Auto,
     /// Three times what the cable holds, as in the HPCC simulator.
     ThreeBdp,
-    /// The same at every port.
+    /// A fixed size, equal at every port.
     Fixed(Bytes),
 }
 
@@ -105,7 +105,9 @@ macro_rules! word_or_quantity {
                 impl Visitor<'_> for WordVisitor {
                     type Value = $type;
                     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str(concat!($("\"", $word, "\" or "),+, "a quantity such as ", $example))
+                        f.write_str(concat!(
+                            $("\"", $word, "\" or "),+, "a quantity such as ", $example
+                        ))
                     }
                     fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
                         $(if text == $word {
@@ -142,11 +144,11 @@ word_or_quantity!(StopSpec, "flows-done" = FlowsDone; At(Time), "\"2ms\"");
 word_or_quantity!(Headroom, "auto" = Auto, "3bdp" = ThreeBdp; Fixed(Bytes), "\"37.5KB\"");
 word_or_quantity!(Timeout, "never" = Never; After(Time), "\"1ms\"");
 
-/// Hosts: so many, chosen at random, or these by name.
+/// Hosts: a number of them, chosen at random, or a list of names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HostSet {
-    /// So many, chosen at random by the seed.
+    /// This number of hosts, chosen at random by the seed.
     Count(u32),
     /// These; `h0..h15` and `h*` stand for several.
     Names(Vec<String>),

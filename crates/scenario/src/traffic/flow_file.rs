@@ -13,7 +13,7 @@ use units::{Bytes, Time, cancel};
 /// What a head may name, in any order.
 const COLUMNS: [&str; 10] =
     ["src", "dst", "size", "size_bytes", "start", "start_ps", "priority", "qp", "tag", "port"];
-/// What a file without one is told.
+/// The hint for a file without a header line.
 const NEEDS_HEAD: &str = "the first line is a head such as src,dst,size";
 
 /// A line of the file.
@@ -206,7 +206,7 @@ fn place_of<'a>(
     Some((head.get(field)?, row.get(field)?))
 }
 
-/// Without the place, which is told beside it.
+/// What is wrong, without the place, which the caller adds.
 fn what_is_wrong(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),

@@ -57,7 +57,7 @@ pub(super) fn incast(
 enum Senders {
     /// These; of the others one receives.
     Listed { senders: Vec<NodeId>, others: Vec<NodeId> },
-    /// So many, drawn for each incast: fewer than there are hosts.
+    /// This number of hosts, drawn for each incast; fewer than there are hosts.
     Drawn(usize),
 }
 

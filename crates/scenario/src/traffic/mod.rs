@@ -147,7 +147,7 @@ impl Entry {
         }
     }
 
-    /// The same where there must be two at least; `what` needs them.
+    /// Returns the selected hosts, of which `what` needs at least two.
     fn two_hosts_or_more(
         &self,
         names: Option<&[String]>,

@@ -41,7 +41,7 @@ pub(super) fn poisson(
 
 /// Who gets the messages.
 enum Receivers {
-    /// The others in the sender's group of so many hosts.
+    /// The other hosts of the sender's group, which has this many hosts.
     Group(usize),
     /// Those listed; by sender, its own place in the list.
     Listed(Vec<NodeId>, Vec<Option<usize>>),
@@ -160,7 +160,8 @@ impl Arrivals {
             return Ok(());
         }
         let why = format!(
-            "is so low that a message would start after the latest time, {MAX_TIME}, before `messages` are there"
+            "is so low that a message would start after the latest time, {MAX_TIME}, before \
+             `messages` are there"
         );
         Err(ScenarioError::new(entry.key("load"), why).hint("raise it, or lower `flows`"))
     }

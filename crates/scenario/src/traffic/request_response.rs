@@ -106,7 +106,8 @@ impl Partners {
             if site.inter.is_empty() && spec.inter_share > 0.0 {
                 return lacks(
                     "partner in another data centre",
-                    "a data centre ends where links have 10us or more; inter_share = 0 stays inside",
+                    "a data centre ends where links have 10us or more; inter_share = 0 stays \
+                     inside",
                 );
             }
             if site.intra.len() == 1 && spec.inter_share < 1.0 {

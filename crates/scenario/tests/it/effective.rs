@@ -203,7 +203,8 @@ fn workload_files_become_part_of_the_scenario() {
     std::fs::write(
         &path,
         "[topology]\nkind = \"star\"\nhosts = 4\nhost_rate = \"1Gbps\"\nhost_delay = \"1us\"\n\
-         [[traffic]]\nkind = \"poisson\"\nworkload_file = \"sizes.csv\"\nload = 0.5\nmessages = 9\n",
+         [[traffic]]\nkind = \"poisson\"\nworkload_file = \"sizes.csv\"\nload = 0.5\nmessages = \
+         9\n",
     )
     .unwrap();
     let scenario = scenario::load(&path).unwrap();
@@ -276,8 +277,8 @@ proptest! {
         let chars: Vec<char> = text.chars().collect();
         let at = at.min(chars.len());
         let end = (at + cut).min(chars.len());
-        let damaged: String =
-            chars[..at].iter().copied().chain(put.chars()).chain(chars[end..].iter().copied()).collect();
+        let (kept, rest) = (chars[..at].iter().copied(), chars[end..].iter().copied());
+        let damaged: String = kept.chain(put.chars()).chain(rest).collect();
         let _ = parse(&damaged, None, &[]);
         let truncated: String = chars[..at].iter().collect();
         let _ = parse(&truncated, None, &[]);

@@ -328,9 +328,8 @@ fn cioq_switches_must_make_sense() {
     );
     says(
         &cioq("[quirks]\nns3_ecmp_hash = true"),
-        &[
-            "switch.architecture: \"cioq\" does not go with quirks.ns3_ecmp_hash: the HPCC simulator",
-        ],
+        &["switch.architecture: \"cioq\" does not go with quirks.ns3_ecmp_hash: the HPCC \
+             simulator"],
     );
     says(
         &with("[switch]\nspeedup = 2.0"),
@@ -338,9 +337,8 @@ fn cioq_switches_must_make_sense() {
     );
     says(
         &with("[scheme]\nname = \"rcm\"\n[switch]\narchitecture = \"shared-memory\""),
-        &[
-            "switch.architecture: scheme rcm works on input queues; hint: set switch.architecture = \"cioq\"",
-        ],
+        &["switch.architecture: scheme rcm works on input queues; hint: set switch.architecture \
+             = \"cioq\""],
     );
 }
 
@@ -385,9 +383,8 @@ fn traffic_must_make_sense() {
     let few = "workload = \"WebSearch\"\nload = 1e-300\n";
     says(
         &poisson(&format!("{few}messages = 3\n")),
-        &[
-            "line 10: traffic.0.load: is so low that a message would start after the latest time, 1000000s",
-        ],
+        &["line 10: traffic.0.load: is so low that a message would start after the latest time, \
+             1000000s"],
     );
     says(
         &poisson(&format!("{few}duration = \"1ms\"\n")),
@@ -571,10 +568,9 @@ fn settings_must_make_sense() {
     says(&set("pfc.headroom", "18446744073709551615B"), &["pfc.headroom: ", "is out of range"]);
     says(
         &set("pfc.headroom", "1GB"),
-        &[
-            "pfc.headroom: 1GB is too large for s0, whose buffer is 32MB: so much is kept free for each of its \
-             ports and lossless priorities, 4GB in all; hint: lower it, enlarge switch.buffer",
-        ],
+        &["pfc.headroom: 1GB is too large for s0, whose buffer is 32MB: so much is kept free \
+             for each of its ports and lossless priorities, 4GB in all; hint: lower it, enlarge \
+             switch.buffer"],
     );
     says(
         &set("topology.host_delay", "1234us"),
@@ -656,7 +652,8 @@ fn a_scheme_that_reroutes_takes_no_spanning_trees() {
 
 #[test]
 fn sums_of_what_messages_have_fit_64_bits() {
-    let bursts = "[[traffic]]\nkind = \"incast\"\nsenders = [\"h0\"]\nreceiver = \"h1\"\nsize = \"4000GB\"\n\
+    let bursts = "[[traffic]]\nkind = \"incast\"\nsenders = [\"h0\"]\nreceiver = \"h1\"\nsize = \
+        \"4000GB\"\n\
                   repeat = 20000\nperiod = \"1us\"\n";
     says(&error(&format!("{STAR}{bursts}")), &["all messages together have more than"]);
 }
@@ -664,7 +661,8 @@ fn sums_of_what_messages_have_fit_64_bits() {
 #[test]
 fn traffic_without_a_message_is_told_from_none() {
     says(&error(STAR), &["there is no message to send", "give a [[traffic]]"]);
-    let none = "[[traffic]]\nkind = \"poisson\"\nworkload = \"WebSearch\"\nload = 0.1\nduration = \"1ns\"\n";
+    let none = "[[traffic]]\nkind = \"poisson\"\nworkload = \"WebSearch\"\nload = 0.1\nduration = \
+        \"1ns\"\n";
     says(&error(&format!("{STAR}{none}")), &["none of it has a message to send", "last longer"]);
 }
 
@@ -777,9 +775,8 @@ fn links_that_fail_and_damage() {
     says(&twice, &["failure.1.link: the link between h2 and s0 fails at 1us already"]);
     says(
         &fails("s0:h2", "1us"),
-        &[
-            "line 12: failure.0.link: s0:h2 fails at 1us and leaves h0 and h2 without a way to each other; hint",
-        ],
+        &["line 12: failure.0.link: s0:h2 fails at 1us and leaves h0 and h2 without a way to \
+             each other; hint"],
     );
     says(&set("wire.error_rate", "1.5"), &["wire.error_rate: 1.5 is no probability", "0 to 1"]);
     says(&set("wire.error_rate", "nan"), &["wire.error_rate: NaN is no probability"]);
@@ -842,14 +839,15 @@ fn links_that_are_repaired() {
         ((far, "8us", "20us"), 1, "leaf0:spine1 fails at 8us", first_down),
     ] {
         let told = format!(
-            "failure.{entry}.link: {cut} and leaves h0 and h2 without a way to each other while {other}; hint: "
+            "failure.{entry}.link: {cut} and leaves h0 and h2 without a way to each other while \
+             {other}; hint: "
         );
         says(&wrong(&[first, both]), &[&told]);
     }
-    // Those that have no part in it are not told of.
+    // Links that have no part in it are not named.
     let other = ["spine0", "spine1"].map(|spine| format!("leaf1:{spine}"));
-    let told = "failure.2.link: leaf0:spine1 fails at 20us and leaves h0 and h2 without a way to each \
-                other while leaf1:spine0 is down (5us to 50us); hint: ";
+    let told = "failure.2.link: leaf0:spine1 fails at 20us and leaves h0 and h2 without a way to \
+        each other while leaf1:spine0 is down (5us to 50us); hint: ";
     let others = [(&*other[1], "3us", "4us"), (&*other[0], "5us", "50us")];
     says(&wrong(&[others[0], others[1], (far, "20us", "30us")]), &[told]);
     let same_leaf = [("leaf1:spine1", "10us", "20us"), ("leaf0:spine1", "7us", "30us")];
@@ -927,8 +925,10 @@ fn with_links(hosts: &[&str], switches: &[&str], links: &str, to: &str, fails: &
     };
     let links: String = links.split_whitespace().map(link).collect();
     format!(
-        "[topology]\nkind = \"custom\"\nnodes = [{hosts}{switches}]\nlinks = [{links}]\n[[traffic]]\n\
-         kind = \"flows\"\nflows = [{{ src = \"h1\", dst = \"{to}\", size = \"1KB\" }}]\n[[failure]]\n\
+        "[topology]\nkind = \"custom\"\nnodes = [{hosts}{switches}]\nlinks = [{links}]\n\
+         [[traffic]]\n\
+         kind = \"flows\"\nflows = [{{ src = \"h1\", dst = \"{to}\", size = \"1KB\" }}]\n\
+         [[failure]]\n\
          link = \"{fails}\"\nat = \"1us\"\n"
     )
 }

@@ -22,13 +22,15 @@ fn read(name: &str, text: &str) -> Result<scenario::Scenario, String> {
 fn a_file_of_flows_is_the_same_as_a_list() {
     let scenario = read(
         "same",
-        "dst, src, size, start, tag, priority, qp\nh1, h0, 1KB, 2us,,,\nh2, h0, 2KB, 0ns, b, 5, q\n",
+        "dst, src, size, start, tag, priority, qp\nh1, h0, 1KB, 2us,,,\nh2, h0, 2KB, 0ns, b, 5, \
+         q\n",
     )
     .unwrap();
     let listed = "[topology]\nkind = \"star\"\nhosts = 4\nhost_rate = \"1Gbps\"\n\
                   host_delay = \"1us\"\n[[traffic]]\nkind = \"flows\"\npriority = 2\nflows = [\n\
                   { src = \"h0\", dst = \"h1\", size = \"1KB\", start = \"2us\" },\n\
-                  { src = \"h0\", dst = \"h2\", size = \"2KB\", tag = \"b\", priority = 5, qp = \"q\" }]\n";
+                  { src = \"h0\", dst = \"h2\", size = \"2KB\", tag = \"b\", priority = 5, qp = \
+                  \"q\" }]\n";
     let listed = scenario::parse(listed, None, &[]).unwrap();
     assert_eq!(scenario.messages, listed.messages);
     assert_eq!(scenario.tags, listed.tags);
@@ -77,8 +79,8 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
     says(
         "number",
         "src,dst,size_bytes\nh0,h1,many\n",
-        "line 2: size_bytes: \"many\": needs a whole number of bytes up to 4000000000000, in digits \
-         alone; hint: a column `size` has quantities such as \"1MB\"",
+        "line 2: size_bytes: \"many\": needs a whole number of bytes up to 4000000000000, in \
+         digits alone; hint: a column `size` has quantities such as \"1MB\"",
     );
     let number = |column: &str, value: &str, expected: &str| {
         says(column, &format!("src,dst,size,{column}\nh0,h1,,{value}\n"), expected);

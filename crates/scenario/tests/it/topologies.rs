@@ -30,7 +30,8 @@ fn star_and_dumbbell() {
     assert_eq!(star.network.min_host_rate(), Rate::from_gbps(25));
 
     let text = format!(
-        "kind = \"dumbbell\"\nswitches = 3\nsenders = 2\nreceivers = 2\nside_hosts = [0, 1]\n{LINKS}"
+        "kind = \"dumbbell\"\nswitches = 3\nsenders = 2\nreceivers = 2\nside_hosts = [0, 1]\n\
+         {LINKS}"
     );
     let dumbbell = build(&text).network;
     assert_eq!(peers(&dumbbell, "s0"), ["h0", "h1", "s1"]);
@@ -49,7 +50,8 @@ fn star_and_dumbbell() {
 #[test]
 fn leaf_spine_links_every_pair() {
     let text = format!(
-        "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nlinks_per_pair = 2\n{LINKS}"
+        "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nlinks_per_pair = 2\n\
+         {LINKS}"
     );
     let network = build(&text).network;
     assert_eq!(peers(&network, "leaf1"), ["h2", "h3", "spine0", "spine0", "spine1", "spine1"]);
@@ -168,8 +170,8 @@ fn what_data_centres_cannot_be() {
         (
             none,
             star,
-            "topology.wan_delay: is missing; hint: give a `wan_delay` such as \"100us\" or a `wan_length` \
-             such as \"20km\"",
+            "topology.wan_delay: is missing; hint: give a `wan_delay` such as \"100us\" or a \
+             `wan_length` such as \"20km\"",
         ),
         (short, star, "topology.wan_length: 5us is too short"),
         (&alone, star, "topology.data_centres: must be at least 2"),

@@ -219,8 +219,8 @@ fn in_a_ring_each_message_waits_for_the_part_that_it_passes_on() {
         ))
     };
     let half = ring("all-gather");
-    // The parts are of 4 bytes; computing comes between the second step and the third, which begins
-    // anew.
+    // The parts are of 4 bytes. Computing comes between the second step and the third, which begins
+    // the next repetition.
     let expected = [
         (5, 2, 4, None),
         (2, 7, 4, None),

@@ -227,8 +227,8 @@ TAB2 = Figure(
                     of_scheme("THEMIS", metric), of_scheme("DCQCN", metric), _PERCENT[metric], ""
                 ),
                 assumption=_FLOWS,
-                reason="flows drawn anew give -10 to +8 % by the seed, the published ones nearly "
-                f"the poster's value; {_ON_THEIRS}"
+                reason="flows drawn by other seeds give -10 to +8 % by the seed, the published ones "
+                f"nearly the poster's value; {_ON_THEIRS}"
                 if metric == "Inter-DC"
                 else "",
             )

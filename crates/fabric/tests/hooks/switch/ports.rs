@@ -94,7 +94,7 @@ impl Switch<Emitting> for Relay {
     }
 }
 
-/// Protects what a congestion point hears of PFC, and link control between neighbours.
+/// Protects the hook for PFC frames, and link control between neighbours.
 #[test]
 fn a_pause_is_heard_and_passed_on_by_link_control() {
     // Hosts 0 and 1, switches 2, 3, 4; the last link is slow, so 4 pauses 3, and 3 pauses 2.

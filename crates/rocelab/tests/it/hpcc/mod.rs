@@ -37,8 +37,8 @@ fn law(name: &str) -> &'static str {
         "dcqcn" => "CC_MODE 1 RATE_AI 20Mb/s RATE_HAI 200Mb/s ACK_HIGH_PRIO 1",
         "timely" => "CC_MODE 7 RATE_AI 100Mb/s RATE_HAI 500Mb/s ACK_HIGH_PRIO 1",
         "dctcp" => {
-            "CC_MODE 8 EWMA_GAIN 0.0625 RATE_AI 10Mb/s RATE_HAI 10Mb/s DCTCP_RATE_AI 615Mb/s HAS_WIN 1 \
-             VAR_WIN 1 KMAX_MAP 1 100000000000 300 KMIN_MAP 1 100000000000 300 \
+            "CC_MODE 8 EWMA_GAIN 0.0625 RATE_AI 10Mb/s RATE_HAI 10Mb/s DCTCP_RATE_AI 615Mb/s \
+             HAS_WIN 1 VAR_WIN 1 KMAX_MAP 1 100000000000 300 KMIN_MAP 1 100000000000 300 \
              PMAX_MAP 1 100000000000 1.0"
         }
         "hpcc" => {
@@ -94,8 +94,8 @@ impl Run {
              QLEN_MON_FILE out/qlen.txt QLEN_MON_START 2000000000 QLEN_MON_END 2000001000 \
              SIMULATOR_STOP_TIME 2.05 ENABLE_TRACE 0 PACKET_PAYLOAD_SIZE 1000 \
              ALPHA_RESUME_INTERVAL 1 RATE_DECREASE_INTERVAL 4 RP_TIMER 300 EWMA_GAIN 0.00390625 \
-             FAST_RECOVERY_TIMES 1 MIN_RATE 1000Mb/s L2_CHUNK_SIZE 4000 L2_ACK_INTERVAL 1 HAS_WIN 0 \
-             GLOBAL_T 1 VAR_WIN 0 FAST_REACT 0 MI_THRESH 0 MULTI_RATE 0 BUFFER_SIZE 32 \
+             FAST_RECOVERY_TIMES 1 MIN_RATE 1000Mb/s L2_CHUNK_SIZE 4000 L2_ACK_INTERVAL 1 HAS_WIN \
+             0 GLOBAL_T 1 VAR_WIN 0 FAST_REACT 0 MI_THRESH 0 MULTI_RATE 0 BUFFER_SIZE 32 \
              KMAX_MAP 1 100000000000 1600 KMIN_MAP 1 100000000000 400 PMAX_MAP 1 100000000000 0.2 \
              {} {more}",
             law(law_name)
@@ -106,7 +106,7 @@ impl Run {
         Run { experiment, result, files: directory }
     }
 
-    /// Runs it again on so many threads, with all packets of all nodes recorded.
+    /// Runs it again on `threads` threads, and records all packets of all nodes.
     pub fn again(&self, threads: usize) -> RunResult {
         let (scenario, _) = scenario_with(&self.experiment, &[]).unwrap();
         let mut records = records_of(&self.experiment);
