@@ -180,11 +180,11 @@ const fn ack_leaves(k: u64, switch: u64) -> u64 {
 
 /// The age of each switch's record in each ACK of the flow's middle.
 fn ages<S: ToyScheme>(toy: fn(&Log<Telemetry>) -> Parts<S>) -> Vec<Vec<u64>> {
-    let told = told(toy, None);
-    assert_eq!(told.len(), 600);
+    let acks = telemetry(toy, None);
+    assert_eq!(acks.len(), 600);
     (200..400)
         .map(|k| {
-            let (at, records) = &told[k as usize];
+            let (at, records) = &acks[k as usize];
             assert_eq!((*at, records.len()), (ack_leaves(k, 0), 3));
             records.iter().map(|record| at - record.time.ps()).collect()
         })
@@ -228,10 +228,10 @@ fn news_of_a_join_takes_the_way_that_is_left() {
 
     // FNCC: the next ACK that passes the switch.
     let k = (0..600).find(|k| ack_leaves(*k, 1) >= waits).expect("one does");
-    assert_eq!(heard(told(with_acks, Some(joins))), ack_leaves(k, 0));
+    assert_eq!(heard(telemetry(with_acks, Some(joins))), ack_leaves(k, 0));
 
     // HPCC: the next packet of the flow that leaves, which is the one behind the other's first.
     let next = (0..600).find(|k| leaves(*k, 1) >= waits).expect("one does");
     let late = FIRST_TAKES;
-    assert_eq!(heard(told(with_data, Some(joins))), ack_leaves(next, 0) + late);
+    assert_eq!(heard(telemetry(with_data, Some(joins))), ack_leaves(next, 0) + late);
 }
