@@ -16,6 +16,7 @@
 //! - `error`: why a run cannot be built or started.
 //! - `stream`: seeds of random streams, one for each purpose and entity.
 //! - `compat`: what the HPCC authors' ns-3 simulator does differently; values and pure functions.
+//! - `ns3`: the functions of `compat` that the crate `ns3-order` shares.
 //! - `packet`: how packets are made; the types are those of the scheme contract.
 //! - `hooks`: which optional hooks a scheme has, as types.
 //! - `network`: the description of a run; its graph, racks and messages; groups of nodes for the
@@ -44,6 +45,7 @@ mod hooks;
 mod host;
 mod mmu;
 mod network;
+pub mod ns3;
 mod observe;
 mod output;
 mod packet;

@@ -25,7 +25,7 @@ impl Clock {
 /// Returns the time that ns-3 computes. It takes seconds as a double, converts them to a 64.64-bit
 /// fixed-point number, multiplies by 10^9 and cuts. A product that should be a whole number of
 /// nanoseconds often comes out one lower.
-fn whole_nanoseconds(rate: Rate, bytes: u64) -> Time {
+pub fn whole_nanoseconds(rate: Rate, bytes: u64) -> Time {
     if rate == Rate::ZERO {
         return Time::NEVER;
     }

@@ -22,6 +22,12 @@ const SWITCH: u32 = 40;
 const PER_NODE: u64 = 6;
 const BEFORE: u64 = 2;
 
+/// Returns the first stream that a mark is drawn from in a network of `nodes` nodes, none of whose
+/// links has an error rate of its own.
+pub fn first_stream(nodes: u64) -> u64 {
+    PER_NODE * nodes + BEFORE
+}
+
 type Matrix = [[u64; 3]; 3];
 type Vector = [u64; 3];
 
@@ -52,9 +58,9 @@ fn power(a: &Matrix, mut exponent: u64, m: u64) -> Matrix {
     result
 }
 
-/// The draws of a switch.
+/// Draws, each of a stream of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct Draws {
+pub struct Draws {
     /// The state in which the next stream begins, by component.
     state: [Vector; 2],
     to_next_stream: [Matrix; 2],
@@ -65,14 +71,22 @@ impl Draws {
     /// Makes the draws of a switch. `index` is its place among the switches, `nodes` the number of
     /// nodes, `run` ns-3's run number.
     pub(crate) fn new(nodes: u64, index: u64, run: u64) -> Draws {
+        let mut draws = Draws::from_stream(first_stream(nodes), run);
+        for (state, (next, m)) in
+            draws.state.iter_mut().zip(draws.to_next_stream.iter().zip([M1, M2]))
+        {
+            *state = apply(&power(&squared(next, SWITCH, m), index, m), state, m);
+        }
+        draws
+    }
+
+    /// Makes draws of which the first is of stream `stream`. `run` is ns-3's run number.
+    pub fn from_stream(stream: u64, run: u64) -> Draws {
         let matrices = [(A1, M1), (A2, M2)];
         let to_next_stream = matrices.map(|(a, m)| squared(&a, STREAM, m));
         let begin = |component: usize| {
             let m = matrices[component].1;
-            let next = &to_next_stream[component];
-            let first = power(next, PER_NODE * nodes + BEFORE, m);
-            let apart = power(&squared(next, SWITCH, m), index, m);
-            apply(&apart, &apply(&first, &[1; 3], m), m)
+            apply(&power(&to_next_stream[component], stream, m), &[1; 3], m)
         };
         Draws {
             state: [begin(0), begin(1)],
@@ -82,21 +96,43 @@ impl Draws {
     }
 
     /// Returns the next draw, above 0 and below 1.
-    pub(crate) fn draw(&mut self) -> f64 {
-        let x = apply(&self.to_run[0], &self.state[0], M1);
-        let y = apply(&self.to_run[1], &self.state[1], M2);
-        let x = apply(&A1, &x, M1)[2];
-        let y = apply(&A2, &y, M2)[2];
+    pub fn draw(&mut self) -> f64 {
+        let number = self.numbers().draw();
         self.skip();
-        (if x > y { x - y } else { x + M1 - y }) as f64 * NORM
+        number
+    }
+
+    /// Returns the numbers of the stream that is next.
+    pub fn numbers(&self) -> Numbers {
+        Numbers {
+            x: apply(&self.to_run[0], &self.state[0], M1),
+            y: apply(&self.to_run[1], &self.state[1], M2),
+        }
     }
 
     /// Skips a stream that something else takes.
-    pub(crate) fn skip(&mut self) {
+    pub fn skip(&mut self) {
         self.state = [
             apply(&self.to_next_stream[0], &self.state[0], M1),
             apply(&self.to_next_stream[1], &self.state[1], M2),
         ];
+    }
+}
+
+/// The successive numbers of one stream.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    x: Vector,
+    y: Vector,
+}
+
+impl Numbers {
+    /// Returns the next number, above 0 and below 1.
+    pub fn draw(&mut self) -> f64 {
+        self.x = apply(&A1, &self.x, M1);
+        self.y = apply(&A2, &self.y, M2);
+        let (x, y) = (self.x[2], self.y[2]);
+        (if x > y { x - y } else { x + M1 - y }) as f64 * NORM
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Returns the 32-bit MurmurHash3 (Appleby, public domain) of three words.
 #[inline]
-pub(crate) fn murmur3(words: [u32; 3], seed: u32) -> u32 {
+pub fn murmur3(words: [u32; 3], seed: u32) -> u32 {
     let mut hash = seed;
     for word in words {
         let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
@@ -16,7 +16,7 @@ pub(crate) fn murmur3(words: [u32; 3], seed: u32) -> u32 {
 
 /// Returns the IPv4 address that the simulator gives a node: 11.x.y.1.
 #[inline]
-pub(crate) fn address(node: u32) -> u32 {
+pub fn address(node: u32) -> u32 {
     0x0b00_0001 + (node / 256) * 0x1_0000 + (node % 256) * 0x100
 }
 
