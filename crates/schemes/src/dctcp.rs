@@ -258,7 +258,10 @@ impl ReactionPoint {
                 if !first {
                     self.marked = 0;
                 }
-                self.total = self.sent.saturating_sub(begin) / self.payload + 1;
+                // A sender that went back may have sent less than is acknowledged. The simulator's
+                // unsigned numbers wrap around then.
+                let packets = self.sent.wrapping_sub(begin) / self.payload;
+                self.total = u64::from((packets as u32).wrapping_add(1));
             }
         }
     }

@@ -249,7 +249,7 @@ impl<const N: usize> Variant<N> {
             }
             Variant::Paper(_) => {}
             Variant::Ns3(rp) => {
-                rp.acknowledge(now, ack.next_expected, ack.highest_sent(), ack.meta)
+                rp.acknowledge(now, ack.next_expected, ack.highest_sent(), ack.meta);
             }
         }
     }

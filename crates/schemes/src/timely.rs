@@ -239,12 +239,19 @@ impl ReactionPoint {
         if acknowledged < self.next_update {
             return false;
         }
-        self.next_update = match self.form {
+        let next_update = match self.form {
             Form::Paper => acknowledged + params.segment.get(),
             Form::Ns3 => sent + 1,
         };
+        let last_rtt = self.last_rtt;
+        // A sender that went back may have sent less than at the last update. Then the simulator
+        // keeps both.
+        if next_update > self.next_update {
+            self.next_update = next_update;
+            self.last_rtt = Some(rtt);
+        }
         // There is nothing to compare the first round trip with.
-        let Some(last_rtt) = self.last_rtt.replace(rtt) else { return false };
+        let Some(last_rtt) = last_rtt else { return false };
         let newest = nanoseconds(rtt) - nanoseconds(last_rtt);
         let weight = params.ewma_weight;
         self.difference = (1.0 - weight) * self.difference + weight * newest;

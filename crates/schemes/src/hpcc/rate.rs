@@ -144,9 +144,16 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// Handles an ACK or NACK up to `acknowledged`. The sender has sent up to `sent`.
-    pub fn acknowledge(&mut self, now: Time, acknowledged: u64, sent: u64, records: &IntStack<N>) {
-        self.acknowledge_with(now, acknowledged, sent, records, |_| {});
+    /// Handles an ACK or NACK up to `acknowledged`. The sender has sent up to `sent`. Returns
+    /// whether the rate was computed anew.
+    pub fn acknowledge(
+        &mut self,
+        now: Time,
+        acknowledged: u64,
+        sent: u64,
+        records: &IntStack<N>,
+    ) -> bool {
+        self.acknowledge_with(now, acknowledged, sent, records, |_| {})
     }
 
     /// Like [`acknowledge`](Self::acknowledge), but calls `adjust` between measuring and computing
@@ -158,11 +165,12 @@ impl<const N: usize> ReactionPoint<N> {
         sent: u64,
         records: &IntStack<N>,
         adjust: impl FnOnce(&mut ReactionPoint<N>),
-    ) {
+    ) -> bool {
         let full = acknowledged > self.last_update;
         if !full && !self.law.fast_reaction {
-            return;
+            return false;
         }
+        let mut computed = false;
         let stale = self.records.is_stale(self.law.format, now);
         let elsewhere = self.law.format.has_path_id() && records.path() != self.records.path();
         if self.last_update == 0 || elsewhere || stale {
@@ -171,15 +179,23 @@ impl<const N: usize> ReactionPoint<N> {
         } else if records.hops() <= self.law.max_hops && self.measure(now, records, full) {
             adjust(self);
             self.react(full);
+            computed = true;
         }
         self.end_round(full, sent);
+        computed
     }
 
     /// Like [`acknowledge`](Self::acknowledge), if the switches have measured U themselves, as with
     /// PINT.
-    pub fn acknowledge_with_utilisation(&mut self, acknowledged: u64, sent: u64, utilisation: f64) {
+    pub fn acknowledge_with_utilisation(
+        &mut self,
+        acknowledged: u64,
+        sent: u64,
+        utilisation: f64,
+    ) -> bool {
         let full = acknowledged > self.last_update;
-        if self.last_update != 0 {
+        let computed = self.last_update != 0;
+        if computed {
             for track in &mut self.tracks {
                 track.utilisation = utilisation;
                 track.fresh = true;
@@ -187,6 +203,7 @@ impl<const N: usize> ReactionPoint<N> {
             self.react(full);
         }
         self.end_round(full, sent);
+        computed
     }
 
     fn end_round(&mut self, full: bool, sent: u64) {
