@@ -173,6 +173,11 @@ pub struct Record {
     pub packet: Packet,
 }
 
+/// Returns the bytes of a record.
+pub fn encode(record: &Record) -> [u8; RECORD_BYTES] {
+    layout::emit(record)
+}
+
 /// Writes a trace, buffered.
 #[derive(Debug)]
 pub struct Writer<W: Write> {

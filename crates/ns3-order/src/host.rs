@@ -1,0 +1,229 @@
+//! Hosts: what a NIC sends next, receivers, and what senders do with ACKs.
+
+use crate::event_list::{Kind, NONE};
+use crate::laws::Law;
+use crate::packets::{Packet, PacketKind};
+use crate::pint;
+use crate::simulation::{Receiver, Simulation};
+use hpcc_files::CcMode;
+use hpcc_files::packet_trace::Event;
+
+/// For this long a receiver does not repeat a NACK.
+const NACK_INTERVAL: u64 = 500_000;
+
+impl Simulation<'_> {
+    /// Lets a free NIC send an ACK or the packet of the QP whose turn it is.
+    pub(crate) fn kick_host(&mut self, index: u32) {
+        let port = &mut self.ports[index as usize];
+        if !port.acks.is_empty() && port.paused & 1 << self.settings.ack_class == 0 {
+            let packet = port.acks.pop(&self.packets).expect("it is not empty");
+            if port.traced {
+                self.trace(index, packet, Event::Dequeued, 0, 0);
+            }
+            return self.transmit(index, packet);
+        }
+        if port.table.is_empty() {
+            return;
+        }
+        match self.next_in_turn(index) {
+            Some(place) => self.send_data(index, place),
+            None => self.schedule_wake_up(index),
+        }
+    }
+
+    /// Finds the place of the QP that sends now. If the search met a finished one, all finished
+    /// ones from the first such place on leave the list.
+    fn next_in_turn(&mut self, index: u32) -> Option<usize> {
+        let now = self.events.now();
+        let port = &mut self.ports[index as usize];
+        let count = port.table.len();
+        let mut found = None;
+        let mut finished = usize::MAX;
+        let mut place = port.last % count;
+        for _ in 0..count {
+            place += 1;
+            if place == count {
+                place = 0;
+            }
+            let qp = &self.qps[port.table[place] as usize];
+            let is_open = port.paused & 1 << qp.priority == 0
+                && qp.size > qp.snd_nxt
+                && !qp.is_window_bound();
+            if is_open {
+                if qp.next_avail <= now {
+                    found = Some(place);
+                    break;
+                }
+            } else if qp.snd_una >= qp.size {
+                finished = finished.min(place);
+            }
+        }
+        if finished != usize::MAX {
+            self.purge(index, finished, &mut found);
+        }
+        found
+    }
+
+    #[cold]
+    fn purge(&mut self, index: u32, first: usize, found: &mut Option<usize>) {
+        let port = &mut self.ports[index as usize];
+        let mut kept = first;
+        for place in first..port.table.len() {
+            let flow = port.table[place];
+            let qp = &mut self.qps[flow as usize];
+            if qp.snd_una >= qp.size {
+                // The timers of DCQCN may go on.
+                if qp.ended && !matches!(qp.law, Law::Dcqcn(_)) {
+                    qp.law = Law::None;
+                }
+                continue;
+            }
+            if *found == Some(place) {
+                *found = Some(kept);
+            }
+            port.table[kept] = flow;
+            kept += 1;
+        }
+        port.table.truncate(kept);
+    }
+
+    fn schedule_wake_up(&mut self, index: u32) {
+        let port = &mut self.ports[index as usize];
+        let qps = port.table.iter().map(|&flow| &self.qps[flow as usize]);
+        let earliest = qps.filter(|qp| qp.size > qp.snd_nxt).map(|qp| qp.next_avail).min();
+        let now = self.events.now();
+        if let Some(time) = earliest
+            && time > now
+            && !self.events.is_pending(&port.wake)
+        {
+            port.wake = self.events.schedule(time - now, Kind::WakeUp, index, 0);
+        }
+    }
+
+    fn send_data(&mut self, index: u32, place: usize) {
+        let now = self.events.now();
+        let port = &mut self.ports[index as usize];
+        let flow = port.table[place];
+        port.last = place;
+        port.counters.tx_data_packets += 1;
+        let traced = port.traced;
+        let qp = &mut self.qps[flow as usize];
+        let payload = (qp.size - qp.snd_nxt).min(self.settings.payload);
+        let size = payload as u16 + self.settings.header;
+        let packet = self.packets.add(Packet {
+            flow,
+            seq: qp.snd_nxt as u32,
+            size,
+            payload: payload as u16,
+            kind: PacketKind::Data,
+            priority: qp.priority,
+            sent_at: now,
+            ..Packet::EMPTY
+        });
+        let end = qp.snd_nxt + payload;
+        if end > qp.fresh {
+            qp.resent += qp.fresh - qp.snd_nxt;
+            qp.fresh = end;
+        } else {
+            qp.resent += payload;
+        }
+        qp.snd_nxt = end;
+        qp.last_size = u32::from(size);
+        qp.next_avail = now + qp.gap(u32::from(size), qp.rate);
+        if traced {
+            let priority = qp.priority;
+            self.trace(index, packet, Event::Dequeued, priority, 0);
+        }
+        self.transmit(index, packet);
+    }
+
+    /// A host receives data: the packet becomes its ACK or NACK, or is gone.
+    pub(crate) fn receive_data(&mut self, slot: u32) {
+        let now = self.events.now();
+        let packet = self.packets.get_mut(slot);
+        let flow = &self.flows[packet.flow as usize];
+        let receiver = &mut self.connections[flow.connection as usize].receiver;
+        let is_nack = match receive_in_order(receiver, packet, &self.settings, now) {
+            Some(is_nack) => is_nack,
+            None => return self.packets.remove(slot),
+        };
+        *packet = Packet {
+            kind: if is_nack { PacketKind::Nack } else { PacketKind::Ack },
+            seq: receiver.expected,
+            size: self.settings.ack,
+            payload: 0,
+            echo: packet.marked,
+            marked: false,
+            ..*packet
+        };
+        let port = self.nic(flow.dst, flow.src, (flow.dport, flow.sport));
+        if self.ports[port as usize].traced {
+            self.trace(port, slot, Event::Enqueued, 0, 0);
+        }
+        self.ports[port as usize].acks.push(&mut self.packets, slot);
+        self.kick(port);
+    }
+
+    /// A host receives an ACK or a NACK.
+    pub(crate) fn receive_ack(&mut self, slot: u32) {
+        let packet = *self.packets.get(slot);
+        self.packets.remove(slot);
+        let connection = self.flows[packet.flow as usize].connection;
+        let flow = self.connections[connection as usize].sender;
+        if flow == NONE {
+            return;
+        }
+        let now = self.events.now();
+        let qp = &mut self.qps[flow as usize];
+        let port = qp.port;
+        qp.snd_una = qp.snd_una.max(u64::from(packet.seq));
+        if qp.snd_una >= qp.size {
+            self.end_flow(flow);
+        }
+        let qp = &mut self.qps[flow as usize];
+        if packet.kind == PacketKind::Nack {
+            qp.snd_nxt = qp.snd_una;
+        }
+        match self.settings.mode {
+            CcMode::Dcqcn => {
+                if packet.echo {
+                    self.on_mark(flow);
+                }
+            }
+            CcMode::HpccPint => {
+                let (codes, rand) = (&self.laws.codes, &mut self.rand);
+                let (seq, sent) = (packet.seq, qp.snd_nxt);
+                let reaction = pint::react(codes, &mut qp.law, seq, packet.power, sent, rand);
+                self.apply(flow, reaction);
+            }
+            CcMode::None(_) => {}
+            _ => {
+                let reaction = self.laws.react(&mut qp.law, now, &packet, qp.snd_nxt);
+                self.apply(flow, reaction);
+            }
+        }
+        self.kick(port);
+    }
+}
+
+/// Returns whether data is answered with a NACK; `None` if it is not answered.
+fn receive_in_order(
+    receiver: &mut Receiver,
+    packet: &Packet,
+    settings: &crate::settings::Settings,
+    now: u64,
+) -> Option<bool> {
+    let expected = receiver.expected;
+    if packet.seq == expected {
+        receiver.expected = expected.wrapping_add(u32::from(packet.payload));
+        let is_due = receiver.expected >= settings.ack_interval
+            || receiver.expected.is_multiple_of(settings.chunk);
+        return is_due.then_some(false);
+    }
+    if packet.seq < expected || (now < receiver.nack_time && receiver.last_nack == expected) {
+        return None;
+    }
+    receiver.nack_time = now + NACK_INTERVAL;
+    receiver.last_nack = expected;
+    Some(true)
+}
