@@ -36,7 +36,7 @@ if _typing.TYPE_CHECKING:
     from rocelab.result import Result
     from rocelab.scenario import Scenario, load
     from rocelab.simulate import Progress, run
-    from rocelab.sweeps import Sweep, sweep
+    from rocelab.sweeps import Sweep, open_sweep, sweep
     from rocelab.table import Series, Table
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "__version__",
     "load",
     "open",
+    "open_sweep",
     "plot",
     "run",
     "schema",
@@ -89,7 +90,7 @@ if not _typing.TYPE_CHECKING:
         "scenario": ("Scenario", "load"),
         "simulate": ("Progress", "run"),
         "io.open": ("open",),
-        "sweeps": ("Sweep", "sweep"),
+        "sweeps": ("Sweep", "open_sweep", "sweep"),
         "table": ("Series", "Table"),
     }
     _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

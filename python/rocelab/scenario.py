@@ -153,6 +153,11 @@ class Scenario:
         return self._checked.name
 
     @property
+    def tags(self) -> list[str]:
+        """The tags of its messages, in the order of their first use."""
+        return self._checked.tags
+
+    @property
     def checked(self) -> _rocelab.Scenario:
         """The scenario as the simulator takes it."""
         return self._checked

@@ -161,7 +161,7 @@ def test_a_combination_with_a_run_without_a_number_has_none(scenario: rocelab.Sc
     assert "In 2 of 4 runs not all flows were done" in told
     assert "slowdowns and FCTs cover 2 of 4 flows" in told
     unfinished, same = done.warnings
-    assert unfinished.startswith("2 of 4 runs, the first in runs/run.stop=50us/1: 1 of 1 flows is ")
+    assert unfinished.startswith("2 of 4 runs, the first in runs/stop=50us/1: 1 of 1 flows is ")
     assert done.doubts == [unfinished]
     assert same == "all seeds give the same: nothing here is drawn at random"
 
@@ -197,7 +197,7 @@ def test_the_directory_of_a_sweep(command: Command, random_file: Path, tmp_path:
     ]  # fmt: skip
     runs = pl.read_parquet(out / "runs.parquet")
     assert runs.schema["traffic.0.load"] == pl.Float64
-    assert runs["directory"][0] == "runs/scheme.name=hpcc,traffic.0.load=0.3/1"
+    assert runs["directory"][0] == "runs/scheme.name=hpcc,load=0.3/1"
     for place, digest in runs.select("directory", "digest").rows():
         assert rocelab.open(out / place).summary["digest"] == digest
     with (out / "runs.csv").open(newline="") as file:
@@ -366,7 +366,7 @@ def test_ctrl_c_keeps_complete_runs(tmp_path: Path, long_scenario: str) -> None:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    while not (out / "runs/run.stop=10us/1/simulator.sha256").exists():
+    while not (out / "runs/stop=10us/1/simulator.sha256").exists():
         wait_until_running(process)
     os.killpg(process.pid, signal.SIGINT)
     stdout, stderr = process.communicate(timeout=30)
@@ -374,7 +374,7 @@ def test_ctrl_c_keeps_complete_runs(tmp_path: Path, long_scenario: str) -> None:
     assert stderr.decode() == (
         f"interrupted: runs that are complete stay in {out}; the same command runs the others\n"
     )
-    assert list(made(out)) == ["runs/run.stop=10us/1"]
+    assert list(made(out)) == ["runs/stop=10us/1"]
     assert json.loads((out / "sweep.json").read_text())["partial"] is True
     before = made(out)
     rocelab.sweep(rocelab.load(path), {"run.stop": ["10us", "20us"]}, out=out)

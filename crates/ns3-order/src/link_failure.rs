@@ -54,7 +54,7 @@ impl Simulation<'_> {
         self.packets.remove(slot);
     }
 
-    /// Gives every QP a NIC anew.
+    /// Gives every QP a NIC again.
     fn redistribute(&mut self) {
         for node in 0..self.nodes.len() {
             if self.nodes[node].is_switch {

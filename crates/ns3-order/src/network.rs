@@ -134,7 +134,8 @@ pub(crate) fn time_for(rate: u64, bytes: u64) -> u64 {
 /// The rates that INT has codes for.
 pub(crate) const INT_RATES: [u64; 5] = [25, 50, 100, 200, 400];
 
-/// Makes all nodes and ports. A link has ports 2n and 2n + 1, in the order of its nodes in the file.
+/// Makes all nodes and ports. A link has ports 2n and 2n + 1, in the order of its nodes in the
+/// file.
 pub(crate) fn build(experiment: &Experiment, settings: &Settings) -> (Vec<Node>, Vec<Port>) {
     let Experiment { config, topology, traced, .. } = experiment;
     let mut nodes: Vec<Node> = topology

@@ -12,7 +12,7 @@ use hpcc_files::packet_trace::{Header, PortRate};
 use std::io;
 use units::{NodeId, Rate, Time};
 
-/// At most so many drops are listed.
+/// Maximum number of drops that are listed.
 const MAX_DROPS: usize = 1000;
 /// Time between two blocks of queue lengths, in nanoseconds.
 const BLOCK_INTERVAL: u64 = 100_000_000;

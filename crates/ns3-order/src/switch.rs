@@ -1,4 +1,5 @@
-//! Switches: their buffer, their queues, marks and stamps; and what every node does with PFC frames.
+//! Switches: their buffer, their queues, marks and stamps; and what every node does with PFC
+//! frames.
 
 use crate::event_list::NONE;
 use crate::network::{Node, Port, RESERVE};
@@ -15,7 +16,8 @@ const RESUME_OFFSET: u32 = 3072;
 /// Bytes of a PFC frame.
 const PFC_SIZE: u16 = 43;
 
-/// The threshold of a port: its share of the free buffer. Unsigned, as there: below zero it is huge.
+/// The threshold of a port: its share of the free buffer. Unsigned, as there: below zero it is
+/// huge.
 #[inline]
 fn threshold(node: &Node, port: &Port) -> u32 {
     node.shared.wrapping_sub(node.used) >> port.shift

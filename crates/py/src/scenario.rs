@@ -100,6 +100,12 @@ impl Scenario {
         &self.valid.name
     }
 
+    /// The tags of its messages, in the order of their first use.
+    #[getter]
+    fn tags(&self) -> Vec<String> {
+        self.valid.tags.clone()
+    }
+
     /// Checks that its scheme can run on its network, which it builds.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let valid = Arc::clone(&self.valid);

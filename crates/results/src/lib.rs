@@ -5,6 +5,7 @@
 //! `summary.json` holds, and the [`digest()`] says whether two runs did the same. [`MessageTable`]
 //! and [`LoadTable`] say what is asked of a network before it is run.
 
+mod by_tag;
 mod digest;
 mod drops;
 mod flows;
@@ -18,6 +19,7 @@ mod traces;
 mod unfinished;
 mod warning;
 
+pub use by_tag::{MAX_TAGS, TagStatistics, jain_of_flows, statistics_by_tag};
 pub use digest::digest;
 pub use drops::Drop;
 pub use flows::{FlowTable, UNFINISHED};

@@ -57,9 +57,16 @@ fn percentile(sorted: &[f64], percent: usize) -> f64 {
 /// between bins: a cut that would split them moves up to the next size. With 20 sizes or fewer,
 /// each size has a bin of its own. The outcome does not depend on the order of the rows.
 pub fn slowdown_statistics(flows: &FlowTable) -> SlowdownStatistics {
-    let mut done: Vec<(u64, f64)> = (0..flows.len())
-        .filter_map(|row| Some((flows.size_bytes[row], flows.slowdown(row)?)))
-        .collect();
+    slowdowns_of(flows, 0..flows.len())
+}
+
+/// The slowdowns of the flows in `rows` that completed.
+pub(crate) fn slowdowns_of(
+    flows: &FlowTable,
+    rows: impl Iterator<Item = usize>,
+) -> SlowdownStatistics {
+    let mut done: Vec<(u64, f64)> =
+        rows.filter_map(|row| Some((flows.size_bytes[row], flows.slowdown(row)?))).collect();
     if done.is_empty() {
         return SlowdownStatistics::default();
     }

@@ -1,5 +1,6 @@
 //! What `summary.json` holds.
 
+use crate::by_tag::TagStatistics;
 use crate::series::SeriesInfo;
 use crate::statistics::SlowdownStatistics;
 use crate::traces::TraceInfo;
@@ -57,10 +58,19 @@ pub struct Summary {
     /// Mean slowdown of the flows tagged `intra` over that of those tagged `inter`; `None` where
     /// there are not both.
     pub intra_inter_slowdown: Option<f64>,
+    /// The flows of each tag, by its name; empty if there are more than
+    /// [`MAX_TAGS`](crate::MAX_TAGS) tags.
+    pub by_tag: BTreeMap<String, TagStatistics>,
+    /// Jain's fairness index of the goodputs of the flows that completed, each its size over its
+    /// completion time.
+    pub jain: Option<f64>,
     /// Pause frames sent by all ports.
     pub pause_frames: u64,
     /// Time that ports had at least one class paused, summed over ports.
     pub paused_ns: u64,
+    /// `paused_ns` by the tier of the node whose ports were paused: `hosts`, `tier1` (the switches
+    /// nearest to hosts), `tier2` and so on. Ports of a host or tier that has none count 0.
+    pub paused_by_tier_ns: BTreeMap<String, u64>,
     /// Packets dropped, in any class.
     pub drops: u64,
     /// Of these, those in lossless classes; anything but 0 is an error of the set-up.

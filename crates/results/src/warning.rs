@@ -15,7 +15,7 @@ pub enum WarningKind {
     LosslessDrops,
     /// Data was sent again for nothing.
     Retransmissions,
-    /// Probes or traces lack a part of the run.
+    /// Probes, traces or the summary lack a part of the run.
     Records,
     /// A setting has another effect than one may expect, or none.
     Settings,

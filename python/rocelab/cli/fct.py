@@ -54,6 +54,10 @@ def fct(
             metavar="TAG", help="Only flows with this tag; in an fct.txt, those to this port."
         ),
     ] = None,
+    split_by_tag: Annotated[
+        bool,
+        typer.Option("--by-tag", help="Rows for each tag; in an fct.txt, for each port."),
+    ] = False,
     finished_before: Annotated[
         float, typer.Option(metavar="SECONDS", help="Only flows that finish before this time.")
     ] = 3.0,
@@ -78,12 +82,22 @@ def fct(
     They are taken as the HPCC simulator's own analysis takes them.
     """
     del old_type, old_cut
-    from rocelab.hpcc.fct import PORTS, by_data_centre, by_size, compare_by_size, select_flows
+    from rocelab.hpcc.fct import (
+        PORTS,
+        by_data_centre,
+        by_size,
+        by_tag,
+        compare_by_size,
+        select_flows,
+    )
 
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
     if kind is not None and tag is not None:
         raise ResultError("--port-type and --tag: choose one")
+    if split_by_tag and (other is not None or topology is not None):
+        named = "PATH2" if other is not None else "--topology"
+        raise ResultError(f"--by-tag and {named}: choose one")
     if not finished_before > 0:
         raise ResultError(
             f"--finished-before {finished_before:g}: must be above 0",
@@ -114,6 +128,8 @@ def fct(
             for name, file, each in zip("ab", paths, flows, strict=False)
             for row in by_data_centre(each, sites, file)
         ]
+    elif split_by_tag:
+        rows = by_tag(flows[0])
     else:
         rows = groups[0] if other is None else compare_by_size(*groups)
         _tell_unlike(rows)
@@ -149,7 +165,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
     columns = [(key, key) for key in rows[0]] if "place" in rows[0] else _columns(rows)
     lines = [[title for title, _ in columns]]
     lines += [[_cell(row[key], key) for _, key in columns] for row in rows]
-    return aligned(lines, left=0)
+    return aligned(lines, left=int("tag" in rows[0]))
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -157,7 +173,8 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     from rocelab.hpcc.fct import PERCENTILES
 
     percentiles = [f"p{percent}" for percent in PERCENTILES]
-    columns = [("%", "part")]
+    columns = [("tag", "tag")] if "tag" in rows[0] else []
+    columns += [("%", "part")]
     if "flows" in rows[0]:
         columns += [("size", "upper_bytes"), ("flows", "flows")]
         return columns + [(name, name) for name in percentiles]
@@ -172,9 +189,9 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     return columns
 
 
-def _cell(value: float | None, key: str) -> str:
+def _cell(value: float | str | None, key: str) -> str:
     if value is None:
         return "-"
-    if key.endswith("_percent"):
+    if key.endswith("_percent") and isinstance(value, float):
         return f"{value:+.1f}%"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _MAX_WARNING = 1000
 """Characters of a warning that are shown."""
+_MAX_TAGS = 12
+"""Tags that the summary of a run lists."""
+_MAX_TAG = 24
+"""Characters of a tag that are shown."""
 
 
 def show(text: str, *, end: str = "\n", flush: bool = False) -> None:
@@ -92,6 +96,7 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
         ("speed", f"{count(speed)} packet-hops/s on {threads}"),
         ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
         ("FCT slowdown", _slowdowns(summary)),
+        *_by_tag(summary),
         (
             "pauses",
             f"{summary['pause_frames']:,} frames, {duration(summary['paused_ns'] * 1000)} in all",
@@ -126,6 +131,14 @@ def _slowdowns(summary: dict[str, Any]) -> str:
     if covered := coverage(summary["flows_done"], summary["flows"]):
         told.append(f"({covered})")
     return "  ".join(told)
+
+
+def _by_tag(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """A row for each tag, if there are several and not too many of them."""
+    tags = summary["by_tag"]
+    if not 1 < len(tags) <= _MAX_TAGS:
+        return []
+    return [(f"  {printable(tag, _MAX_TAG)}", _slowdowns(one)) for tag, one in tags.items()]
 
 
 @contextmanager

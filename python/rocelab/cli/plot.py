@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,17 +12,29 @@ import typer
 from rocelab.cli.output import print_warnings, show
 from rocelab.errors import ResultError
 from rocelab.io.files import check_output_directory
+from rocelab.io.layout import SWEEP
 from rocelab.io.open import check_files, open_result
 from rocelab.io.read import leads_out
+from rocelab.sweeps import DEFAULT_METRICS, open_sweep
 
 
 def plot(
     results: Annotated[
-        list[Path], typer.Argument(metavar="DIR", help="Result directories.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="DIR", help="Result directories, or that of a sweep.", show_default=False
+        ),
     ],
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where to; default: DIR/plots, or plots for several."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Of a sweep: what to draw; repeatable; default: {', '.join(DEFAULT_METRICS)}.",
+        ),
     ] = None,
 ) -> None:
     """Draw results, several in one picture.
@@ -33,12 +46,14 @@ def plot(
     """
     from rocelab.plot.gallery import plot_all, stale_pictures, stems
 
+    if len(results) == 1 and (results[0] / SWEEP).is_file():
+        _plot_sweep(results[0], out, metric or DEFAULT_METRICS)
+        return
+    if metric:
+        raise ResultError("--metric: is for the directory of a sweep")
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
-    if out is None and len(results) == 1 and leads_out(target, results[0]):
-        raise ResultError(
-            f"{target}: leads out of the result, to {os.path.realpath(target)}",
-            hint="say where the pictures go: --out DIR",
-        )
+    if out is None and len(results) == 1:
+        _check_inside(target, results[0])
     opened = [open_result(directory) for directory in results]
     # All of it, as a picture is written before the next one's table is read.
     for result in opened:
@@ -52,3 +67,29 @@ def plot(
     print_warnings([*left_out, *stale_pictures(target, paths, stems())])
     for path in paths:
         show(str(path))
+
+
+def _plot_sweep(directory: Path, out: Path | None, names: Sequence[str]) -> None:
+    from rocelab.plot.gallery import stale_pictures
+    from rocelab.sweeps.metrics import select_metrics
+
+    target = out or directory / "plots"
+    if out is None:
+        _check_inside(target, directory)
+    done = open_sweep(directory)
+    shown = select_metrics(names, done.metrics)
+    check_output_directory(target)
+    paths = done.save_plots(shown, target)
+    if not paths:
+        raise ResultError("nothing to draw: no combination has values of these metrics")
+    print_warnings(stale_pictures(target, paths, [one.name for one in done.metrics]))
+    for path in paths:
+        show(str(path))
+
+
+def _check_inside(target: Path, directory: Path) -> None:
+    if leads_out(target, directory):
+        raise ResultError(
+            f"{target}: leads out of the result, to {os.path.realpath(target)}",
+            hint="say where the pictures go: --out DIR",
+        )

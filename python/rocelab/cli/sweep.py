@@ -19,8 +19,16 @@ from rocelab.cli.output import (
     report_kept_runs,
     show,
 )
+from rocelab.errors import ConfigError
 from rocelab.sweeps import DEFAULT_METRICS, Sweep, run_plan
-from rocelab.sweeps.grid import combinations, parse_axis
+from rocelab.sweeps.grid import parse_axis
+from rocelab.sweeps.metrics import (
+    METRICS,
+    probe_metrics,
+    select_metrics,
+    sort_rows,
+    tag_metrics,
+)
 from rocelab.sweeps.plan import Plan
 
 if TYPE_CHECKING:
@@ -35,7 +43,16 @@ def sweep(
         list[str] | None,
         typer.Option(
             metavar="KEY=V1,V2,...",
-            help="A key and its values, as --set has them; repeatable: all combinations are run.",
+            help="A key and its values, as --set has them, or a range such as 50KB..400KB/8 or "
+            "1us..1ms/4log; repeatable: all combinations are run.",
+        ),
+    ] = None,
+    zipped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--zip",
+            metavar="KEY1,KEY2,...",
+            help="Keys of --over that change together, first value with first; repeatable.",
         ),
     ] = None,
     seeds: Annotated[
@@ -51,6 +68,17 @@ def sweep(
         typer.Option(
             metavar="NAME",
             help=f"What to print and draw; repeatable; default: {', '.join(DEFAULT_METRICS)}.",
+        ),
+    ] = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Print combinations by this metric, best first."),
+    ] = None,
+    best: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="Print only the best combinations; of several metrics the Pareto front.",
         ),
     ] = None,
     jobs: Jobs = None,
@@ -71,17 +99,19 @@ def sweep(
     Runs that DIR holds already are not run again, also after Ctrl-C.
     """
     from rocelab.plot.gallery import stale_pictures
-    from rocelab.sweeps.metrics import METRICS, probe_metrics, select_metrics
 
     ignore_memory_warnings(quiet)
     base = load_scenario(scenario, settings)
-    plan = Plan(base, [parse_axis(one) for one in over or []], seeds)
-    # Before the runs, when nothing is known of the probes but their names.
+    if sort is not None and best is not None:
+        raise ConfigError("--sort and --best: choose one")
+    groups = [[key.strip() for key in one.split(",")] for one in zipped or []]
+    plan = Plan(base, [parse_axis(one) for one in over or []], seeds, groups)
+    # Before the runs, when only the names of tags and probes are known.
     probes = {probe["name"]: "" for probe in base.to_dict().get("probe", [])}
-    names = [
-        one.name
-        for one in select_metrics(metric or DEFAULT_METRICS, [*METRICS, *probe_metrics(probes)])
-    ]
+    known = [*METRICS, *tag_metrics(base.tags), *probe_metrics(probes)]
+    by = [one.strip() for one in (sort or best or "").split(",") if one.strip()]
+    # What combinations are sorted by is shown, too.
+    names = [one.name for one in select_metrics([*(metric or DEFAULT_METRICS), *by], known)]
     place = out or Path("out") / f"{base.name}-sweep"
     with report_kept_runs(f"{place}; the same command runs the others"):
         done = run_plan(plan, out=place, force=force, jobs=jobs, progress=not quiet)
@@ -90,10 +120,14 @@ def sweep(
     if not quiet:
         every = [metric.name for metric in done.metrics]
         print_warnings([*done.warnings, *stale_pictures(place / "plots", pictures, every)])
+    order = _order(done, by, only_best=best is not None)
     if as_json:
-        show(json_text(done.rows(shown)))
+        rows = done.rows(shown)
+        show(json_text([rows[at] for at in order]))
     elif not quiet:
-        show(_table(done, shown))
+        show(_table(done, shown, order))
+        if best is not None:
+            show(_best_note(done, by, len(order)))
         drawn = f", {len(pictures)} pictures in {place / 'plots'}" if pictures else ""
         runs = len(done.results)
         found = f"; {done.found} of {runs} runs were there before" if done.found else ""
@@ -101,13 +135,32 @@ def sweep(
     check_doubts(done.doubts, strict=strict, told=not quiet)
 
 
-def _table(done: Sweep, metrics: Sequence[Metric]) -> str:
-    """A line for each combination: its values, and means with their confidence intervals."""
-    rows = done.statistics.to_polars()
+def _order(done: Sweep, by: Sequence[str], *, only_best: bool) -> list[int]:
+    """The combinations that are printed, by their positions."""
+    if only_best:
+        return done.best(by)
+    if by:
+        (metric,) = select_metrics(by, done.metrics)
+        return sort_rows(done.statistics.to_polars(), metric)
+    return list(range(len(done.plan.combinations)))
+
+
+def _best_note(done: Sweep, by: Sequence[str], count: int) -> str:
+    """What the printed combinations are best in."""
+    high = {one.name: one.more_is_better for one in done.metrics}
+    words = [f"{name} ({'high' if high[name] else 'low'} is good)" for name in by]
+    total = len(done.plan.combinations)
+    front = "best by" if len(by) == 1 else "on the Pareto front of"
+    return f"\n{count} of {total} combinations, {front} {', '.join(words)}"
+
+
+def _table(done: Sweep, metrics: Sequence[Metric], order: Sequence[int]) -> str:
+    """A line for each combination of ``order``: its values, and means with their intervals."""
+    rows = done.statistics.to_polars()[list(order)]
     axes = done.plan.axes
+    chosen = [done.plan.combinations[at] for at in order]
     columns = [
-        [axis.key, *(one[number].label for one in combinations(axes))]
-        for number, axis in enumerate(axes)
+        [axis.key, *(one[number].label for one in chosen)] for number, axis in enumerate(axes)
     ]
     for metric in metrics:
         means = rows[metric.name].to_list()
@@ -120,7 +173,7 @@ def _table(done: Sweep, metrics: Sequence[Metric]) -> str:
         name = metric.name.removesuffix(f"_{metric.unit}")
         head = f"{name} ({unit})" if unit else name
         columns.append([head, *cells(scaled)])
-    counts = done.flows_done()
+    counts = [done.flows_done()[at] for at in order]
     if any(finished < flows for finished, flows in counts):
         told = [f"{finished:,} of {flows:,}" for finished, flows in counts]
         columns.append(["flows done", *told])

@@ -201,6 +201,16 @@ def by_size(flows: Sequence[Flow], *, distinct: bool = False) -> list[dict[str, 
     return groups
 
 
+def by_tag(flows: Sequence[Flow]) -> list[dict[str, Any]]:
+    """The groups of :func:`by_size` of each tag (or port), which stands first in a row."""
+    tags = sorted({flow.port for flow in flows})
+    return [
+        {"tag": tag, **group}
+        for tag in tags
+        for group in by_size([flow for flow in flows if flow.port == tag], distinct=True)
+    ]
+
+
 def compare_by_size(
     ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:

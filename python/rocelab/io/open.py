@@ -114,6 +114,9 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
     drops = _drops(stored)
     # Older ones have none.
     summary.setdefault("traces", [])
+    summary.setdefault("by_tag", {})
+    summary.setdefault("jain", None)
+    summary.setdefault("paused_by_tier_ns", {})
     if "warning_kinds" not in summary:
         add_warning_kinds(summary)
     check_values(summary_path, summary)

@@ -88,8 +88,11 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "flows_done": int,
     "slowdown": dict,
     "intra_inter_slowdown": (int, float, type(None)),
+    "by_tag": dict,
+    "jain": (int, float, type(None)),
     "pause_frames": int,
     "paused_ns": int,
+    "paused_by_tier_ns": dict,
     "drops": int,
     "lossless_drops": int,
     "lost_packets": int,
@@ -103,6 +106,16 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "warning_kinds": list,
     "unfinished": dict,
 }
+
+_TAG_KEYS: dict[str, type | tuple[type, ...]] = {
+    "flows": int,
+    "flows_done": int,
+    "slowdown": dict,
+    "goodput_bps": (int, float, type(None)),
+    "jain": (int, float, type(None)),
+}
+
+_SLOWDOWN_KEYS = dict.fromkeys(("mean", "p50", "p95", "p99"), (int, float, type(None)))
 
 _SERIES_KEYS = {"name": str, "kind": str, "unit": str, "column": str, "rows": int}
 
@@ -135,9 +148,12 @@ def check_summary(path: Path, summary: dict[str, Any]) -> None:
         _check_keys(path, entry, _TRACE_KEYS, f"traces.{number}")
         if entry["name"] not in TRACE_COLUMNS:
             raise ResultError(f"{path}: damaged: traces.{number}: no trace is {entry['name']!r}")
-    _check_keys(path, summary["slowdown"], {"bins": list}, "slowdown")
-    for number, entry in enumerate(summary["slowdown"]["bins"]):
-        _check_keys(path, entry, _BIN_KEYS, f"slowdown.bins.{number}")
+    _check_slowdown(path, summary["slowdown"], "slowdown")
+    for tag, entry in summary["by_tag"].items():
+        _check_keys(path, entry, _TAG_KEYS, f"by_tag.{tag}")
+        _check_slowdown(path, entry["slowdown"], f"by_tag.{tag}.slowdown")
+    if not all(isinstance(time, int) for time in summary["paused_by_tier_ns"].values()):
+        raise ResultError(f"{path}: damaged: paused_by_tier_ns: not all are numbers")
     if not all(isinstance(warning, str) for warning in summary["warnings"]):
         raise ResultError(f"{path}: damaged: warnings: not all are text")
     for number, entry in enumerate(summary["warning_kinds"]):
@@ -146,6 +162,12 @@ def check_summary(path: Path, summary: dict[str, Any]) -> None:
         raise ResultError(f"{path}: damaged: warning_kinds: not one for each of warnings")
     if not all(isinstance(count, int) for count in summary["unfinished"].values()):
         raise ResultError(f"{path}: damaged: unfinished: not all are numbers")
+
+
+def _check_slowdown(path: Path, slowdown: Mapping[str, Any], place: str) -> None:
+    _check_keys(path, slowdown, {**_SLOWDOWN_KEYS, "bins": list}, place)
+    for number, entry in enumerate(slowdown["bins"]):
+        _check_keys(path, entry, _BIN_KEYS, f"{place}.bins.{number}")
 
 
 def add_warning_kinds(summary: dict[str, Any]) -> None:

@@ -39,6 +39,7 @@ class Plots:
 
     fct = _of_one_result(slowdown.fct)
     tags = _of_one_result(slowdown.tags)
+    fct_by_tag = _of_one_result(slowdown.fct_by_tag)
     queue = _of_one_result(timeline.queue)
     throughput = _of_one_result(timeline.throughput)
     pauses = _of_one_result(timeline.pauses)

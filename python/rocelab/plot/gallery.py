@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 from rocelab.catalogue import probe_kinds
 from rocelab.io.names import file_name
 from rocelab.plot.labels import resolve_names
-from rocelab.plot.slowdown import fct, tags
+from rocelab.plot.slowdown import fct, fct_by_tag, tags
 from rocelab.plot.timeline import pauses, series
 from rocelab.plot.write import save
 
 if TYPE_CHECKING:
     from rocelab.result import Result
+
+_MAX_LINES = 8
+"""Tags that share a picture."""
 
 
 def plot_all(
@@ -47,6 +50,8 @@ def plot_all(
         paths += save(fct(results), directory / "fct", follow=False)
         if any(run.flows.to_polars()["tag"].n_unique() > 1 for run in runs):
             paths += save(tags(results), directory / "tags", follow=False)
+            if len(runs) == 1 and _has_sizes_by_tag(runs[0]):
+                paths += save(fct_by_tag(runs[0]), directory / "fct-by-tag", follow=False)
     for kind in sorted({one.kind for run in runs for one in run.series.values()}):
         probed = [[len(one) for one in run.series.values() if one.kind == kind] for run in runs]
         lack(f"probe of kind {kind}", [not one for one in probed], f"{kind} is not drawn")
@@ -61,9 +66,15 @@ def plot_all(
     return paths, left_out
 
 
+def _has_sizes_by_tag(run: Result) -> bool:
+    """Whether flows of a tag have several sizes, so that slowdown by size and tag shows more."""
+    tags = run.summary["by_tag"].values()
+    return len(tags) <= _MAX_LINES and any(len(one["slowdown"]["bins"]) > 1 for one in tags)
+
+
 def stems() -> list[str]:
     """What :func:`plot_all` calls pictures."""
-    return ["fct", "tags", *probe_kinds(), "pfc"]
+    return ["fct", "tags", "fct-by-tag", *probe_kinds(), "pfc"]
 
 
 def stale_pictures(directory: Path, paths: Sequence[Path], called: Sequence[str]) -> list[str]:

@@ -67,6 +67,24 @@ def fct(results: Results) -> Figure:
     return drawn
 
 
+def fct_by_tag(result: Result) -> Figure:
+    """FCT slowdown by flow size of each tag: p50, p95 and p99, in a panel for each percentile.
+
+    Raises :class:`ResultError` if no flow completed, or if there are more than 256 tags.
+    """
+    (run,), (name,) = resolve_names([result])
+    by_tag = run.summary["by_tag"]
+    lists = [(tag, one["slowdown"]["bins"]) for tag, one in by_tag.items()]
+    lists = [(tag, bins) for tag, bins in lists if bins]
+    if not lists:
+        raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
+    drawn = by_size(lists, [*unfinished([run], [name]), *caveats([run])])
+    with theme():
+        title(drawn.axes[0], name)
+        fit_titles(drawn, drawn.axes)
+    return drawn
+
+
 def by_size(
     lists: Sequence[tuple[str, Sequence[Bin]]],
     notes: Sequence[str] = (),

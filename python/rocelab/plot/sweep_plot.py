@@ -13,7 +13,7 @@ from rocelab.plot.footnotes import caveats
 from rocelab.plot.panels import figure, fit_titles, legend, title, y_label
 from rocelab.plot.slowdown import AXIS_LETTERS, log_values, name_places, with_room
 from rocelab.plot.theme import HEADROOM, line_style, theme
-from rocelab.sweeps.grid import Axis, Combination, Value, combinations
+from rocelab.sweeps.grid import Axis, Combination, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def plot_metric(sweep: Sweep, metric: Metric) -> Figure:
     halves = rows[f"{metric.name}_ci95"].to_list()
     known = {
         combination: (mean, half or 0.0)
-        for combination, mean, half in zip(combinations(axes), means, halves, strict=True)
+        for combination, mean, half in zip(sweep.plan.combinations, means, halves, strict=True)
         if mean is not None
     }
     if not known:

@@ -54,10 +54,12 @@ class Sweep:
     @property
     def metrics(self) -> list[Metric]:
         """The numbers that the tables have of each run."""
-        from rocelab.sweeps.metrics import METRICS, probe_metrics
+        from rocelab.sweeps.metrics import METRICS, probe_metrics, tag_metrics
 
         series = [one for result in self.results for one in result.series.values()]
-        return [*METRICS, *probe_metrics({one.name: one.unit for one in series})]
+        tags = dict.fromkeys(tag for one in self.results for tag in one.summary["by_tag"])
+        probes = {one.name: one.unit for one in series}
+        return [*METRICS, *tag_metrics(tags), *probe_metrics(probes)]
 
     def _runs(self) -> pl.DataFrame:
         import polars as pl
@@ -112,7 +114,7 @@ class Sweep:
         """A column for each key. The value of each combination is repeated ``times`` times."""
         import polars as pl
 
-        combinations = grid.combinations(self.plan.axes)
+        combinations = self.plan.combinations
         columns = []
         for number, axis in enumerate(self.plan.axes):
             worth = dict(zip(axis.values, axis.column, strict=True))
@@ -153,7 +155,36 @@ class Sweep:
         seeds = len(self.plan.seeds)
         if seeds > 1 and len(outcomes) * seeds == len(self.results):
             warnings.append("all seeds give the same: nothing here is drawn at random")
-        return warnings
+        return [*warnings, *self._without_effect()]
+
+    def _without_effect(self) -> list[str]:
+        """A line for each key whose value changes no run, if keys change on their own."""
+        digests = {
+            (case.combination, case.seed): result.summary["digest"]
+            for case, result in zip(self.plan.cases, self.results, strict=True)
+        }
+        zipped = {key for group in self.plan.zipped for key in group}
+        lines = []
+        for at, axis in enumerate(self.plan.axes):
+            if len(axis.values) == 1 or axis.key in zipped:
+                continue
+            outcomes: dict[object, set[str]] = {}
+            for (values, seed), digest in digests.items():
+                rest = (values[:at], values[at + 1 :], seed)
+                outcomes.setdefault(rest, set()).add(digest)
+            if all(len(found) == 1 for found in outcomes.values()):
+                lines.append(f"{axis.key} changes nothing: its values give equal results")
+        return lines
+
+    def best(self, metrics: Sequence[str]) -> list[int]:
+        """The rows of ``statistics`` that are best by ``metrics``, best first by the first one.
+
+        With several metrics these are all rows that no other row beats or equals in all of them
+        while it beats it in one (the Pareto front). Rows without a value are left out.
+        """
+        from rocelab.sweeps.metrics import pareto, select_metrics
+
+        return pareto(self.statistics.to_polars(), select_metrics(metrics, self.metrics))
 
     def plot(self, metric: str = "slowdown_p99") -> Figure:
         """A metric, by its column's name, against the first key whose values are numbers.
@@ -167,8 +198,21 @@ class Sweep:
         (one,) = select_metrics([metric], self.metrics)
         return plot_metric(self, one)
 
+    def heat_map(self, metric: str = "slowdown_p99") -> Figure:
+        """A metric over two keys whose values are numbers: one across, one up, the mean as colour.
+
+        Raises :class:`ResultError` unless exactly two keys have several values, and all of them
+        are numbers.
+        """
+        from rocelab.plot.heat_map import plot_heat_map
+        from rocelab.sweeps.metrics import select_metrics
+
+        (one,) = select_metrics([metric], self.metrics)
+        return plot_heat_map(self, one)
+
     def save_plots(self, metrics: Sequence[Metric], directory: Path) -> list[Path]:
         """Writes a picture of each of ``metrics`` that has values; returns their paths."""
+        from rocelab.plot.heat_map import fits_heat_map
         from rocelab.plot.write import save
 
         pictures: list[Path] = []
@@ -177,6 +221,9 @@ class Sweep:
             if self.plan.axes and statistics[metric.name].is_not_null().any():
                 stem = directory / file_name(metric.name)
                 pictures += save(self.plot(metric.name), stem, follow=False)
+                if fits_heat_map(self.plan):
+                    stem = directory / file_name(f"{metric.name}-map")
+                    pictures += save(self.heat_map(metric.name), stem, follow=False)
         return pictures
 
     def rows(self, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
@@ -219,6 +266,7 @@ def sweep(
     over: Mapping[str, Sequence[object]] | None = None,
     *,
     seeds: int = 1,
+    zipped: Sequence[Sequence[str]] = (),
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     jobs: int | None = None,
@@ -228,7 +276,9 @@ def sweep(
 
     ``over`` has keys as scenario files name them, and their values:
     ``{"scheme.name": ["hpcc", "dcqcn"], "traffic.0.load": [0.3, 0.5]}``. Seeds are the scenario's
-    own and those after it. All scenarios are checked before the first one is run.
+    own and those after it. All scenarios are checked before the first one is run. The text
+    ``"50KB..400KB/8"`` among the values is a range of eight. Keys of a group in ``zipped`` change
+    together: ``zipped=[("pfc.xoff", "pfc.xon")]``.
 
     ``jobs`` runs go at a time, one for each processor unless given, each on one thread. With
     ``out`` results and tables are written to that directory, each result when its run ends, and a
@@ -239,9 +289,20 @@ def sweep(
         raise TypeError(
             f"sweep takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
-    plan = Plan(scenario, grid.make_axes(over or {}), seeds)
+    plan = Plan(scenario, grid.make_axes(over or {}), seeds, zipped)
     place = None if out is None else Path(out)
     return run_plan(plan, out=place, force=force, jobs=jobs, progress=progress)
+
+
+def open_sweep(directory: str | os.PathLike[str]) -> Sweep:
+    """The sweep in ``directory``, as :func:`sweep` or ``rocelab sweep`` wrote it.
+
+    Raises :class:`ResultError` where there is none, where it is damaged, or where runs are missing.
+    """
+    from rocelab.sweeps import store
+
+    plan = store.read_plan(Path(directory))
+    return Sweep(plan, store.read_results(Path(directory), plan))
 
 
 def run_plan(

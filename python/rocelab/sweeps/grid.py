@@ -11,6 +11,7 @@ from rocelab import _toml
 from rocelab._format import parse
 from rocelab.errors import ConfigError
 from rocelab.io.names import bounded, escaped
+from rocelab.sweeps.ranges import expand
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def axis(key: str, texts: Sequence[str]) -> Axis:
         raise ConfigError(
             "seeds are not values to vary", key=key, hint="--seeds, seeds=, is theirs"
         )
-    values = tuple(Value(key, text) for text in texts)
+    values = tuple(Value(key, one) for text in texts for one in expand(key, text))
     if not values:
         raise ConfigError("no value to vary it over", key=key)
     known = set()
@@ -134,9 +135,51 @@ def check_axes(axes: Sequence[Axis]) -> None:
             raise ConfigError("is varied twice", key=key, hint="give all its values at once")
 
 
-def combinations(axes: Sequence[Axis]) -> list[Combination]:
-    """All of them; the last axis changes first."""
-    return list(product(*(one.values for one in axes)))
+def check_pairs(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:
+    """The positions of the axes that change together, group by group.
+
+    ``zipped`` has the keys of each group. Raises where a key is not varied or in two groups, or
+    where the keys of a group have different numbers of values.
+    """
+    keys = [one.key for one in axes]
+    seen: set[str] = set()
+    groups = []
+    for group in zipped:
+        for key in group:
+            if key not in keys:
+                raise ConfigError("is to be zipped, and is not varied", key=key)
+            if key in seen:
+                raise ConfigError("is zipped twice", key=key)
+            seen.add(key)
+        if len(group) < 2:
+            raise ConfigError(
+                f"zip needs two keys or more, got {', '.join(group) or 'none'}",
+                hint="such as --zip pfc.xoff,pfc.xon",
+            )
+        places = tuple(keys.index(key) for key in group)
+        counts = {axes[at].key: len(axes[at].values) for at in places}
+        if len(set(counts.values())) > 1:
+            told = ", ".join(f"{key} has {count}" for key, count in counts.items())
+            raise ConfigError(f"zipped keys need equally many values: {told}")
+        groups.append(places)
+    return groups
+
+
+def combinations(axes: Sequence[Axis], zipped: Sequence[tuple[int, ...]] = ()) -> list[Combination]:
+    """All of them; the last axis changes first. Axes at the positions of a group change together.
+
+    A group stands where its first axis does.
+    """
+    group_of = {at: group for group in zipped for at in group}
+    groups = [group_of.get(at, (at,)) for at in range(len(axes))]
+    groups = [group for at, group in enumerate(groups) if at == min(group)]
+    found = []
+    for chosen in product(*(range(len(axes[group[0]].values)) for group in groups)):
+        values: dict[int, Value] = {}
+        for group, index in zip(groups, chosen, strict=True):
+            values |= {at: axes[at].values[index] for at in group}
+        found.append(tuple(values[at] for at in range(len(axes))))
+    return found
 
 
 def name(axes: Sequence[Axis], combination: Combination) -> str:
@@ -149,11 +192,30 @@ def directory(axes: Sequence[Axis], combination: Combination) -> str:
     """The name of a directory for a combination, which no other has; empty without axes."""
     if not axes:
         return ""
-    pairs = zip(axes, combination, strict=True)
+    pairs = zip(short_keys(axes), combination, strict=True)
     # What is no letter is refused with the scenario.
-    return bounded(
-        ",".join(f"{escaped(axis.key, '')}={escaped(value.label)}" for axis, value in pairs)
-    )
+    return bounded(",".join(f"{escaped(key, '')}={escaped(value.label)}" for key, value in pairs))
+
+
+def _is_alone(end: list[str], parts: Sequence[list[str]]) -> bool:
+    return sum(other[-len(end) :] == end for other in parts) == 1
+
+
+_VAGUE = frozenset(("name", "kind", "enabled", "size", "rate", "delay", "start", "end"))
+
+
+def short_keys(axes: Sequence[Axis]) -> list[str]:
+    """The shortest ends of the keys that tell them apart: ``kmin`` for ``ecn.kmin``.
+
+    Words that say little alone, such as ``name``, keep the word before them.
+    """
+    parts = [axis.key.split(".") for axis in axes]
+    found = []
+    for key in parts:
+        ends = (key[-count:] for count in range(1, len(key) + 1))
+        alone = (end for end in ends if end[0] not in _VAGUE and _is_alone(end, parts))
+        found.append(".".join(next(alone, key)))
+    return found
 
 
 def _split(text: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rocelab._percentile import of_column
@@ -35,10 +36,14 @@ class Metric:
     read: Callable[[Result], Number]
     whole: bool = False
     """Whether it is an integer."""
+    more_is_better: bool = False
+    """Whether large values are better than small ones."""
 
 
-def _summary(name: str, title: str, unit: str = "", *, whole: bool = True) -> Metric:
-    return Metric(name, title, unit, lambda run: run.summary[name], whole)
+def _summary(
+    name: str, title: str, unit: str = "", *, whole: bool = True, more_is_better: bool = False
+) -> Metric:
+    return Metric(name, title, unit, lambda run: run.summary[name], whole, more_is_better)
 
 
 def _slowdown(statistic: str, title: str) -> Metric:
@@ -70,9 +75,19 @@ def _percentile(percent: int) -> Callable[[pl.Series], Number]:
     return lambda values: of_column(values, percent) if len(values) else None
 
 
+def _paused(tier: str, title: str) -> Metric:
+    return Metric(
+        f"{tier}_paused_ns",
+        f"Time paused, {title}",
+        "ns",
+        lambda run: run.summary["paused_by_tier_ns"].get(tier),
+        whole=True,
+    )
+
+
 METRICS: tuple[Metric, ...] = (
     _summary("flows", "Messages"),
-    _summary("flows_done", "Messages done"),
+    _summary("flows_done", "Messages done", more_is_better=True),
     _slowdown("mean", "Mean FCT slowdown"),
     _slowdown("p50", "p50 FCT slowdown"),
     _slowdown("p95", "p95 FCT slowdown"),
@@ -85,13 +100,84 @@ METRICS: tuple[Metric, ...] = (
     _summary("intra_inter_slowdown", "Slowdown intra / inter", whole=False),
     _summary("max_queue_bytes", "Longest queue", "bytes"),
     _summary("pause_frames", "PFC pauses"),
+    _summary("jain", "Jain's fairness index", whole=False, more_is_better=True),
     _summary("paused_ns", "Time paused, all ports", "ns"),
+    _paused("hosts", "ports of hosts"),
+    *(_paused(f"tier{n}", f"ports of tier {n} switches") for n in (1, 2, 3)),
     _summary("drops", "Packets dropped"),
     _summary("lossless_drops", "Lossless packets dropped"),
     _summary("lost_packets", "Packets lost on links"),
     _summary("out_of_order_packets", "Packets out of order"),
     _summary("simulated_ns", "Simulated time", "ns"),
 )
+
+_OF_TAGS: Mapping[str, tuple[str, str]] = {
+    "flows": ("Messages", ""),
+    "flows_done": ("Messages done", ""),
+    "slowdown_mean": ("Mean FCT slowdown", ""),
+    "slowdown_p50": ("p50 FCT slowdown", ""),
+    "slowdown_p95": ("p95 FCT slowdown", ""),
+    "slowdown_p99": ("p99 FCT slowdown", ""),
+    "goodput_bps": ("Goodput", "bps"),
+    "jain": ("Jain's fairness index", ""),
+}
+"""Numbers that ``summary.by_tag`` has of each tag: title and unit."""
+
+
+def tag_metrics(tags: Iterable[str]) -> list[Metric]:
+    """``TAG.flows_done``, ``TAG.slowdown_p99``, ``TAG.goodput_bps`` and so on of each tag."""
+    return [
+        Metric(
+            f"{tag}.{statistic}",
+            f"{title} of {tag}",
+            unit,
+            _of_tag(tag, statistic),
+            whole=statistic.startswith("flows"),
+            more_is_better=statistic in ("flows_done", "goodput_bps", "jain"),
+        )
+        for tag in tags
+        for statistic, (title, unit) in _OF_TAGS.items()
+    ]
+
+
+def _of_tag(tag: str, statistic: str) -> Callable[[Result], Number]:
+    def of_run(run: Result) -> Number:
+        numbers = run.summary["by_tag"].get(tag)
+        if numbers is None:
+            return None
+        slowdown = statistic.removeprefix("slowdown_")
+        value: Number = (
+            numbers[statistic] if slowdown == statistic else numbers["slowdown"][slowdown]
+        )
+        return value
+
+    return of_run
+
+
+_RECOVERED = 0.1
+"""A queue has recovered when it is at most this share of its maximum."""
+
+
+def _recovery(run: Result, name: str) -> Number:
+    """From the largest sample of a series to its first later one of at most a tenth, in ps.
+
+    None where no sample is above 0 or the series ends before.
+    """
+    import polars as pl
+
+    series = run.series.get(name)
+    if series is None:
+        return None
+    samples = series.to_polars()
+    # Of several targets the largest counts at each time.
+    highest = samples.group_by("time_ps").agg(pl.col(series.column).max()).sort("time_ps")
+    values = highest[series.column]
+    peak = values.arg_max()
+    if peak is None or not values[peak]:
+        return None
+    later = highest[peak:].filter(pl.col(series.column) <= _RECOVERED * values[peak])
+    return None if later.is_empty() else int(later["time_ps"][0] - highest["time_ps"][peak])
+
 
 _OF_SAMPLES: Mapping[str, tuple[str, Callable[[pl.Series], Number]]] = {
     "mean": ("Mean", _mean),
@@ -101,11 +187,32 @@ _OF_SAMPLES: Mapping[str, tuple[str, Callable[[pl.Series], Number]]] = {
 
 
 def probe_metrics(units: Mapping[str, str]) -> list[Metric]:
-    """``NAME.mean``, ``NAME.p99`` and ``NAME.max`` over all samples of each probe in ``units``."""
+    """The metrics of each probe in ``units``.
+
+    ``NAME.mean``, ``NAME.p99`` and ``NAME.max`` are over all samples. ``NAME.recovery_ps`` is the
+    time from the largest sample until all targets are at most a tenth of it.
+    """
     return [
-        Metric(f"{name}.{statistic}", f"{title} of {name}", unit, _of_samples(name, read))
+        metric
         for name, unit in units.items()
-        for statistic, (title, read) in _OF_SAMPLES.items()
+        for metric in (
+            *(
+                Metric(
+                    f"{name}.{statistic}",
+                    f"{title} of {name}",
+                    unit,
+                    _of_samples(name, read),
+                    more_is_better=unit == "bps",
+                )
+                for statistic, (title, read) in _OF_SAMPLES.items()
+            ),
+            Metric(
+                f"{name}.recovery_ps",
+                f"Recovery time of {name}",
+                "ps",
+                partial(_recovery, name=name),
+            ),
+        )
     ]
 
 
@@ -115,6 +222,38 @@ def _of_samples(name: str, read: Callable[[pl.Series], Number]) -> Callable[[Res
         return None if series is None else read(series.to_polars()[series.column].drop_nulls())
 
     return of_run
+
+
+def sort_rows(rows: pl.DataFrame, metric: Metric) -> list[int]:
+    """The positions of ``rows`` by the mean of ``metric``, best first; those without one last."""
+    means = rows[metric.name].to_list()
+    sign = -1 if metric.more_is_better else 1
+
+    def rank(at: int) -> tuple[bool, float]:
+        mean = means[at]
+        return mean is None, 0.0 if mean is None else sign * mean
+
+    return sorted(range(len(means)), key=rank)
+
+
+def pareto(rows: pl.DataFrame, metrics: Sequence[Metric]) -> list[int]:
+    """The positions of the ``rows`` that no other row beats, best first by the first metric.
+
+    A row beats another if it is as good in all ``metrics`` and better in one. Of a single metric
+    these are the rows with the best mean.
+    """
+    columns = [rows[metric.name].to_list() for metric in metrics]
+    signs = [-1 if metric.more_is_better else 1 for metric in metrics]
+    costs = {
+        at: tuple(sign * column[at] for sign, column in zip(signs, columns, strict=True))
+        for at in sort_rows(rows, metrics[0])
+        if all(column[at] is not None for column in columns)
+    }
+
+    def beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+        return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+    return [at for at, cost in costs.items() if not any(beats(one, cost) for one in costs.values())]
 
 
 def select_metrics(names: Iterable[str], known: Sequence[Metric]) -> list[Metric]:

@@ -38,16 +38,30 @@ class Plan:
     cases: Sequence[Case]
     """All runs: combinations in the order of the axes, of each all seeds."""
 
-    def __init__(self, scenario: Scenario, axes: Sequence[Axis], seeds: int) -> None:
+    zipped: Sequence[Sequence[str]]
+    """Groups of keys that change together."""
+    combinations: Sequence[Combination]
+    """Values of all axes, in the order in which tables have them."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        axes: Sequence[Axis],
+        seeds: int,
+        zipped: Sequence[Sequence[str]] = (),
+    ) -> None:
         """``seeds`` is how many, from the scenario's own on."""
         grid.check_axes(axes)
+        groups = grid.check_pairs(axes, zipped)
         count = check_count("seeds", seeds)
         if not axes and count == 1:
             raise ConfigError(
                 "a sweep of one run",
                 hint="vary a key with --over (over=), or the seed with --seeds",
             )
-        runs = count * prod(len(axis.values) for axis in axes)
+        paired = {at for group in groups for at in group[1:]}
+        sizes = (len(axis.values) for at, axis in enumerate(axes) if at not in paired)
+        runs = count * prod(sizes)
         if runs > MAX_RUNS:
             raise ConfigError(
                 f"{runs:,} runs are more than the {MAX_RUNS:,} that a sweep may have",
@@ -55,11 +69,13 @@ class Plan:
             )
         self.scenario = scenario
         self.axes = tuple(axes)
+        self.zipped = tuple(tuple(group) for group in zipped)
+        self.combinations = grid.combinations(axes, groups)
         first = scenario.to_dict()["run"]["seed"]
         self.seeds = range(first, first + count)
         self.cases = [
             Case(combination, seed, (Path("runs") / home / str(seed)).as_posix())
-            for combination in grid.combinations(axes)
+            for combination in self.combinations
             for home in (grid.directory(axes, combination),)
             for seed in self.seeds
         ]

@@ -7,24 +7,28 @@ other's hash goes first.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab import __version__
-from rocelab.errors import ResultError
+from rocelab.errors import ConfigError, ResultError
 from rocelab.io.files import (
     check_output_directory,
     os_errors_as_result_error,
     to_json,
     write_atomic,
 )
-from rocelab.io.layout import SWEEP
+from rocelab.io.layout import SUMMARY, SWEEP
+from rocelab.io.open import open_result
 from rocelab.io.read import read_text
 from rocelab.io.save import check_result_directory, recover, save
 from rocelab.io.write import to_parquet
+from rocelab.scenario import Scenario
 from rocelab.sweeps.cache import open_if_valid, report_rerun, simulator_hash
+from rocelab.sweeps.grid import make_axes
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -33,6 +37,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 """The layout of a sweep's directory."""
+
+_MAX_SWEEP_BYTES = 1 << 28
+"""Bytes of ``sweep.json``."""
 
 _RUNS = "runs"
 _SIMULATOR = "simulator.sha256"
@@ -107,6 +114,46 @@ def write_plan(directory: Path, plan: Plan) -> None:
     write_atomic(directory / SWEEP, to_json(_asked(plan, partial=True)), follow=False)
 
 
+def read_plan(directory: Path) -> Plan:
+    """What the sweep in ``directory`` was asked for."""
+    from rocelab.sweeps.plan import Plan
+
+    path = directory / SWEEP
+    try:
+        asked = json.loads(read_text(path, _MAX_SWEEP_BYTES))
+    except FileNotFoundError:
+        raise ResultError(f"{directory}: not a sweep of rocelab: has no {SWEEP}") from None
+    except OSError as error:
+        raise ResultError(f"{path}: cannot read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ResultError(f"{path}: damaged: {error}") from None
+    try:
+        if asked["schema"] > SCHEMA_VERSION:
+            raise ResultError(
+                f"{directory}: written by rocelab {asked['version']}, which this one cannot read",
+                hint="use a newer rocelab",
+            )
+        axes = make_axes(asked["over"])
+        scenario = Scenario(**asked["scenario"])
+        return Plan(scenario, axes, len(asked["seeds"]), asked.get("zip", []))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ResultError(f"{path}: damaged: {error}") from None
+    except ConfigError as error:
+        raise ResultError(f"{path}: {error.message}", hint=error.hint) from None
+
+
+def read_results(directory: Path, plan: Plan) -> list[Result]:
+    """The results of all runs of ``plan`` in ``directory``."""
+    homes = [directory / case.place for case in plan.cases]
+    missing = [home for home in homes if not (home / SUMMARY).is_file()]
+    if missing:
+        raise ResultError(
+            f"{directory}: {len(missing)} of {len(homes)} runs are missing, such as {missing[0]}",
+            hint="the command that began the sweep runs them",
+        )
+    return [open_result(home) for home in homes]
+
+
 def write_tables(directory: Path, sweep: Sweep) -> None:
     """Writes all that is not in the directories of the runs."""
     runs = sweep.runs.to_polars()
@@ -127,6 +174,7 @@ def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:
         "simulator": simulator_hash(),
         "partial": partial,
         "over": {axis.key: [value.data for value in axis.values] for axis in plan.axes},
+        "zip": [list(group) for group in plan.zipped],
         "seeds": list(plan.seeds),
         "scenario": plan.scenario.to_dict(),
     }

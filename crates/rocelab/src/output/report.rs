@@ -9,6 +9,7 @@ use results::{
     Cause, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
 };
 use scenario::{Message, NamedProbe, NodeKind, Scenario};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 use units::memory::collect;
@@ -224,8 +225,11 @@ fn summary(
         unfinished: Unfinished::count(flows.unfinished.iter().copied().flatten()),
         slowdown: results::slowdown_statistics(flows),
         intra_inter_slowdown: results::intra_inter_slowdown(flows),
+        by_tag: results::statistics_by_tag(flows),
+        jain: results::jain_of_flows(flows),
         pause_frames: ports.pause_frames_sent.iter().sum(),
         paused_ns: ports.paused_ps.iter().map(|paused| paused / 1000).sum(),
+        paused_by_tier_ns: paused_by_tier(scenario, ports),
         drops: ports.dropped_packets.iter().sum(),
         lost_packets: ports.lost_packets.iter().sum(),
         lossless_drops: output.lossless_drops,
@@ -235,4 +239,18 @@ fn summary(
         digest: results::digest(flows, ports),
         ..Summary::default()
     }
+}
+
+/// How long ports of each tier of nodes were paused, summed over ports.
+fn paused_by_tier(scenario: &Scenario, ports: &PortTable) -> BTreeMap<String, u64> {
+    let mut paused = BTreeMap::new();
+    for (&node, &ps) in ports.node.iter().zip(&ports.paused_ps) {
+        let node = &scenario.network.nodes[node as usize];
+        let tier = match node.kind {
+            NodeKind::Host => "hosts".to_owned(),
+            NodeKind::Switch => format!("tier{}", node.tier),
+        };
+        *paused.entry(tier).or_default() += ps / 1000;
+    }
+    paused
 }

@@ -28,11 +28,23 @@ pub(crate) fn collect(
         (Settings, host_rates),
         (Settings, beyond_target(output)),
         (Records, full(scenario, output)),
+        (Records, many_tags(flows)),
         (Records, begins_late(scenario, output)),
         (Retransmissions, sent_for_nothing(scenario, output, flows)),
     ];
     let others = all.into_iter().filter_map(|(kind, text)| Some(Warning { kind, text: text? }));
     unfinished::warning(scenario, output, flows).into_iter().chain(others).collect()
+}
+
+/// More tags than the summary has statistics of.
+fn many_tags(flows: &FlowTable) -> Option<String> {
+    let (tags, max) = (flows.tags.len(), results::MAX_TAGS);
+    (tags > max).then(|| {
+        format!(
+            "the summary has no statistics by tag: there are {tags} tags, and up to {max} have \
+             them; group flows.parquet by its column tag, or give fewer tags"
+        )
+    })
 }
 
 /// Packets that PFC should have protected, and what was too small.

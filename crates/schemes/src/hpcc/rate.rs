@@ -145,7 +145,7 @@ impl<const N: usize> ReactionPoint<N> {
     }
 
     /// Handles an ACK or NACK up to `acknowledged`. The sender has sent up to `sent`. Returns
-    /// whether the rate was computed anew.
+    /// whether the rate was computed again.
     pub fn acknowledge(
         &mut self,
         now: Time,

@@ -227,7 +227,7 @@ TAB2 = Figure(
                     of_scheme("THEMIS", metric), of_scheme("DCQCN", metric), _PERCENT[metric], ""
                 ),
                 assumption=_FLOWS,
-                reason="flows drawn by other seeds give -10 to +8 % by the seed, the published ones "
+                reason="other seeds give -10 to +8 %, the published flows "
                 f"nearly the poster's value; {_ON_THEIRS}"
                 if metric == "Inter-DC"
                 else "",

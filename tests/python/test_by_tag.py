@@ -1,0 +1,128 @@
+"""Numbers by tag: in summaries, on the terminal, in sweeps and in pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import rocelab
+from conftest import INCAST, Command, reseal
+from rocelab.sweeps.metrics import METRICS, probe_metrics, select_metrics, tag_metrics
+
+
+@pytest.fixture(scope="module")
+def result() -> rocelab.Result:
+    return rocelab.run(rocelab.Scenario.from_toml(INCAST))
+
+
+def test_the_summary_has_the_numbers_of_each_tag(result: rocelab.Result) -> None:
+    flows = result.flows.to_polars()
+    assert set(result.summary["by_tag"]) == {"incast", "victim"}
+    for tag, numbers in result.summary["by_tag"].items():
+        own = flows.filter(pl.col("tag") == tag)
+        assert numbers["flows"] == numbers["flows_done"] == len(own)
+        assert numbers["slowdown"]["mean"] == pytest.approx(own["slowdown"].mean())
+        assert numbers["slowdown"]["p99"] == own["slowdown"].max()
+        ends = own["start_ps"] + own["fct_ps"]
+        span_s = (max(ends) - min(own["start_ps"])) / 1e12
+        assert numbers["goodput_bps"] == pytest.approx(8 * sum(own["size_bytes"]) / span_s)
+        shares = list(own["size_bytes"] / own["fct_ps"])
+        jain = sum(shares) ** 2 / (len(own) * sum(share**2 for share in shares))
+        assert numbers["jain"] == pytest.approx(jain)
+
+
+def test_paused_time_by_tier_adds_up(result: rocelab.Result) -> None:
+    ports = result.ports.to_polars()
+    by_tier = result.summary["paused_by_tier_ns"]
+    assert set(by_tier) == {"hosts", "tier1"}
+    assert sum(by_tier.values()) == result.summary["paused_ns"]
+    hosts = ports.filter(pl.col("node").str.starts_with("h"))
+    assert by_tier["hosts"] == hosts["paused_ns"].sum()
+
+
+def test_run_prints_a_row_for_each_tag(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    told = command("run", "s.toml", "--out", "out", cwd=tmp_path).stdout
+    rows = {line.split()[0]: line for line in told.splitlines() if line.startswith("    ")}
+    assert set(rows) >= {"incast", "victim"}
+    assert "p99" in rows["victim"]
+
+
+def test_metrics_of_tags_are_those_of_the_summary(result: rocelab.Result) -> None:
+    metrics = {one.name: one for one in tag_metrics(["incast"])}
+    incast = result.summary["by_tag"]["incast"]
+    assert metrics["incast.slowdown_p99"].read(result) == incast["slowdown"]["p99"]
+    assert metrics["incast.goodput_bps"].read(result) == incast["goodput_bps"]
+    assert metrics["incast.flows_done"].read(result) == 3
+    (absent,) = select_metrics(["absent.jain"], tag_metrics(["absent"]))
+    assert absent.read(result) is None
+
+
+def test_recovery_ends_when_the_queue_is_a_tenth_of_its_peak(result: rocelab.Result) -> None:
+    (recovery,) = select_metrics(
+        ["bottleneck.recovery_ps"], [*METRICS, *probe_metrics({"bottleneck": "bytes"})]
+    )
+    took = recovery.read(result)
+    series = result.series["bottleneck"]
+    samples, column = series.to_polars(), series.column
+    peak = max(samples[column])
+    at = samples.filter(pl.col(column) == peak)["time_ps"][0]
+    assert isinstance(took, int)
+    assert took > 0
+    after = samples.filter(pl.col("time_ps") >= at)
+    before_end = after.filter(pl.col("time_ps") < at + took)
+    assert min(before_end[column]) > 0.1 * peak
+    end = after.filter(pl.col("time_ps") == at + took)
+    assert max(end[column]) <= 0.1 * peak
+
+
+def test_a_sweep_compares_tags(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    over = ("--over", "scheme.name=dcqcn,hpcc", "--metric")
+    options = (*over, "victim.slowdown_p99", "--json")
+    rows = json.loads(command("sweep", "s.toml", *options, cwd=tmp_path).stdout)
+    assert all(row["victim.slowdown_p99"] >= 1 for row in rows)
+    failed = command("sweep", "s.toml", *over, "victims.slowdown_p99", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "no metric 'victims.slowdown_p99'" in failed.stderr
+    assert "victim.slowdown_p99" in failed.stderr
+
+
+def test_fct_splits_by_tag(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    command("run", "s.toml", "--out", "out", "--quiet", cwd=tmp_path)
+    rows = json.loads(command("fct", "out", "--by-tag", "--json", cwd=tmp_path).stdout)
+    assert [(row["tag"], row["upper_bytes"], row["flows"]) for row in rows] == [
+        ("incast", 300_000, 3),
+        ("victim", 100_000, 1),
+    ]
+    table = command("fct", "out", "--by-tag", cwd=tmp_path).stdout
+    assert table.split()[0] == "tag"
+    failed = command("fct", "out", "out", "--by-tag", cwd=tmp_path)
+    assert (failed.returncode, failed.stderr) == (2, "error: --by-tag and PATH2: choose one\n")
+
+
+def test_the_picture_by_tag_has_a_line_for_each(result: rocelab.Result) -> None:
+    drawn = result.plot.fct_by_tag()
+    labels = {text.get_text() for legend in drawn.legends for text in legend.get_texts()}
+    labels |= {
+        text.get_text()
+        for axes in drawn.axes
+        if (legend := axes.get_legend())
+        for text in legend.get_texts()
+    }
+    assert labels >= {"incast", "victim"}
+
+
+def test_older_results_without_tags_open(tmp_path: Path, result: rocelab.Result) -> None:
+    place = result.save(tmp_path / "old")
+    path = place / "summary.json"
+    summary = json.loads(path.read_text())
+    for key in ("by_tag", "jain", "paused_by_tier_ns"):
+        del summary[key]
+    path.write_text(json.dumps(summary))
+    reseal(place)
+    assert rocelab.open(place).summary["by_tag"] == {}

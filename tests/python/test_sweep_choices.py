@@ -1,0 +1,150 @@
+"""Ranges, keys that change together, and the choice of the best combinations of a sweep."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import rocelab
+from conftest import INCAST, Command
+from rocelab.sweeps.grid import check_pairs, combinations, make_axes, short_keys
+from rocelab.sweeps.metrics import METRICS, pareto, select_metrics, sort_rows
+from rocelab.sweeps.ranges import expand
+
+
+def test_a_range_is_that_many_values() -> None:
+    assert expand("k", "50KB..400KB/8") == [f"{n}KB" for n in range(50, 401, 50)]
+    assert expand("k", "1us..1ms/4log") == ["1us", "10us", "100us", "1ms"]
+    assert expand("k", "0.3..0.9/3") == ["0.3", "0.6", "0.9"]
+    assert expand("k", "1..5/5") == ["1", "2", "3", "4", "5"]
+    # Bytes are whole, with four digits at most.
+    assert expand("k", "100B..1KB/3log") == ["100B", "316B", "1KB"]
+    assert expand("k", "h0..h15") == ["h0..h15"]
+    for text, why in (
+        ("1KB..1us/3", "units of one kind"),
+        ("1..9/1", "2 to 1000 values"),
+        ("0..9/3log", "ends above 0"),
+    ):
+        with pytest.raises(rocelab.ConfigError, match=why):
+            expand("k", text)
+
+
+def test_zipped_keys_change_together() -> None:
+    over = {
+        "pfc.xoff": ["50KB", "100KB"],
+        "scheme.name": ["none", "hpcc"],
+        "pfc.xon": ["1KB", "2KB"],
+    }
+    axes = make_axes(over)
+    groups = check_pairs(axes, [["pfc.xoff", "pfc.xon"]])
+    found = [tuple(one.label for one in values) for values in combinations(axes, groups)]
+    assert found == [
+        ("50KB", "none", "1KB"),
+        ("50KB", "hpcc", "1KB"),
+        ("100KB", "none", "2KB"),
+        ("100KB", "hpcc", "2KB"),
+    ]
+    for zipped, why in (
+        ([["pfc.xoff", "ecn.kmin"]], "ecn.kmin: is to be zipped, and is not varied"),
+        ([["pfc.xoff"]], "zip needs two keys or more"),
+        ([["pfc.xoff", "pfc.xon"], ["pfc.xon", "scheme.name"]], "pfc.xon: is zipped twice"),
+    ):
+        with pytest.raises(rocelab.ConfigError, match=why):
+            check_pairs(axes, zipped)
+    odd = make_axes({"pfc.xoff": ["50KB", "100KB"], "pfc.xon": ["1KB"]})
+    with pytest.raises(rocelab.ConfigError, match=r"pfc\.xoff has 2, pfc\.xon has 1"):
+        check_pairs(odd, [["pfc.xoff", "pfc.xon"]])
+
+
+def test_directories_have_the_shortest_names_that_tell_keys_apart() -> None:
+    axes = make_axes({"ecn.kmin": ["1KB"], "scheme.params.kmax": [1], "traffic.0.load": [0.5]})
+    assert short_keys(axes) == ["kmin", "kmax", "load"]
+    axes = make_axes({"traffic.0.load": [0.5], "traffic.1.load": [0.5], "scheme.name": ["none"]})
+    assert short_keys(axes) == ["0.load", "1.load", "scheme.name"]
+
+
+def test_the_front_has_what_no_other_beats() -> None:
+    rows = pl.DataFrame(
+        {"slowdown_p99": [1.0, 2.0, 3.0, 2.0, None], "flows_done": [1.0, 5.0, 4.0, 5.0, 9.0]}
+    )
+    slowdown, done = select_metrics(["slowdown_p99", "flows_done"], METRICS)
+    assert pareto(rows, [slowdown]) == [0]
+    assert pareto(rows, [done]) == [4]
+    assert pareto(rows, [slowdown, done]) == [0, 1, 3]
+    assert sort_rows(rows, slowdown) == [0, 1, 3, 2, 4]
+    assert sort_rows(rows, done) == [4, 1, 3, 2, 0]
+
+
+def test_a_stored_sweep_opens_with_its_numbers(tmp_path: Path) -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    over = {"pfc.xoff": ["50KB", "100KB"], "pfc.xon": ["40KB", "90KB"]}
+    zipped = [["pfc.xoff", "pfc.xon"]]
+    made_ = rocelab.sweep(scenario, over, zipped=zipped, out=tmp_path / "sweep")
+    again = rocelab.open_sweep(tmp_path / "sweep")
+    assert again.plan.zipped == (("pfc.xoff", "pfc.xon"),)
+    assert again.statistics.to_polars().equals(made_.statistics.to_polars())
+    shutil.rmtree(tmp_path / "sweep/runs/xoff=50KB,xon=40KB")
+    with pytest.raises(rocelab.ResultError, match="1 of 2 runs are missing"):
+        rocelab.open_sweep(tmp_path / "sweep")
+    with pytest.raises(rocelab.ResultError, match=r"has no sweep\.json"):
+        rocelab.open_sweep(tmp_path)
+
+
+def test_a_key_that_changes_nothing_is_named() -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    done = rocelab.sweep(
+        scenario, {"run.time_limit": ["1s", "2s"], "scheme.name": ["none", "hpcc"]}
+    )
+    told = [line for line in done.warnings if "changes nothing" in line]
+    assert told == ["run.time_limit changes nothing: its values give equal results"]
+
+
+def test_best_and_sorted_combinations(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    options = ("--over", "scheme.name=none,dcqcn,hpcc", "--quiet", "--json")
+    metric = "max_queue_bytes"
+    by_queue = json.loads(
+        command("sweep", "s.toml", *options, "--sort", metric, cwd=tmp_path).stdout
+    )
+    queues = [row[metric] for row in by_queue]
+    assert queues == sorted(queues)
+    best = json.loads(command("sweep", "s.toml", *options, "--best", metric, cwd=tmp_path).stdout)
+    assert [row["scheme.name"] for row in best] == [by_queue[0]["scheme.name"]]
+    told = command("sweep", "s.toml", *options[:2], "--best", metric, cwd=tmp_path).stdout
+    assert f"1 of 3 combinations, best by {metric} (low is good)" in told
+    failed = command("sweep", "s.toml", "--sort", metric, "--best", metric, cwd=tmp_path)
+    assert (failed.returncode, failed.stderr) == (2, "error: --sort and --best: choose one\n")
+
+
+def test_two_keys_of_numbers_have_a_map() -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    over = {"ecn.kmin": ["5KB", "20KB", "80KB"], "ecn.kmax": ["100KB", "200KB", "400KB"]}
+    done = rocelab.sweep(scenario, over)
+    drawn = done.heat_map("max_queue_bytes")
+    panel = drawn.axes[0]
+    (image,) = panel.images
+    values = image.get_array()
+    assert values is not None
+    rows = done.statistics.to_polars()
+    # Across kmin, up kmax, as the keys were given.
+    first = rows.filter((pl.col("ecn.kmin") == "80KB") & (pl.col("ecn.kmax") == "100KB"))
+    assert values[0][2] * 1000 == pytest.approx(first["max_queue_bytes"][0])
+    with pytest.raises(rocelab.ResultError, match="needs two keys"):
+        rocelab.sweep(scenario, {"ecn.kmin": ["5KB", "20KB"]}).heat_map()
+
+
+def test_plot_draws_a_stored_sweep(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    over = ("--over", "ecn.kmin=5KB..80KB/3", "--over", "ecn.kmax=100KB..400KB/3")
+    command("sweep", "s.toml", *over, "--out", "sweep", "--quiet", cwd=tmp_path)
+    told = command("plot", "sweep", "--metric", "victim.slowdown_p99", cwd=tmp_path).stdout
+    names = {Path(line).name for line in told.splitlines()}
+    stems = ("victim.slowdown_p99", "victim.slowdown_p99-map")
+    assert names == {f"{stem}.{kind}" for stem in stems for kind in ("png", "svg")}
+    failed = command("plot", "sweep/runs/kmin=5KB,kmax=100KB/1", "--metric", "drops", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert failed.stderr == "error: --metric: is for the directory of a sweep\n"
