@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from rocelab.table import Table
@@ -27,11 +28,23 @@ class Plan:
     ports: Table
     """One row for each port: messages, bytes of data and ACKs, how long it takes to send them."""
 
-    def __init__(self, scenario: Scenario, tables: tuple[_rocelab.Table, _rocelab.Table]) -> None:
-        messages, ports = tables
+    checks: dict[str, Any]
+    """Buffers and thresholds: ``packet_hops``, ``memory_bytes``, ``buffers``, ``marking``,
+    ``buffer_cycle`` and ``warnings``."""
+
+    def __init__(
+        self, scenario: Scenario, found: tuple[_rocelab.Table, _rocelab.Table, str]
+    ) -> None:
+        messages, ports, checks = found
+        self.checks = json.loads(checks)
         self.scenario = scenario
         self.messages = Table(lambda: messages)
         self.ports = Table(lambda: ports)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a run would warn about and is known before it, and what may go wrong in it."""
+        return list(self.checks["warnings"])
 
     @property
     def span_ps(self) -> int:
@@ -105,6 +118,7 @@ class Plan:
             "span_ps": self.span_ps,
             "traffic": self.by_tag().to_dicts(),
             "ports": self.by_tier().to_dicts(),
+            **self.checks,
         }
 
     def __repr__(self) -> str:

@@ -709,7 +709,7 @@ def test_what_is_no_result_says_what_it_is(command: Command, tmp_path: Path) -> 
         rocelab.open(tmp_path / "none")
     scenario = rocelab.Scenario.from_toml(INCAST)
     rocelab.sweep(scenario, {"scheme.name": ["none", "hpcc"]}, out=tmp_path / "sweep")
-    done = command("plot", "sweep", cwd=tmp_path)
+    done = command("plot", "sweep", "sweep", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "error: sweep: not a result directory: summary.json is missing\n"
@@ -731,6 +731,13 @@ def test_what_is_no_result_says_what_it_is(command: Command, tmp_path: Path) -> 
             {"bins": [{"upper_bytes": "x"}]},
             "slowdown.bins.0: has no flows, p50, p95, p99",
         ),
+        ("by_tag", {"web": 3}, "by_tag.web: not a table"),
+        (
+            "by_tag",
+            {"web": {"flows": 1, "flows_done": 1, "slowdown": {}, "goodput_bps": 1, "jain": 1}},
+            "by_tag.web.slowdown: has no bins",
+        ),
+        ("paused_by_tier_ns", {"hosts": "x"}, "paused_by_tier_ns: not all are numbers"),
         ("flows_done", "all", 'flows_done cannot be "all"'),
         ("warnings", [1], "warnings: not all are text"),
         ("warnings", ["one"], "warning_kinds: not one for each of warnings"),

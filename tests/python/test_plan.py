@@ -52,11 +52,16 @@ def test_a_plan_says_what_the_messages_are_and_what_each_port_would_send() -> No
 def test_the_command_prints_tables_or_json(command: Command, incast_file: Path) -> None:
     done = command("plan", incast_file)
     assert (done.returncode, done.stderr) == (0, "")
-    title, traffic, ports, meaning = done.stdout.split("\n\n")
+    title, traffic, times, ports, meaning, buffers, marking, run = done.stdout.split("\n\n")
     assert title == "incast: 5 hosts, 1 switch, 5 links, dcqcn"
     assert traffic.splitlines()[1].split()[:4] == ["incast", "3", "900", "KB"]
-    assert ports.splitlines()[2].endswith("at s0:h4")
-    assert meaning == "load: time to send, over the 10 us from the first message to the last\n"
+    assert times.splitlines()[1].split()[:3] == ["incast", "0", "ps"]
+    assert ports.splitlines()[2].endswith(" s0:h4")
+    assert meaning == "load: time to send, over the 10 us from the first message to the last"
+    assert buffers.splitlines()[1].startswith("tier 1           1   32 MB")
+    assert marking.splitlines()[1].split()[:2] == ["100", "Gb/s"]
+    assert run.startswith("a run: ")
+    assert max(map(len, done.stdout.splitlines())) <= 80
     as_json = command("plan", incast_file, "--set", "traffic.0.size=1KB", "--json")
     assert json.loads(as_json.stdout)["traffic"][0]["bytes"] == 3_000
 
@@ -72,3 +77,16 @@ def test_what_could_not_run_has_no_plan(command: Command, incast_file: Path) -> 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
     assert "switch.buffer" in done.stderr
+
+
+def test_plan_and_validate_warn_before_a_run(command: Command, incast_file: Path) -> None:
+    settings = ("--set", "pfc.xoff=300KB", "--set", "switch.buffer=1MB")
+    for name in ("plan", "validate"):
+        done = command(name, incast_file, *settings)
+        assert done.returncode == 0
+        (told,) = done.stderr.splitlines()
+        assert told.startswith("warning: s0: its buffer of 1MB is full before all of its 5 ingres")
+    plan = rocelab.load(incast_file, set={"pfc.xoff": "300KB", "switch.buffer": "1MB"}).plan()
+    assert len(plan.warnings) == 1
+    (row,) = plan.checks["buffers"]
+    assert row["needed_bytes"] == 5 * 300_000 + row["reserved_bytes"]

@@ -15,7 +15,7 @@ use units::{Bytes, Time, cancel};
 /// A network built for a scheme, ready to run.
 pub struct Simulation<S: Scheme> {
     pub(crate) common: Arc<RunContext<S>>,
-    devices: Vec<NodeDevice<S>>,
+    pub(crate) devices: Vec<NodeDevice<S>>,
     limits: RunLimits,
     store: Store,
 }

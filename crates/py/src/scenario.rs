@@ -113,19 +113,22 @@ impl Scenario {
         checked.map_err(|error| self.config_error(py, error))
     }
 
-    /// Its messages, and what they ask of each port of its network, which it builds.
-    fn plan(&self, py: Python<'_>) -> PyResult<(Table, Table)> {
+    /// Its messages, what they ask of each port of its network, which it builds, and buffers,
+    /// thresholds and warnings as JSON.
+    fn plan(&self, py: Python<'_>) -> PyResult<(Table, Table, String)> {
         let valid = Arc::clone(&self.valid);
         let plan = stoppable(py, move || {
             let plan = rocelab::plan(&valid)?;
-            Ok((plan.messages.to_record_batch(), plan.load.to_record_batch()))
+            Ok((plan.messages.to_record_batch(), plan.load.to_record_batch(), plan.checks))
         })?;
-        let (messages, load) = plan.map_err(|error| self.config_error(py, error))?;
+        let (messages, load, checks) = plan.map_err(|error| self.config_error(py, error))?;
         let table = |batch: Result<RecordBatch, ArrowError>| match batch {
             Ok(batch) => Ok(Table::whole(batch)),
             Err(error) => Err(simulation_error(py, error.to_string())),
         };
-        Ok((table(messages)?, table(load)?))
+        let checks = serde_json::to_string(&checks)
+            .map_err(|error| simulation_error(py, error.to_string()))?;
+        Ok((table(messages)?, table(load)?, checks))
     }
 
     /// Compares the memory that `runs` at a time of a command need with the limits of this process.

@@ -30,6 +30,7 @@ mod instantiations;
 pub mod memory;
 mod output;
 mod plan;
+mod plan_checks;
 mod recordings;
 mod setup_error;
 mod unfinished;
@@ -245,9 +246,9 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 /// # Errors
 /// As [`run`]; and where a port would need longer to send its bytes than times reach.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
-    let plan =
-        instantiations::plan(scenario, &fabric_setup::setup(scenario, &RunOptions::default()))?;
-    Plan::new(scenario, &plan)
+    let setup = fabric_setup::setup(scenario, &RunOptions::default());
+    let plan = instantiations::plan(scenario, &setup)?;
+    Plan::new(scenario, &setup, &plan)
 }
 
 /// Maximum number of threads. Each pair of threads has mailboxes of its own, so their memory grows

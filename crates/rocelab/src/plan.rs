@@ -1,8 +1,9 @@
 //! What a scenario asks of its network, before it is run.
 
 use crate::output::report::node_names;
-use fabric::PortLoad;
-use results::{LoadTable, MessageTable};
+use crate::plan_checks::plan_checks;
+use fabric::{PortLoad, Setup};
+use results::{LoadTable, MessageTable, PlanChecks};
 use scenario::{Scenario, ScenarioError};
 use std::sync::Arc;
 use units::Time;
@@ -16,12 +17,18 @@ pub struct Plan {
     pub messages: MessageTable,
     /// One row per port.
     pub load: LoadTable,
+    /// Buffers, thresholds and warnings.
+    pub checks: PlanChecks,
 }
 
 impl Plan {
     /// The tables of `plan`. Refuses a port that would need longer to send its bytes than times
     /// reach.
-    pub(crate) fn new(scenario: &Scenario, plan: &fabric::Plan) -> Result<Plan, ScenarioError> {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        setup: &Setup,
+        plan: &fabric::Plan,
+    ) -> Result<Plan, ScenarioError> {
         let (messages, nodes) = (&scenario.messages, &scenario.network.nodes);
         let names = node_names(scenario);
         let (paths, ports) = (&plan.paths, &plan.ports);
@@ -58,6 +65,7 @@ impl Plan {
                 ack_bytes: ports.iter().map(|port| port.ack_bytes).collect(),
                 busy_ps: ports.iter().map(PortLoad::busy_time).map(Time::ps).collect(),
             },
+            checks: plan_checks(scenario, setup, plan),
         })
     }
 }

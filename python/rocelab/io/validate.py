@@ -165,9 +165,10 @@ def check_summary(path: Path, summary: dict[str, Any]) -> None:
 
 
 def _check_slowdown(path: Path, slowdown: Mapping[str, Any], place: str) -> None:
-    _check_keys(path, slowdown, {**_SLOWDOWN_KEYS, "bins": list}, place)
+    _check_keys(path, slowdown, {"bins": list}, place)
     for number, entry in enumerate(slowdown["bins"]):
         _check_keys(path, entry, _BIN_KEYS, f"{place}.bins.{number}")
+    _check_keys(path, slowdown, _SLOWDOWN_KEYS, place)
 
 
 def add_warning_kinds(summary: dict[str, Any]) -> None:

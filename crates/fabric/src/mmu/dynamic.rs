@@ -58,7 +58,7 @@ impl Dynamic {
     }
 
     /// Returns how many shared bytes an ingress of `port` may use if `used` are in use.
-    fn threshold(&self, port: u16, used: u64) -> u64 {
+    pub(super) fn threshold(&self, port: u16, used: u64) -> u64 {
         share(self.free(used), self.alphas[port as usize])
     }
 

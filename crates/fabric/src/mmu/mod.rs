@@ -170,6 +170,43 @@ impl Mmu {
         self.reserved
     }
 
+    /// Returns the size of the buffer.
+    pub(crate) fn buffer_bytes(&self) -> u64 {
+        self.buffer
+    }
+
+    /// Returns the headroom of each port, for each lossless priority.
+    pub(crate) fn headroom_bytes(&self) -> &[u64] {
+        &self.headroom
+    }
+
+    /// Returns how many bytes an ingress of a port may store, above its reserve, before it pauses
+    /// its peer, if nothing else is stored. `None` if it never does.
+    pub(crate) fn pause_threshold(&self, port: u16) -> Option<u64> {
+        let protects = (0..8).any(|priority| self.is_lossless(port, priority));
+        match &self.policy {
+            _ if !protects => None,
+            Policy::Fixed(fixed) => Some(fixed.xoff()),
+            Policy::Dynamic(dynamic) if dynamic.never_fires() => None,
+            Policy::Dynamic(dynamic) => Some(dynamic.threshold(port, 0)),
+        }
+    }
+
+    /// Returns whether the threshold is fixed. Otherwise it falls as the buffer fills.
+    pub(crate) fn has_fixed_threshold(&self) -> bool {
+        matches!(self.policy, Policy::Fixed(_))
+    }
+
+    /// Returns the priorities that PFC protects, as a bit mask.
+    pub(crate) fn lossless_priorities(&self) -> u8 {
+        self.lossless
+    }
+
+    /// Returns how many ingresses PFC protects.
+    pub(crate) fn lossless_ingresses(&self) -> usize {
+        self.ingress.iter().filter(|ingress| ingress.lossless).count()
+    }
+
     /// Lets a port never pause its peer. The port should have no headroom.
     pub(crate) fn disable_pfc(&mut self, port: usize) {
         for priority in 0..8 {

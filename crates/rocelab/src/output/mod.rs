@@ -5,3 +5,5 @@ pub(crate) mod capture;
 pub(crate) mod report;
 pub(crate) mod traces;
 mod warnings;
+
+pub(crate) use warnings::in_advance as warnings_in_advance;

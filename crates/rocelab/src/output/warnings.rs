@@ -17,23 +17,37 @@ pub(crate) fn collect(
     flows: &FlowTable,
 ) -> Vec<Warning> {
     use WarningKind::{Deadlock, LosslessDrops, Records, Retransmissions, Settings};
-    let host_rates = if explicit_params { None } else { several_host_rates(scenario) };
     let all = [
         (Deadlock, deadlocked(scenario, output)),
         (LosslessDrops, dropped(scenario, output)),
-        (Settings, unprotected(scenario)),
-        (Settings, unmarked(scenario)),
-        (Settings, marks_nothing(scenario, setup)),
-        (Settings, one_threshold(scenario, setup)),
-        (Settings, host_rates),
         (Settings, beyond_target(output)),
         (Records, full(scenario, output)),
         (Records, many_tags(flows)),
         (Records, begins_late(scenario, output)),
         (Retransmissions, sent_for_nothing(scenario, output, flows)),
     ];
-    let others = all.into_iter().filter_map(|(kind, text)| Some(Warning { kind, text: text? }));
-    unfinished::warning(scenario, output, flows).into_iter().chain(others).collect()
+    let found = all.into_iter().filter_map(|(kind, text)| Some(Warning { kind, text: text? }));
+    let (doubts, others): (Vec<_>, Vec<_>) =
+        found.partition(|warning| matches!(warning.kind, Deadlock | LosslessDrops));
+    let of_settings = in_advance(scenario, explicit_params, setup)
+        .into_iter()
+        .map(|text| Warning { kind: Settings, text });
+    let first = unfinished::warning(scenario, output, flows).into_iter();
+    first.chain(doubts).chain(of_settings).chain(others).collect()
+}
+
+/// The warnings about settings that are known before the run. `explicit_params`: of the scheme's
+/// parameters none is a preset's.
+pub(crate) fn in_advance(scenario: &Scenario, explicit_params: bool, setup: &Setup) -> Vec<String> {
+    let host_rates = if explicit_params { None } else { several_host_rates(scenario) };
+    let all = [
+        unprotected(scenario),
+        unmarked(scenario),
+        marks_nothing(scenario, setup),
+        one_threshold(scenario, setup),
+        host_rates,
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// More tags than the summary has statistics of.

@@ -106,6 +106,27 @@ fn without_a_circle_nothing_is_told() {
     assert!(done == 16 && warnings.is_empty(), "{done} {warnings:?}");
 }
 
+/// The plan names the circle of which the run may make a deadlock, and no circle where the fix that
+/// the warning names is applied.
+#[test]
+fn a_plan_names_the_circle_before_the_run() {
+    let checks = |settings: &[(&str, &str)]| {
+        rocelab::plan(&crate::common::parse(RING, settings)).unwrap().checks
+    };
+    let found = checks(&[("quirks.ns3_ecmp_hash", "true")]);
+    let mut circle = found.buffer_cycle.clone();
+    circle.sort_unstable();
+    assert_eq!(circle, ["s0", "s1", "s2", "s3"]);
+    let told = &found.warnings[0];
+    assert!(told.starts_with("cyclic buffer dependency in priority 3: s"), "{told}");
+    let fix = [("routing.paths", "spanning-trees"), ("routing.trees", "1")];
+    assert!(told.contains("routing.paths = \"spanning-trees\" and routing.trees = 1"), "{told}");
+    for settings in [&fix[..], &[("pfc.enabled", "false")]] {
+        let found = checks(settings);
+        assert!(found.buffer_cycle.is_empty(), "{settings:?}: {found:?}");
+    }
+}
+
 #[test]
 fn pauses_of_several_priorities_make_no_circle() {
     let (done, told) = warnings(TWO_CLASSES, &[]);

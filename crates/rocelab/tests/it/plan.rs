@@ -123,3 +123,87 @@ fn a_port_that_needs_longer_than_times_reach_is_refused_by_plan_alone() {
     assert!(refused.starts_with("the port of s0 to h0 would send 32"), "{refused}");
     assert!(refused.contains("times go up to 1.84e7 s"), "{refused}");
 }
+
+const STAR: &str = "kind = \"star\"\nhosts = 8\nhost_rate = \"100Gbps\"\nhost_delay = \"1us\"\n";
+const TO_ONE: &str = "[[traffic]]\nkind = \"incast\"\nsenders = 7\nreceiver = \"h0\"\nsize = \
+    \"1MB\"\n";
+
+/// What a plan says of the buffers of a star under these settings.
+fn checks(settings: &[(&str, &str)]) -> results::PlanChecks {
+    let text = format!("[topology]\n{STAR}{TO_ONE}[scheme]\nname = \"none\"\n");
+    rocelab::plan(&parse(&text, settings)).unwrap().checks
+}
+
+/// Protects the buffer budget: a buffer of what the plan says holds an incast without a drop, and
+/// a warning says so where it is smaller.
+#[test]
+fn a_buffer_that_holds_all_thresholds_drops_nothing() {
+    let fixed = [("pfc.xoff", "50KB"), ("switch.buffer", "8MB")];
+    let found = checks(&fixed);
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let [row] = &found.buffers[..] else { panic!("{:?}", found.buffers) };
+    assert_eq!((row.switches, row.first.as_str(), row.lossless_ingresses), (1, "s0", 8));
+    assert_eq!((row.pause_threshold_bytes, row.is_fixed), (Some(50_000), true));
+    assert_eq!(row.reserved_bytes, 8 * row.max_headroom_bytes);
+    assert_eq!(row.needed_bytes, Some(8 * 50_000 + row.reserved_bytes));
+    let needed = row.needed_bytes.unwrap().to_string() + "B";
+    let exact = [("pfc.xoff", "50KB"), ("switch.buffer", needed.as_str())];
+    assert!(checks(&exact).warnings.is_empty());
+    let text = format!("[topology]\n{STAR}{TO_ONE}[scheme]\nname = \"none\"\n");
+    let result = run_on(&text, &exact, 1);
+    assert!(result.summary.drops == 0 && result.summary.pause_frames > 0);
+    let short = checks(&[("pfc.xoff", "500KB"), ("switch.buffer", "1MB")]);
+    let [told] = &short.warnings[..] else { panic!("{:?}", short.warnings) };
+    assert!(
+        told.starts_with("s0: its buffer of 1MB is full before all of its 8 ingresses"),
+        "{told}"
+    );
+    // The named fix.
+    let lower = told.rsplit(' ').next().unwrap().to_owned();
+    let fixed = [("pfc.xoff", lower.as_str()), ("switch.buffer", "1MB")];
+    assert!(checks(&fixed).warnings.is_empty(), "{lower}");
+}
+
+/// A dynamic threshold depends on what is free, so it needs no sum.
+#[test]
+fn a_dynamic_threshold_is_the_share_of_an_empty_buffer() {
+    let found = checks(&[("pfc.alpha", "0.125"), ("switch.buffer", "8MB")]);
+    let row = &found.buffers[0];
+    assert_eq!((row.is_fixed, row.needed_bytes), (false, None));
+    assert_eq!(row.pause_threshold_bytes, Some((8_000_000 - row.reserved_bytes) / 8));
+}
+
+/// Protects from marks that come after pauses, and from links that are asked for too much.
+#[test]
+fn late_marks_and_overload_are_known_before_the_run() {
+    let late =
+        [("scheme", "dcqcn"), ("pfc.xoff", "50KB"), ("ecn.kmin", "60KB"), ("ecn.kmax", "90KB")];
+    let told = checks(&late).warnings;
+    assert!(told.iter().any(|one| one.starts_with("PFC acts before ECN: ")), "{told:?}");
+    let early =
+        [("scheme", "dcqcn"), ("pfc.xoff", "50KB"), ("ecn.kmin", "10KB"), ("ecn.kmax", "90KB")];
+    assert!(checks(&early).warnings.is_empty(), "{:?}", checks(&early).warnings);
+    let marking = &checks(&early).marking[0];
+    assert_eq!((marking.rate_bps, marking.kmin_bytes), (100_000_000_000, 10_000));
+    let poisson = |load: f64| {
+        let text = format!(
+            "[topology]\n{STAR}[[traffic]]\nkind = \"poisson\"\nworkload = \"FB_Hadoop\"\n\
+             load = {load}\nduration = \"2ms\"\nhosts = [\"h1..h7\"]\nreceivers = [\"h0\"]\n"
+        );
+        rocelab::plan(&parse(&text, &[])).unwrap().checks.warnings
+    };
+    assert!(poisson(0.05).is_empty(), "{:?}", poisson(0.05));
+    let told = poisson(0.5);
+    assert!(told[0].starts_with("1 port is overloaded: s0 to h0 has a load of "), "{told:?}");
+}
+
+/// The packets of a plan are those of a run that sends nothing twice.
+#[test]
+fn packet_hops_are_those_of_the_run() {
+    let text = format!(
+        "[topology]\n{STAR}{TO_ONE}[scheme]\nname = \"none\"\n[pfc]\nenabled = \
+        false\n"
+    );
+    let plan = rocelab::plan(&parse(&text, &[])).unwrap();
+    assert_eq!(plan.checks.packet_hops, run_on(&text, &[], 1).summary.packet_hops);
+}

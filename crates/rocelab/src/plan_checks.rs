@@ -1,0 +1,163 @@
+//! What a scenario's buffers and thresholds come to, and what a run would warn about.
+
+use crate::memory::{self, Use};
+use crate::output::warnings_in_advance;
+use fabric::{BufferCycle, PortLoad, Setup, SwitchBuffer};
+use results::{BufferRow, MarkingRow, PlanChecks};
+use scenario::{NodeKind, Scenario};
+use std::collections::BTreeMap;
+use units::{Bytes, NodeId, Rate, Time};
+
+/// A port must carry this many messages before its load is one of a long time.
+const MIN_MESSAGES: u32 = 20;
+
+/// Buffers, thresholds and warnings of a planned run.
+pub(crate) fn plan_checks(scenario: &Scenario, setup: &Setup, plan: &fabric::Plan) -> PlanChecks {
+    let rtt = plan.paths.iter().map(|path| path.base_rtt).max().unwrap_or(Time::ZERO);
+    let name = |node: NodeId| scenario.network.name(node).to_owned();
+    let cycle = plan.cycle.as_ref();
+    let own = [
+        cycle.map(|cycle| cyclic(scenario, cycle)),
+        too_full(scenario, &plan.buffers),
+        marks_late(setup, &plan.buffers),
+        overloaded(scenario, &plan.ports),
+    ];
+    let of_run = warnings_in_advance(scenario, false, setup);
+    PlanChecks {
+        packet_hops: plan.packet_hops,
+        memory_bytes: memory::estimate(scenario, Use::Run).total(),
+        buffers: buffer_rows(scenario, &plan.buffers),
+        marking: marking_rows(scenario, setup, rtt),
+        buffer_cycle: cycle.map_or(Vec::new(), |one| one.nodes.iter().copied().map(name).collect()),
+        warnings: own.into_iter().flatten().chain(of_run).collect(),
+    }
+}
+fn buffer_rows(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Vec<BufferRow> {
+    let mut rows: Vec<BufferRow> = Vec::new();
+    for one in buffers {
+        let bytes = |bytes: Option<Bytes>| bytes.map(Bytes::get);
+        let row = BufferRow {
+            tier: scenario.network.node(one.node).tier,
+            switches: 1,
+            first: String::new(),
+            buffer_bytes: one.buffer.get(),
+            reserved_bytes: one.reserved.get(),
+            max_headroom_bytes: one.max_headroom.get(),
+            lossless_ingresses: one.lossless_ingresses,
+            pause_threshold_bytes: bytes(one.pause_threshold),
+            is_fixed: one.is_fixed,
+            needed_bytes: bytes(one.needed()),
+        };
+        let like = |other: &&mut BufferRow| {
+            let (switches, first) = (1, String::new());
+            BufferRow { switches, first, ..(**other).clone() } == row
+        };
+        match rows.iter_mut().find(like) {
+            Some(known) => known.switches += 1,
+            None => {
+                let first = scenario.network.name(one.node).to_owned();
+                rows.push(BufferRow { first, ..row });
+            }
+        }
+    }
+    rows.sort_by_key(|row| row.tier);
+    rows
+}
+
+fn marking_rows(scenario: &Scenario, setup: &Setup, rtt: Time) -> Vec<MarkingRow> {
+    let Some(ecn) = &setup.ecn else { return Vec::new() };
+    let is_switch = |node: NodeId| scenario.network.node(node).kind == NodeKind::Switch;
+    let of_switches = setup.links.iter().filter(|link| is_switch(link.a) || is_switch(link.b));
+    let rates: BTreeMap<Rate, ()> = of_switches.map(|link| (link.rate, ())).collect();
+    rates
+        .into_keys()
+        .map(|rate| {
+            let law = ecn.law_at(rate);
+            MarkingRow {
+                rate_bps: rate.bps(),
+                kmin_bytes: law.kmin.get(),
+                kmax_bytes: law.kmax.get(),
+                pmax: law.pmax,
+                bdp_bytes: rate.bytes_in(rtt).get(),
+            }
+        })
+        .collect()
+}
+
+/// A circle of links that can pause each other.
+fn cyclic(scenario: &Scenario, cycle: &BufferCycle) -> String {
+    let names: Vec<&str> = cycle.nodes.iter().map(|&node| scenario.network.name(node)).collect();
+    format!(
+        "cyclic buffer dependency in priority {}: {} -> {}: PFC can deadlock; set routing.paths = \
+         \"spanning-trees\" and routing.trees = 1, or pfc.enabled = false",
+        cycle.priority,
+        names.join(" -> "),
+        names[0]
+    )
+}
+
+/// Fixed thresholds that the buffer cannot hold at all ports at once.
+fn too_full(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Option<String> {
+    let short = |one: &&SwitchBuffer| one.needed().is_some_and(|needed| needed > one.buffer);
+    let worst = buffers.iter().filter(short).max_by_key(|one| one.needed())?;
+    let others = buffers.iter().filter(short).count() - 1;
+    let threshold = worst.pause_threshold?;
+    let also = match others {
+        0 => String::new(),
+        1 => " (and 1 switch more)".to_owned(),
+        more => format!(" (and {more} switches more)"),
+    };
+    let room = worst.buffer.get().saturating_sub(worst.reserved.get());
+    let fits = Bytes::new(room / u64::from(worst.lossless_ingresses.max(1)));
+    Some(format!(
+        "{}{also}: its buffer of {} is full before all of its {} ingresses reach pfc.xoff = \
+         {threshold}: with {} of headroom they take {}, and packets that PFC protects can be \
+         dropped; raise switch.buffer to that, or lower pfc.xoff to {fits}",
+        scenario.network.name(worst.node),
+        worst.buffer,
+        worst.lossless_ingresses,
+        worst.reserved,
+        worst.needed()?,
+    ))
+}
+
+/// A fixed threshold at which an ingress pauses its peer before its packets alone are marked.
+fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
+    let ecn = setup.ecn.as_ref()?;
+    let fixed = buffers.iter().filter(|one| one.is_fixed);
+    let threshold = fixed.filter_map(|one| one.pause_threshold).min()?;
+    let (rate, kmin) = setup
+        .links
+        .iter()
+        .map(|link| (link.rate, ecn.law_at(link.rate).kmin))
+        .max_by_key(|&(_, kmin)| kmin)?;
+    (kmin >= threshold).then(|| {
+        format!(
+            "PFC acts before ECN: an ingress pauses its peer at pfc.xoff = {threshold}, and a \
+             queue at a port of {rate} is marked from ecn.kmin = {kmin} on; raise pfc.xoff, or \
+             lower ecn.kmin and ecn.kmax"
+        )
+    })
+}
+
+/// Links that are asked for more than they carry while messages arrive.
+fn overloaded(scenario: &Scenario, ports: &[PortLoad]) -> Option<String> {
+    let starts = || scenario.messages.iter().map(|message| message.start);
+    let span = starts().max()? - starts().min()?;
+    let over =
+        || ports.iter().filter(|port| port.messages >= MIN_MESSAGES && port.busy_time() > span);
+    let worst = over().max_by_key(|port| port.busy_time())?;
+    if span == Time::ZERO {
+        return None;
+    }
+    let count = over().count();
+    let which = if count == 1 { "1 port is".to_owned() } else { format!("{count} ports are") };
+    let name = |node| scenario.network.name(node);
+    Some(format!(
+        "{which} overloaded: {} to {} has a load of {:.0} % from the first message to the last, \
+         headers and ACKs included, so queues grow as long as messages arrive; lower the load",
+        name(worst.node),
+        name(worst.peer),
+        100.0 * worst.busy_time().as_secs_f64() / span.as_secs_f64(),
+    ))
+}
