@@ -15,6 +15,7 @@ from rocelab.cli.hpcc import compare_hpcc, hpcc, validate_hpcc
 from rocelab.cli.migrate import migrate
 from rocelab.cli.plan import plan
 from rocelab.cli.plot import plot
+from rocelab.cli.report import report
 from rocelab.cli.reproduce import reproduce
 from rocelab.cli.run import run
 from rocelab.cli.sweep import sweep
@@ -41,6 +42,7 @@ app.command()(schema)
 app.command()(migrate)
 app.command("list")(list_)
 app.command()(plot)
+app.command()(report)
 app.command()(fct)
 app.command()(bench)
 app.command()(reproduce)

@@ -1,0 +1,35 @@
+"""``rocelab report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocelab.cli.output import show
+from rocelab.errors import ResultError
+
+
+def report(
+    directories: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR",
+            help="Result directories, a sweep's directory, or one of reproduced figures.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE.html", help="The file to write.")
+    ] = Path("report.html"),
+) -> None:
+    """Write a report with interactive figures, in one HTML file.
+
+    It opens from disk and loads nothing from elsewhere.
+    """
+    from rocelab.report import write_report
+
+    if out.suffix not in (".html", ".htm"):
+        raise ResultError(f"--out {out}: must end in .html")
+    show(str(write_report(directories, out)))

@@ -1,0 +1,276 @@
+"""Interactive figures of a report, as plain data for plotly."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocelab import _format
+from rocelab.catalogue import probe_kinds
+from rocelab.plot.heat_map import fits_heat_map
+from rocelab.plot.theme import COLOURS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rocelab.result import Result
+    from rocelab.sweeps import Sweep
+    from rocelab.sweeps.metrics import Metric
+
+_MAX_POINTS = 1000
+"""Points of a line. Of more samples, each point is the largest of several in a row."""
+_MAX_LINES = 16
+"""Lines of a figure."""
+_MANY_US = 2000
+"""From this time on the axis is in milliseconds."""
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_MAX_PICTURE_BYTES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure: of plotly, or a picture."""
+
+    title: str
+    text: str
+    """What it shows, in words."""
+    data: Sequence[Mapping[str, Any]] = ()
+    layout: Mapping[str, Any] | None = None
+    picture: str = ""
+    """A picture as a data URL, instead."""
+
+
+def of_results(runs: Sequence[tuple[str, Result]]) -> list[Chart]:
+    """Slowdown by size and by tag, and all series, of results with their names."""
+    found = [_slowdown_by_size(runs)]
+    if any(len(run.summary["by_tag"]) > 1 for _, run in runs):
+        found.append(_slowdown_by_tag(runs))
+    kinds = dict.fromkeys(one.kind for _, run in runs for one in run.series.values())
+    found += [_series(runs, kind) for kind in kinds]
+    return [chart for chart in found if chart.data]
+
+
+def of_sweep(sweep: Sweep, metrics: Sequence[Metric]) -> list[Chart]:
+    """Each metric over the first key, or over two keys as a heat map."""
+    rows = sweep.statistics.to_polars()
+    charts = []
+    for metric in metrics:
+        known = rows[metric.name].drop_nulls()
+        if not len(known) or not sweep.plan.axes or not any(known != known[0]):
+            continue
+        charts.append(_over_keys(sweep, metric, rows))
+        if fits_heat_map(sweep.plan):
+            charts.append(_heat_map(sweep, metric, rows))
+    return charts
+
+
+def of_pictures(directories: Sequence[Path]) -> list[Chart]:
+    """The pictures (PNG) in directories of reproduced figures."""
+    charts = []
+    for directory in directories:
+        for path in sorted(directory.rglob("*.png")):
+            if path.stat().st_size > _MAX_PICTURE_BYTES:
+                continue
+            data = base64.b64encode(path.read_bytes()).decode("ascii")
+            name = path.relative_to(directory).with_suffix("").as_posix()
+            charts.append(Chart(name, f"Figure {name}", picture=f"data:image/png;base64,{data}"))
+    return charts
+
+
+def _line(index: int, name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    turn, colour = divmod(index, len(COLOURS) - 1)
+    return {
+        "type": "scatter",
+        "name": name,
+        "line": {"color": COLOURS[colour], "dash": _DASHES[turn % len(_DASHES)], "width": 2},
+        **more,
+    }
+
+
+def _axis(title: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {"title": {"text": title}, **more}
+
+
+def _slowdown_by_size(runs: Sequence[tuple[str, Result]]) -> Chart:
+    lines = []
+    for index, (name, run) in enumerate(runs[:_MAX_LINES]):
+        bins = run.summary["slowdown"]["bins"]
+        x = [one["upper_bytes"] for one in bins]
+        hover = [f"{_plain(name)}<br>up to {_format.size(size)}" for size in x]
+        for percentile, shown in (("p50", "legendonly"), ("p99", True)):
+            lines.append(
+                _line(
+                    index,
+                    f"{name} {percentile}",
+                    x=x,
+                    y=[one[percentile] for one in bins],
+                    mode="lines+markers",
+                    visible=shown,
+                    text=hover,
+                    hovertemplate="%{text}<br>slowdown %{y:.3g}<extra></extra>",
+                )
+            )
+    layout = {
+        "xaxis": _axis("Flow size (bytes)", type="log"),
+        "yaxis": _axis("FCT slowdown", type="log"),
+    }
+    text = "FCT slowdown of each run by flow size: p99, and p50 if it is switched on."
+    return Chart("Slowdown by flow size", text, [one for one in lines if one["x"]], layout)
+
+
+def _slowdown_by_tag(runs: Sequence[tuple[str, Result]]) -> Chart:
+    bars = []
+    for index, (name, run) in enumerate(runs[:_MAX_LINES]):
+        tags = {
+            tag: one["slowdown"]
+            for tag, one in run.summary["by_tag"].items()
+            if one["slowdown"]["p99"] is not None
+        }
+        bars.append(
+            {
+                "type": "bar",
+                "name": name,
+                "x": list(tags),
+                "y": [one["p99"] for one in tags.values()],
+                "marker": {"color": COLOURS[index % (len(COLOURS) - 1)]},
+                "hovertemplate": f"{_plain(name)}<br>%{{x}}: p99 %{{y:.3g}}<extra></extra>",
+            }
+        )
+    layout = {"xaxis": _axis("", type="category"), "yaxis": _axis("p99 FCT slowdown")}
+    return Chart("Slowdown by tag", "p99 FCT slowdown of the flows of each tag.", bars, layout)
+
+
+def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
+    lines: list[dict[str, Any]] = []
+    unit, column = "", ""
+    for name, run in runs:
+        for series in run.series.values():
+            if series.kind != kind:
+                continue
+            unit, column = series.unit, series.column
+            frame = series.to_polars().drop_nulls(column)
+            for target, part in _parts(frame, run):
+                if len(lines) == _MAX_LINES:
+                    break
+                x, y = _thinned(part["time_ps"].to_list(), part[column].to_list())
+                label = " ".join(filter(None, [name if len(runs) > 1 else "", target]))
+                lines.append(_line(len(lines), label or series.name, x=x, y=y, mode="lines"))
+    largest = max((max(line["y"], default=0) for line in lines), default=0)
+    shown, scale = _format.unit(unit, largest)
+    end = max((line["x"][-1] for line in lines if line["x"]), default=0)
+    clock, per_clock = ("ms", 1e9) if end >= _MANY_US * 1e6 else ("µs", 1e6)
+    for line in lines:
+        line["x"] = [time / per_clock for time in line["x"]]
+        line["y"] = [value / scale for value in line["y"]]
+        line["hovertemplate"] = f"%{{x:.4g}} {clock}: %{{y:.4g}} {shown}"
+    title = probe_kinds()[kind].title
+    layout = {
+        "xaxis": _axis(f"Time ({clock})"),
+        "yaxis": _axis(f"{title} ({shown})" if shown else title, rangemode="tozero"),
+    }
+    return Chart(title, f"{title} over time, a line for each port or flow.", lines, layout)
+
+
+def _parts(frame: pl.DataFrame, run: Result) -> list[tuple[str, pl.DataFrame]]:
+    """The samples of each port, by node and peer, or of each flow."""
+    if "flow" in frame.columns:
+        found = frame.partition_by("flow", as_dict=True, maintain_order=True)
+        return [(f"flow {key}", part) for (key,), part in found.items()]
+    ports = run.ports.to_polars()
+    peers = dict(zip(ports.select("node", "port").iter_rows(), ports["peer"], strict=True))
+    found = frame.partition_by("node", "port", as_dict=True, maintain_order=True)
+    return [(f"{key[0]}:{peers.get(key, key[1])}", part) for key, part in found.items()]
+
+
+def _thinned(x: list[Any], y: list[Any]) -> tuple[list[Any], list[Any]]:
+    """At most ``_MAX_POINTS`` points, each the largest of those that it stands for."""
+    if len(x) <= _MAX_POINTS:
+        return x, y
+    step = -(-len(x) // _MAX_POINTS)
+    spots = [
+        max(range(at, min(at + step, len(x))), key=y.__getitem__) for at in range(0, len(x), step)
+    ]
+    return [x[at] for at in spots], [y[at] for at in spots]
+
+
+def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
+    """A metric over the first key of numbers, a line for each combination of the others."""
+    axes = sweep.plan.axes
+    several = [axis for axis in axes if len(axis.values) > 1] or list(axes)
+    across = next((axis for axis in several if axis.numbers), several[0])
+    place = axes.index(across)
+    means, halves = rows[metric.name].to_list(), rows[f"{metric.name}_ci95"].to_list()
+    unit, scale = _format.unit(metric.unit, max(one for one in means if one is not None))
+    lines: dict[str, list[tuple[str, float, float]]] = {}
+    for combination, mean, half in zip(sweep.plan.combinations, means, halves, strict=True):
+        if mean is None:
+            continue
+        others = [
+            f"{axis.key}={value.label}"
+            for axis, value in zip(axes, combination, strict=True)
+            if axis is not across and len(axis.values) > 1
+        ]
+        point = (combination[place].label, mean / scale, (half or 0) / scale)
+        lines.setdefault(", ".join(others), []).append(point)
+    numbers = across.numbers
+    data = []
+    for index, (name, points) in enumerate(lines.items()):
+        if index == _MAX_LINES:
+            break
+        if numbers:
+            points.sort(key=lambda point: numbers[point[0]])
+        labels, y, bars = ([point[at] for point in points] for at in range(3))
+        more = {"error_y": {"type": "data", "array": bars}} if any(bars) else {}
+        mode = "lines+markers" if numbers else "markers"
+        data.append(_line(index, name or metric.name, x=labels, y=y, mode=mode, **more))
+    ordered = sorted(numbers, key=numbers.__getitem__) if numbers else None
+    x_axis = _axis(across.key, type="category")
+    if ordered:
+        x_axis |= {"categoryorder": "array", "categoryarray": ordered}
+    title = f"{metric.title} ({unit})" if unit else metric.title
+    layout = {"xaxis": x_axis, "yaxis": _axis(title)}
+    cut = (
+        f" Only the first {_MAX_LINES} of {len(lines)} lines are drawn."
+        if len(data) < len(lines)
+        else ""
+    )
+    return Chart(metric.title, f"{metric.title} over {across.key}.{cut}", data, layout)
+
+
+def _heat_map(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
+    across, up = (axis for axis in sweep.plan.axes if len(axis.values) > 1)
+    places = [sweep.plan.axes.index(axis) for axis in (across, up)]
+    means = rows[metric.name].to_list()
+    unit, scale = _format.unit(metric.unit, max(one for one in means if one is not None))
+    columns, lines = (
+        sorted(axis.numbers or {}, key=(axis.numbers or {}).__getitem__) for axis in (across, up)
+    )
+    grid: list[list[float | None]] = [[None] * len(columns) for _ in lines]
+    for combination, mean in zip(sweep.plan.combinations, means, strict=True):
+        column, line = (combination[at].label for at in places)
+        grid[lines.index(line)][columns.index(column)] = None if mean is None else mean / scale
+    title = f"{metric.title} ({unit})" if unit else metric.title
+    data = [
+        {
+            "type": "heatmap",
+            "x": columns,
+            "y": lines,
+            "z": grid,
+            "colorscale": "Viridis",
+            "colorbar": {"title": {"text": title, "side": "right"}},
+        }
+    ]
+    layout = {
+        "xaxis": _axis(across.key, type="category"),
+        "yaxis": _axis(up.key, type="category"),
+    }
+    text = f"{metric.title} over {across.key} and {up.key}."
+    return Chart(f"{metric.title}, map", text, data, layout)
+
+
+def _plain(name: str) -> str:
+    """``name`` without what plotly would read as a mark or a variable."""
+    return name.replace("<", "&lt;").replace("%{", "%&#123;")

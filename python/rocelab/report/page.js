@@ -1,0 +1,56 @@
+// @ts-check
+// Draws the figures of a report with plotly, in the colours of the page.
+
+/** @typedef {{ data: object[], layout: Record<string, any> }} Chart */
+
+(() => {
+  const holder = /** @type {HTMLElement} */ (document.getElementById("charts"));
+  /** @type {Chart[]} */
+  const charts = JSON.parse(holder.textContent ?? "[]");
+  const places = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".plot"));
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+  /**
+   * The colour of a variable of the style sheet.
+   * @param {string} name
+   */
+  const colour = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
+
+  /**
+   * A layout with the page's colours.
+   * @param {Record<string, any>} layout
+   */
+  const dressed = (layout) => {
+    const axis = { gridcolor: colour("--line"), linecolor: colour("--line"), automargin: true };
+    return {
+      ...layout,
+      xaxis: { ...axis, ...layout.xaxis },
+      yaxis: { ...axis, ...layout.yaxis },
+      font: { color: colour("--text"), family: "system-ui, sans-serif", size: 13 },
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      margin: { t: 16, r: 16, b: 48, l: 64 },
+      legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom" },
+      hovermode: "closest",
+      showlegend: true,
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--text") },
+    };
+  };
+
+  // Named one by one: the library's own choice has buttons that open other sites.
+  const buttons = ["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"];
+  const options = { displaylogo: false, responsive: true, modeBarButtons: [buttons] };
+
+  const draw = () => {
+    for (const place of places) {
+      const chart = charts[Number(place.dataset.chart)];
+      // @ts-ignore Plotly is defined by the library above.
+      Plotly.react(place, chart.data, dressed(chart.layout), options);
+    }
+  };
+
+  draw();
+  dark.addEventListener("change", draw);
+  // Lines of black or light colours would vanish on paper.
+  window.addEventListener("beforeprint", draw);
+})();

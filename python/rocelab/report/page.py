@@ -1,0 +1,163 @@
+"""The HTML file of a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from rocelab._text import printable
+from rocelab.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rocelab.report.charts import Chart
+    from rocelab.report.content import Cell, Grid, Report
+
+_MAX_TEXT = 2000
+"""Characters of a text from a result that are shown."""
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+)
+"""The browser then loads nothing from elsewhere, whatever the page holds."""
+
+
+def page(report: Report) -> str:
+    """The whole file. All text of ``report`` is escaped."""
+    plots = [chart for chart in report.charts if chart.data]
+    library = _library() if plots else ""
+    data = [{"data": _clean(chart.data), "layout": _clean(chart.layout)} for chart in plots]
+    asked = "".join(
+        f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in report.asked
+    )
+    parts = [
+        f"<header><h1>{_text(report.title)}</h1><dl>{asked}</dl></header>",
+        _section("answer", "Answer", map(_table, report.answer)),
+        _section("warnings", "Warnings", [_list(report.warnings)] if report.warnings else []),
+        _section("figures", "Figures", _charts(report.charts)),
+        _section("details", "Details", map(_table, report.details)),
+        _section("scenario", "Scenario, without defaults", _code(report.scenario)),
+        _section("again", "Run it again", _code("\n".join(report.commands))),
+        _section("versions", "Versions", [_definitions(report.versions)]),
+    ]
+    licence = ""
+    if library:
+        licence = (
+            "<details><summary>Licence of plotly.js, which draws the figures</summary>"
+            f"<pre>{escape(_licence())}</pre></details>"
+        )
+    script = f"<script>{library}</script><script>{_resource('page.js')}</script>" if plots else ""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<link rel="icon" href="data:,">'
+        f"<title>{_text(report.title)}</title><style>{_resource('page.css')}</style></head><body>"
+        f"<main>{''.join(parts)}</main><footer>{licence}</footer>"
+        f'<script type="application/json" id="charts">{_json(data)}</script>{script}'
+        "</body></html>\n"
+    )
+
+
+def _library() -> str:
+    """The source of plotly.js, from its Python package."""
+    try:
+        from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
+    except ImportError:
+        raise ConfigError(
+            "a report needs plotly, which is not installed",
+            hint="pip install 'rocelab[report]'",
+        ) from None
+    source: str = get_plotlyjs()
+    return source.replace("</script", "<\\/script")
+
+
+def _licence() -> str:
+    """The licence text of plotly, from its package."""
+    from importlib.metadata import files as of_package
+
+    for path in of_package("plotly") or []:
+        if path.name.upper().startswith("LICENSE"):
+            return path.read_text(encoding="utf-8")
+    return "MIT"
+
+
+def _resource(name: str) -> str:
+    return files("rocelab.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _json(data: object) -> str:
+    """JSON that cannot end the element that it stands in."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+_OWN_MARKUP = ("hovertemplate", "text")
+"""Keys of figures whose texts have tags that charts.py wrote, beside names that it escaped."""
+
+
+def _clean(value: object, key: str = "") -> object:
+    """``value`` with all texts printable, and without tags, which plotly would read."""
+    if isinstance(value, str):
+        text = printable(value, _MAX_TEXT)
+        return text if key in _OWN_MARKUP else text.replace("<", "&lt;")
+    if isinstance(value, Mapping):
+        return {str(name): _clean(one, str(name)) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(one, key) for one in value]
+    return value
+
+
+def _text(text: str) -> str:
+    return escape(printable(text, _MAX_TEXT))
+
+
+def _section(name: str, title: str, parts: Iterable[str]) -> str:
+    inner = "".join(parts)
+    return f'<section id="{name}"><h2>{title}</h2>{inner}</section>' if inner else ""
+
+
+def _table(grid: Grid) -> str:
+    head = "".join(f'<th scope="col">{_text(one)}</th>' for one in grid.head)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in grid.rows)
+    note = f'<p class="note">{_text(grid.note)}</p>' if grid.note else ""
+    return (
+        f'<h3>{_text(grid.title)}</h3><div class="scroll" tabindex="0" role="region" '
+        f'aria-label="{_text(grid.title)}"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{note}"
+    )
+
+
+def _cell(cell: Cell) -> str:
+    kind = " ".join(filter(None, ("number" if cell.number else "", "best" if cell.best else "")))
+    mark = '<span class="mark" aria-label="best"> ★</span>' if cell.best else ""
+    return f'<td class="{kind}">{_text(cell.text)}{mark}</td>'
+
+
+def _charts(charts: Sequence[Chart]) -> Iterable[str]:
+    plots = 0
+    for chart in charts:
+        if chart.picture:
+            inner = f'<img src="{escape(chart.picture)}" alt="{_text(chart.text)}">'
+        else:
+            label = f'role="img" aria-label="{_text(chart.text)}"'
+            inner = f'<div class="plot" data-chart="{plots}" {label}></div>'
+            plots += 1
+        yield (
+            f"<figure><h3>{_text(chart.title)}</h3>{inner}"
+            f"<figcaption>{_text(chart.text)}</figcaption></figure>"
+        )
+
+
+def _list(texts: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{_text(one)}</li>' for one in texts)}</ul>"
+
+
+def _code(text: str) -> list[str]:
+    lines = [escape(printable(line, _MAX_TEXT)) for line in text.strip().split("\n")]
+    return [f'<pre tabindex="0">{chr(10).join(lines)}</pre>'] if text.strip() else []
+
+
+def _definitions(pairs: Sequence[tuple[str, str]]) -> str:
+    return f"<dl>{''.join(f'<dt>{_text(a)}</dt><dd>{_text(b)}</dd>' for a, b in pairs)}</dl>"
