@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,12 +17,13 @@ from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, Strict, loa
 from rocelab.cli.output import (
     check_doubts,
     ignore_memory_warnings,
+    note,
     print_warnings,
     report_kept_runs,
     show,
 )
 from rocelab.errors import ConfigError
-from rocelab.sweeps import DEFAULT_METRICS, Sweep, run_plan
+from rocelab.sweeps import DEFAULT_METRICS, Sweep, run_plan, run_shard
 from rocelab.sweeps.grid import parse_axis
 from rocelab.sweeps.metrics import (
     METRICS,
@@ -30,6 +33,7 @@ from rocelab.sweeps.metrics import (
     tag_metrics,
 )
 from rocelab.sweeps.plan import Plan
+from rocelab.sweeps.remote import dask_executor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +86,17 @@ def sweep(
         ),
     ] = None,
     jobs: Jobs = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler."),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Make only the runs of shard I of N, as when N machines share DIR.",
+        ),
+    ] = None,
     force: Annotated[
         bool,
         typer.Option("--force", help="Run again what is there of other scenarios or simulators."),
@@ -113,8 +128,27 @@ def sweep(
     # What combinations are sorted by is shown, too.
     names = [one.name for one in select_metrics([*(metric or DEFAULT_METRICS), *by], known)]
     place = out or Path("out") / f"{base.name}-sweep"
+    part = _shard(shard)
+    if part is not None and dask is not None:
+        raise ConfigError("--shard and --dask: choose one")
     with report_kept_runs(f"{place}; the same command runs the others"):
-        done = run_plan(plan, out=place, force=force, jobs=jobs, progress=not quiet)
+        if part is not None:
+            found = run_shard(plan, part, out=place, force=force, jobs=jobs, progress=not quiet)
+            if isinstance(found, int):
+                note(f"{place}: {found} of {len(plan.cases)} runs are left to other shards")
+                return
+            done = found
+        else:
+            workers = nullcontext(None) if dask is None else dask_executor(dask)
+            with workers as executor:
+                done = run_plan(
+                    plan,
+                    out=place,
+                    force=force,
+                    jobs=jobs,
+                    executor=executor,
+                    progress=not quiet,
+                )
         shown = select_metrics(names, done.metrics)
         pictures = done.save_plots(shown, place / "plots")
     if not quiet:
@@ -130,9 +164,20 @@ def sweep(
             show(_best_note(done, by, len(order)))
         drawn = f", {len(pictures)} pictures in {place / 'plots'}" if pictures else ""
         runs = len(done.results)
-        found = f"; {done.found} of {runs} runs were there before" if done.found else ""
-        show(f"\n{runs} runs in {place}{drawn}{found}")
+        before = f"; {done.found} of {runs} runs were there before" if done.found else ""
+        show(f"\n{runs} runs in {place}{drawn}{before}")
     check_doubts(done.doubts, strict=strict, told=not quiet)
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    """The number of a shard, and how many there are."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    number, count = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= count:
+        raise ConfigError(f"--shard {text}: must be I/N with I from 1 to N", hint="such as 1/4")
+    return number, count
 
 
 def _order(done: Sweep, by: Sequence[str], *, only_best: bool) -> list[int]:

@@ -18,6 +18,8 @@ from rocelab.sweeps.warnings import dedup_warnings
 from rocelab.table import Table
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import polars as pl
     from matplotlib.figure import Figure
 
@@ -270,6 +272,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     jobs: int | None = None,
+    executor: Executor | None = None,
     progress: bool = False,
 ) -> Sweep:
     """Runs ``scenario`` with all combinations of the values in ``over``, each with ``seeds`` seeds.
@@ -284,6 +287,10 @@ def sweep(
     ``out`` results and tables are written to that directory, each result when its run ends, and a
     run that is there already is not run again; ``force`` replaces those of other scenarios or of
     another simulator. Without, results stay in memory until they are saved.
+
+    ``executor`` runs them elsewhere, instead of ``jobs``: any executor of ``concurrent.futures``,
+    such as a ``ProcessPoolExecutor`` or that of a Dask client (``client.get_executor()``). Its
+    workers need the same version of rocelab, and no directory that they share with this process.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(
@@ -291,7 +298,7 @@ def sweep(
         )
     plan = Plan(scenario, grid.make_axes(over or {}), seeds, zipped)
     place = None if out is None else Path(out)
-    return run_plan(plan, out=place, force=force, jobs=jobs, progress=progress)
+    return run_plan(plan, out=place, force=force, jobs=jobs, executor=executor, progress=progress)
 
 
 def open_sweep(directory: str | os.PathLike[str]) -> Sweep:
@@ -306,47 +313,114 @@ def open_sweep(directory: str | os.PathLike[str]) -> Sweep:
 
 
 def run_plan(
-    plan: Plan, *, out: Path | None, force: bool, jobs: int | None, progress: bool
+    plan: Plan,
+    *,
+    out: Path | None,
+    force: bool,
+    jobs: int | None,
+    progress: bool,
+    executor: Executor | None = None,
 ) -> Sweep:
     """Makes all runs of ``plan`` that are not in ``out``, as :func:`sweep` does."""
+    if out is None:
+        if force:
+            raise ConfigError("force= replaces runs of a directory", hint="say which: out=")
+        results, _ = _make_runs(plan, plan.cases, None, jobs, executor, progress=progress)
+        return Sweep(plan, [results[case.place] for case in plan.cases])
+    _, todo = _make_runs(plan, plan.cases, out, jobs, executor, force=force, progress=progress)
+    return _finished(plan, out, found=len(plan.cases) - todo)
+
+
+def run_shard(
+    plan: Plan,
+    shard: tuple[int, int],
+    *,
+    out: Path,
+    force: bool,
+    jobs: int | None,
+    progress: bool,
+) -> Sweep | int:
+    """Makes the runs of one shard of ``plan`` that are not in ``out``.
+
+    ``shard`` is its number, from 1 on, and how many there are. Returns the sweep if all runs of all
+    shards are there then, and writes its tables; else how many are missing.
+    """
+    from rocelab.sweeps import store
+
+    number, count = shard
+    cases = [case for at, case in enumerate(plan.cases) if at % count == number - 1]
+    _, todo = _make_runs(plan, cases, out, jobs, None, force=force, progress=progress)
+    scenarios = ((case.place, plan.scenario_of(case).to_toml()) for case in plan.cases)
+    missing = len(store.cases_to_run(out, scenarios, force=True))
+    return missing or _finished(plan, out, found=len(cases) - todo)
+
+
+def _finished(plan: Plan, out: Path, found: int) -> Sweep:
+    """The sweep whose runs are all in ``out``, where its tables are written."""
     from rocelab.io.open import open_result
     from rocelab.sweeps import store
+
+    done = Sweep(plan, [open_result(out / case.place) for case in plan.cases], found=found)
+    store.write_tables(out, done)
+    return done
+
+
+def _make_runs(
+    plan: Plan,
+    cases: Sequence[Case],
+    out: Path | None,
+    jobs: int | None,
+    executor: Executor | None,
+    *,
+    progress: bool,
+    force: bool = False,
+) -> tuple[dict[str, Result], int]:
+    """Makes those of ``cases`` that are not in ``out``.
+
+    Returns the results by their places, if they are not stored, and how many runs were made.
+    """
+    from rocelab.sweeps import store
     from rocelab.sweeps.parallel import check_jobs, parallel_runs, run_parallel
+    from rocelab.sweeps.remote import run_on
 
     check_jobs(jobs)
     # One after the other: networks may be large.
-    several = parallel_runs(jobs, len(plan.cases))
+    several = parallel_runs(jobs, len(cases))
     shortages: list[str] = []
 
     def wanted() -> Iterator[tuple[str, str]]:
-        for case in plan.cases:
+        for case in cases:
             scenario, shortage = plan.checked(case, several)
             shortages.extend([shortage] if shortage else [])
             yield case.place, scenario.to_toml()
 
     if out is None:
-        if force:
-            raise ConfigError("force= replaces runs of a directory", hint="say which: out=")
         places = {place for place, _ in wanted()}
     else:
         places = store.cases_to_run(out, wanted(), force=force)
         store.write_plan(out, plan)
-    if shortages and places:
+    if shortages and places and executor is None:
         _memory.warn(shortages[0])
     results: dict[str, Result] = {}
 
-    def make(case: Case, tick: Tick) -> None:
-        result = run_checked(plan.scenario_of(case), threads=1, progress=tick)
+    def keep(case: Case, result: Result) -> None:
         if out is None:
             results[case.place] = result
         else:
             store.store_case(result, out / case.place)
 
-    todo = [case for case in plan.cases if case.place in places]
-    run_parallel(todo, make, jobs=jobs, progress=progress)
-    if out is None:
-        return Sweep(plan, [results[case.place] for case in plan.cases])
-    opened = [open_result(out / case.place) for case in plan.cases]
-    done = Sweep(plan, opened, found=len(plan.cases) - len(todo))
-    store.write_tables(out, done)
-    return done
+    def make(case: Case, tick: Tick) -> None:
+        keep(case, run_checked(plan.scenario_of(case), threads=1, progress=tick))
+
+    todo = [case for case in cases if case.place in places]
+    if executor is None:
+        run_parallel(todo, make, jobs=jobs, progress=progress)
+    else:
+        run_on(
+            executor,
+            todo,
+            lambda case: plan.scenario_of(case).to_toml(),
+            keep,
+            progress=progress,
+        )
+    return results, len(todo)
