@@ -24,6 +24,8 @@ def test_a_range_is_that_many_values() -> None:
     # Bytes are whole, with four digits at most.
     assert expand("k", "100B..1KB/3log") == ["100B", "316B", "1KB"]
     assert expand("k", "h0..h15") == ["h0..h15"]
+    (axis,) = make_axes({"traffic.0.load": ["0.1..0.3/3", 0.9]})
+    assert axis.column == [0.1, 0.2, 0.3, 0.9]
     for text, why in (
         ("1KB..1us/3", "units of one kind"),
         ("1..9/1", "2 to 1000 values"),

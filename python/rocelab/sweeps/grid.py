@@ -123,8 +123,15 @@ def make_axes(over: Mapping[str, Sequence[object]]) -> list[Axis]:
             values = as_list()
         if isinstance(values, str | Mapping) or not isinstance(values, Sequence):
             raise ConfigError(f"needs a list of values, got {values!r}", key=key)
-        axes.append(axis(key, [_toml.value(value, key) for value in values]))
+        axes.append(axis(key, [text for value in values for text in _texts(key, value)]))
     return axes
+
+
+def _texts(key: str, value: object) -> list[str]:
+    """What ``--set`` takes for a value, or for all values of a range."""
+    if isinstance(value, str) and len(found := expand(key, value)) > 1:
+        return found
+    return [_toml.value(value, key)]
 
 
 def check_axes(axes: Sequence[Axis]) -> None:
