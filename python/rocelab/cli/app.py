@@ -19,6 +19,7 @@ from rocelab.cli.report import report
 from rocelab.cli.reproduce import reproduce
 from rocelab.cli.run import run
 from rocelab.cli.sweep import sweep
+from rocelab.cli.tune import tune
 from rocelab.cli.validate import validate
 
 app = typer.Typer(
@@ -48,6 +49,7 @@ app.command()(bench)
 app.command()(reproduce)
 app.command()(compare)
 app.command()(sweep)
+app.command()(tune)
 
 
 def _print_version(asked: bool) -> None:

@@ -197,9 +197,12 @@ def name(axes: Sequence[Axis], combination: Combination) -> str:
 
 def directory(axes: Sequence[Axis], combination: Combination) -> str:
     """The name of a directory for a combination, which no other has; empty without axes."""
-    if not axes:
-        return ""
-    pairs = zip(short_keys(axes), combination, strict=True)
+    return directory_of([axis.key for axis in axes], combination)
+
+
+def directory_of(keys: Sequence[str], combination: Combination) -> str:
+    """The name of a directory for a combination of values of ``keys``; empty without keys."""
+    pairs = zip(short_keys(keys), combination, strict=True)
     # What is no letter is refused with the scenario.
     return bounded(",".join(f"{escaped(key, '')}={escaped(value.label)}" for key, value in pairs))
 
@@ -211,12 +214,12 @@ def _is_alone(end: list[str], parts: Sequence[list[str]]) -> bool:
 _VAGUE = frozenset(("name", "kind", "enabled", "size", "rate", "delay", "start", "end"))
 
 
-def short_keys(axes: Sequence[Axis]) -> list[str]:
+def short_keys(keys: Sequence[str]) -> list[str]:
     """The shortest ends of the keys that tell them apart: ``kmin`` for ``ecn.kmin``.
 
     Words that say little alone, such as ``name``, keep the word before them.
     """
-    parts = [axis.key.split(".") for axis in axes]
+    parts = [key.split(".") for key in keys]
     found = []
     for key in parts:
         ends = (key[-count:] for count in range(1, len(key) + 1))

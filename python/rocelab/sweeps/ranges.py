@@ -6,6 +6,7 @@ With ``log`` after the number of values, each value is the one before it times a
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from rocelab._format import parse
 from rocelab.errors import ConfigError
@@ -70,3 +71,45 @@ def _written(value: float, scale: float, suffix: str, *, whole: bool) -> str:
     shown = rounded / scale
     text = f"{shown:.12f}".rstrip("0").rstrip(".") if "." in f"{shown:.12f}" else f"{shown}"
     return f"{text}{suffix}"
+
+
+@dataclass(frozen=True)
+class Span:
+    """All values from one to another."""
+
+    low: float
+    """In the smallest unit of its kind, as ``high`` is."""
+    high: float
+    log: bool
+    """Whether values are chosen by their logarithms."""
+    suffix: str
+    """The unit in which values are written."""
+    whole: bool
+    """Whether only whole numbers are values."""
+
+    def written(self, value: float) -> str:
+        """``value`` as a scenario has it."""
+        return _written(value, _base("1", self.suffix)[0], self.suffix, whole=self.whole)
+
+
+_SPAN = re.compile(r"(?P<low>[^.\s]+(?:\.[0-9]+)?[^.\s]*)\.\.(?P<high>.+?)(?P<log>log)?")
+
+
+def span_of(key: str, text: str) -> Span | None:
+    """The values from ``LOW..HIGH`` or, by their logarithms, ``LOW..HIGHlog``; None for others."""
+    found = _SPAN.fullmatch(text)
+    ends = [_NUMBER.fullmatch(found[end]) for end in ("low", "high")] if found else []
+    if found is None or not all(ends):
+        return None
+    (low, unit), (high, other) = (_base(end["number"], end["unit"]) for end in ends if end)
+    if unit != other or not low < high:
+        raise ConfigError(
+            f"{text}: a range goes from a smaller to a larger value of one kind",
+            key=key,
+            hint="such as 50KB..1MB",
+        )
+    if found["log"] and low <= 0:
+        raise ConfigError(f"{text}: a logarithmic range needs ends above 0", key=key)
+    whole = not unit and all("." not in end["number"] for end in ends if end)
+    suffix = ends[0]["unit"] if ends[0] else ""
+    return Span(low, high, found["log"] is not None, suffix, whole)

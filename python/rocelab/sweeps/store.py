@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """The layout of a sweep's directory."""
 
+TUNE = "tune.json"
+"""What a directory of a search for the best values holds, in the place of ``sweep.json``."""
+
 _MAX_SWEEP_BYTES = 1 << 28
 """Bytes of ``sweep.json``."""
 
@@ -49,16 +52,20 @@ _MAX_HASH_BYTES = 1 << 10
 """Bytes of it."""
 
 
-def cases_to_run(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) -> set[str]:
+def cases_to_run(
+    directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool, marker: str = SWEEP
+) -> set[str]:
     """Which runs ``directory`` lacks, of those that ``wanted`` has with place and scenario.
 
     Raises :class:`ResultError` where it is no place for a sweep, or where another run has a place;
-    with ``force`` such a run counts as missing.
+    with ``force`` such a run counts as missing. ``marker`` is the file by which the directory is
+    known.
     """
     check_output_directory(directory)
-    if directory.exists() and any(directory.iterdir()) and not (directory / SWEEP).is_file():
+    if directory.exists() and any(directory.iterdir()) and not (directory / marker).is_file():
+        what = "a sweep" if marker == SWEEP else "a search"
         raise ResultError(
-            f"{directory}: exists and is not a sweep of rocelab",
+            f"{directory}: exists and is not {what} of rocelab",
             hint="choose another directory",
         )
     places, others = set(), []
@@ -152,6 +159,17 @@ def read_results(directory: Path, plan: Plan) -> list[Result]:
             hint="the command that began the sweep runs them",
         )
     return [open_result(home) for home in homes]
+
+
+def write_tune(directory: Path, scenario: Scenario) -> None:
+    """Says what is tuned, before there is anything else."""
+    asked = {
+        "schema": SCHEMA_VERSION,
+        "version": __version__,
+        "simulator": simulator_hash(),
+        "scenario": scenario.to_dict(),
+    }
+    write_atomic(directory / TUNE, to_json(asked), follow=False)
 
 
 def write_tables(directory: Path, sweep: Sweep) -> None:

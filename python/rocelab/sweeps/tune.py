@@ -1,0 +1,354 @@
+"""The search for the values of keys that make a metric best, with Optuna.
+
+Runs are stored as those of a sweep. The search is deterministic: with the same scenario, ranges and
+goals it tries the same values in the same order. So a search that is started again finds its runs,
+and one with more runs goes on where the shorter one ended.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocelab import _memory
+from rocelab._format import parse
+from rocelab.errors import ConfigError
+from rocelab.io.open import open_result
+from rocelab.scenario import Scenario, apply_settings
+from rocelab.simulate import check_count, run_checked
+from rocelab.sweeps import grid, store
+from rocelab.sweeps.grid import Axis, Value
+from rocelab.sweeps.metrics import METRICS, Metric, probe_metrics, select_metrics, tag_metrics
+from rocelab.sweeps.parallel import run_parallel
+from rocelab.sweeps.ranges import Span, span_of
+
+if TYPE_CHECKING:
+    import optuna
+    import polars as pl
+
+    from rocelab.result import Result
+    from rocelab.sweeps.parallel import Tick
+
+_BATCH = 4
+"""Trials that are chosen together. Not the number of jobs, on which no result may depend."""
+_CONDITION = re.compile(r"(?P<name>.+?)(?P<sign><=|>=|=)(?P<limit>[^<>=]+)")
+_BEST_SHARE = 10
+"""One trial of this many is among the best ones, whose ranges are printed."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a metric must be for a combination to count."""
+
+    metric: Metric
+    sign: str
+    """``<=``, ``>=`` or ``=``."""
+    limit: float
+
+    def excess(self, value: float) -> float:
+        """How far a value is from what it must be; 0 or less if it is."""
+        match self.sign:
+            case "<=":
+                return value - self.limit
+            case ">=":
+                return self.limit - value
+            case _:
+                return abs(value - self.limit)
+
+
+@dataclass
+class Trial:
+    """A combination that was tried."""
+
+    values: tuple[Value, ...]
+    goals: tuple[float, ...] | None = None
+    """The means over the seeds; None where a run lacks one."""
+    excess: tuple[float, ...] = ()
+    """How far each condition is missed; 0 or less where it holds."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether all conditions hold."""
+        return self.goals is not None and all(one <= 0 for one in self.excess)
+
+
+@dataclass
+class Tuning:
+    """What a search found."""
+
+    axes: Sequence[Axis | Range]
+    goals: Sequence[Metric]
+    trials: list[Trial] = field(default_factory=list)
+    found: int = 0
+    """How many runs were there already."""
+    importance: dict[str, float] = field(default_factory=dict)
+    """How much of the first goal's variation each key explains, as shares of 1; empty if there are
+    too few trials."""
+
+    def best(self) -> list[Trial]:
+        """The trials that hold and that no other such trial beats, best first by the first goal."""
+        known = [(self._cost(one), one) for one in self.trials if one.holds]
+        front = [
+            (cost, one)
+            for cost, one in known
+            if not any(
+                other != cost and all(a <= b for a, b in zip(other, cost, strict=True))
+                for other, _ in known
+            )
+        ]
+        return [one for _, one in sorted(front, key=lambda pair: pair[0])]
+
+    def ranges_of_the_best(self) -> dict[str, tuple[str, str]]:
+        """For each key the smallest and the largest value among the best tenth of the trials."""
+        ranked = sorted((one for one in self.trials if one.holds), key=self._cost)
+        best = ranked[: max(1, len(ranked) // _BEST_SHARE)]
+        found = {}
+        for at, axis in enumerate(self.axes):
+            labels = [one.values[at].label for one in best]
+            if labels:
+                ordered = sorted(dict.fromkeys(labels), key=_magnitude)
+                found[axis.key] = (ordered[0], ordered[-1])
+        return found
+
+    def table(self) -> pl.DataFrame:
+        """One row for each trial, in their order."""
+        import polars as pl
+
+        columns: dict[str, list[Any]] = {
+            axis.key: [one.values[at].label for one in self.trials]
+            for at, axis in enumerate(self.axes)
+        }
+        for at, metric in enumerate(self.goals):
+            columns[metric.name] = [one.goals[at] if one.goals else None for one in self.trials]
+        columns["holds"] = [one.holds for one in self.trials]
+        return pl.DataFrame(columns)
+
+    def _cost(self, trial: Trial) -> tuple[float, ...]:
+        pairs = zip(self.goals, trial.goals or (), strict=True)
+        return tuple(-value if metric.more_is_better else value for metric, value in pairs)
+
+
+@dataclass(frozen=True)
+class Range:
+    """A key whose values are any in a range."""
+
+    key: str
+    span: Span
+
+
+def parse_space(text: str) -> Axis | Range:
+    """The values of a key: ``KEY=LOW..HIGH``, ``KEY=LOW..HIGHlog`` or ``KEY=V1,V2,...``."""
+    key, equals, values = text.partition("=")
+    span = span_of(key.strip(), values.strip()) if equals else None
+    return Range(key.strip(), span) if span else grid.parse_axis(text)
+
+
+def parse_condition(text: str, known: Sequence[Metric]) -> Condition:
+    """A condition such as ``drops=0`` or ``max_queue_bytes<=1MB``."""
+    found = _CONDITION.fullmatch(text.strip())
+    number = None
+    if found:
+        limit = found["limit"].strip()
+        parsed = parse(limit)
+        try:
+            number = parsed[0] if parsed else float(limit)
+        except ValueError:
+            number = None
+    if found is None or number is None or not math.isfinite(number):
+        raise ConfigError(
+            f"--subject-to {text}: needs a metric, =, <= or >=, and a number",
+            hint="such as drops=0 or max_queue_bytes<=1MB",
+        )
+    (metric,) = select_metrics([found["name"].strip()], known)
+    # Quantities are in bytes, bits per second and picoseconds; columns in ns or s are not.
+    scale = {"ns": 1e3, "s": 1e12}.get(metric.unit, 1.0) if parse(found["limit"].strip()) else 1.0
+    return Condition(metric, found["sign"], number / scale)
+
+
+def known_metrics(scenario: Scenario) -> list[Metric]:
+    """The metrics that runs of ``scenario`` have."""
+    probes = {probe["name"]: "" for probe in scenario.to_dict().get("probe", [])}
+    return [*METRICS, *tag_metrics(scenario.tags), *probe_metrics(probes)]
+
+
+def tune(
+    scenario: Scenario,
+    space: Sequence[Axis | Range],
+    goals: Sequence[Metric],
+    conditions: Sequence[Condition],
+    *,
+    runs: int,
+    seeds: int,
+    out: Path,
+    force: bool = False,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> Tuning:
+    """Tries ``runs`` combinations, each with ``seeds`` seeds, and stores all results in ``out``."""
+    check_count("runs", runs)
+    check_count("seeds", seeds)
+    study = _study(scenario, goals, conditions)
+    done = Tuning(space, goals)
+    first = scenario.to_dict()["run"]["seed"]
+    while len(done.trials) < runs:
+        count = min(_BATCH, runs - len(done.trials))
+        asked = [study.ask() for _ in range(count)]
+        trials = [Trial(tuple(_suggest(one, axis) for axis in space)) for one in asked]
+        planned = _scenarios(scenario, space, trials, range(first, first + seeds))
+        done.found += _make(scenario, planned, out, force=force, jobs=jobs, progress=progress)
+        results = [[open_result(out / home) for home in several] for several in planned]
+        for one, trial, several in zip(asked, trials, results, strict=True):
+            trial.goals = _means(goals, several)
+            limits = _means([condition.metric for condition in conditions], several)
+            if trial.goals is None or limits is None:
+                study.tell(one, state=_failed())
+            else:
+                pairs = zip(conditions, limits, strict=True)
+                trial.excess = tuple(condition.excess(value) for condition, value in pairs)
+                one.set_user_attr("excess", list(trial.excess))
+                study.tell(one, list(trial.goals))
+            done.trials.append(trial)
+    done.importance = _importance(study, len(goals))
+    return done
+
+
+def _optuna() -> Any:  # noqa: ANN401
+    try:
+        import optuna
+    except ImportError:
+        raise ConfigError(
+            "tune needs optuna, which is not installed", hint="pip install 'rocelab[tune]'"
+        ) from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna
+
+
+def _failed() -> Any:  # noqa: ANN401
+    return _optuna().trial.TrialState.FAIL
+
+
+def _study(
+    scenario: Scenario, goals: Sequence[Metric], conditions: Sequence[Condition]
+) -> optuna.Study:
+    import warnings
+
+    library = _optuna()
+
+    def excess(trial: Any) -> Sequence[float]:  # noqa: ANN401
+        found: Sequence[float] = trial.user_attrs.get("excess", [1.0] * len(conditions))
+        return found
+
+    with warnings.catch_warnings():
+        # Constraints and multivariate sampling are marked as experimental.
+        warnings.simplefilter("ignore")
+        sampler = library.samplers.TPESampler(
+            seed=scenario.to_dict()["run"]["seed"] & 0xFFFF_FFFF,
+            constraints_func=excess if conditions else None,
+        )
+    directions = ["maximize" if one.more_is_better else "minimize" for one in goals]
+    study: optuna.Study = library.create_study(directions=directions, sampler=sampler)
+    return study
+
+
+def _suggest(trial: Any, axis: Axis | Range) -> Value:  # noqa: ANN401
+    """A value of a key, which the sampler chooses."""
+    if isinstance(axis, Axis):
+        label = trial.suggest_categorical(axis.key, [value.label for value in axis.values])
+        return next(value for value in axis.values if value.label == label)
+    span = axis.span
+    if span.whole:
+        number = trial.suggest_int(axis.key, round(span.low), round(span.high), log=span.log)
+    else:
+        number = trial.suggest_float(axis.key, span.low, span.high, log=span.log)
+    return Value(axis.key, span.written(number))
+
+
+def _scenarios(
+    scenario: Scenario, space: Sequence[Axis | Range], trials: Sequence[Trial], seeds: range
+) -> list[dict[str, Scenario]]:
+    """For each trial the scenarios of its runs, by their places."""
+    keys = [axis.key for axis in space]
+    found = []
+    for trial in trials:
+        settings = [(value.key, value.text) for value in trial.values]
+        name = grid.directory_of(keys, trial.values)
+        found.append(
+            {
+                f"runs/{name}/{seed}": apply_settings(
+                    scenario, (*settings, ("run.seed", str(seed)))
+                )
+                for seed in seeds
+            }
+        )
+    return found
+
+
+def _make(
+    scenario: Scenario,
+    trials: Sequence[Mapping[str, Scenario]],
+    out: Path,
+    *,
+    force: bool,
+    jobs: int | None,
+    progress: bool,
+) -> int:
+    """Makes the runs of ``trials`` that ``out`` lacks. Returns how many were there."""
+    scenarios = {home: found for several in trials for home, found in several.items()}
+    for found in scenarios.values():
+        _memory.check(found, "run")
+        found.checked.check()
+    wanted = ((home, found.to_toml()) for home, found in scenarios.items())
+    missing = store.cases_to_run(out, wanted, force=force, marker=store.TUNE)
+    store.write_tune(out, scenario)
+
+    def make(home: str, tick: Tick) -> None:
+        store.store_case(run_checked(scenarios[home], threads=1, progress=tick), out / home)
+
+    run_parallel(sorted(missing), make, jobs=jobs, progress=progress)
+    return len(scenarios) - len(missing)
+
+
+def _means(metrics: Sequence[Metric], results: Sequence[Result]) -> tuple[float, ...] | None:
+    """The mean of each metric over ``results``; None if one of them lacks one."""
+    means = []
+    for metric in metrics:
+        values = [metric.read(result) for result in results]
+        known = [float(value) for value in values if value is not None]
+        if len(known) < len(values):
+            return None
+        means.append(math.fsum(known) / len(known))
+    return tuple(means)
+
+
+def _importance(study: Any, goals: int) -> dict[str, float]:  # noqa: ANN401
+    library = _optuna()
+    import warnings
+
+    def first(trial: Any) -> float:  # noqa: ANN401
+        value: float = trial.values[0]
+        return value
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found: Mapping[str, float] = library.importance.get_param_importances(
+                study,
+                evaluator=library.importance.PedAnovaImportanceEvaluator(),
+                target=first if goals > 1 else None,
+            )
+        except (ValueError, RuntimeError):
+            # Too few trials, or none that differ.
+            return {}
+    return {key: share for key, share in found.items() if math.isfinite(share)}
+
+
+def _magnitude(label: str) -> tuple[float, str]:
+    parsed = parse(label)
+    try:
+        return (parsed[0] if parsed else float(label)), label
+    except ValueError:
+        return 0.0, label

@@ -1,0 +1,114 @@
+"""``rocelab tune``: the search for the best values of keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import rocelab
+from conftest import INCAST, Command
+from rocelab._format import parse
+from rocelab.sweeps.metrics import METRICS, select_metrics
+from rocelab.sweeps.tune import (
+    Range,
+    Trial,
+    Tuning,
+    known_metrics,
+    parse_condition,
+    parse_space,
+    tune,
+)
+
+SPACE = ("ecn.kmin=5KB..100KBlog", "scheme.name=dcqcn,hpcc")
+
+
+def search(out: Path, runs: int, *conditions: str, jobs: int | None = None) -> Tuning:
+    """The shortest queue of the incast over :data:`SPACE`."""
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    known = known_metrics(scenario)
+    return tune(
+        scenario,
+        [parse_space(one) for one in SPACE],
+        select_metrics(["max_queue_bytes"], known),
+        [parse_condition(one, known) for one in conditions],
+        runs=runs,
+        seeds=1,
+        out=out,
+        jobs=jobs,
+    )
+
+
+def test_a_search_is_the_same_whatever_the_jobs_and_goes_on(tmp_path: Path) -> None:
+    short = search(tmp_path / "a", 6, jobs=1)
+    whole = search(tmp_path / "b", 10, jobs=2)
+    resumed = search(tmp_path / "a", 10)
+    assert whole.table().equals(resumed.table())
+    assert whole.table()[:6].equals(short.table())
+    assert resumed.found == len({tuple(one.values) for one in short.trials}) or resumed.found >= 5
+    (best, *_) = resumed.best()
+    queues = [one.goals[0] for one in resumed.trials if one.goals]
+    assert best.goals == (min(queues),)
+
+
+def test_every_trial_is_a_stored_run_of_its_values(tmp_path: Path) -> None:
+    found = search(tmp_path / "a", 4)
+    for path in (tmp_path / "a/runs").iterdir():
+        result = rocelab.open(path / "1")
+        scheme = result.summary["scheme"]
+        kmin = result.scenario.to_dict()["ecn"]["kmin"]
+        (trial,) = (one for one in found.trials if parse(one.values[0].label) == parse(kmin))
+        assert trial.values[1].label == scheme
+        assert trial.goals == (result.summary["max_queue_bytes"],)
+
+
+def test_conditions_rule_out_what_misses_them(tmp_path: Path) -> None:
+    found = search(tmp_path / "a", 8, "drops=0", "max_queue_bytes>=100KB")
+    for one in found.trials:
+        assert one.goals is not None
+        assert one.holds == (one.goals[0] >= 100_000)
+    assert all(one.holds for one in found.best())
+    impossible = search(tmp_path / "a", 4, "flows_done>=99")
+    assert not impossible.best()
+
+
+def test_the_front_of_two_goals() -> None:
+    goals = select_metrics(["slowdown_p99", "flows_done"], METRICS)
+    trials = [Trial((), one) for one in ((1.0, 1.0), (2.0, 5.0), (3.0, 4.0))]
+    found = Tuning([], goals, [*trials, Trial((), None), Trial((), (0.0, 9.0), (1.0,))])
+    assert [one.goals for one in found.best()] == [(1.0, 1.0), (2.0, 5.0)]
+
+
+def test_ranges_and_conditions_are_read_or_refused() -> None:
+    space = parse_space("ecn.kmin=5KB..1MBlog")
+    assert isinstance(space, Range)
+    assert (space.span.low, space.span.high, space.span.log) == (5_000, 1_000_000, True)
+    assert space.span.written(123_456.7) == "123.5KB"
+    whole = parse_space("host.ack_every=1..8")
+    assert isinstance(whole, Range)
+    assert whole.span.whole
+    assert parse_condition("paused_ns<=5us", METRICS).limit == 5_000
+    assert parse_condition("max_queue_bytes<=1MB", METRICS).limit == 1_000_000
+    for text in ("drops", "drops=x", "drops<0"):
+        with pytest.raises(rocelab.ConfigError, match="needs a metric, =, <= or >=, and a number"):
+            parse_condition(text, METRICS)
+    for text in ("ecn.kmin=1MB..5KB", "ecn.kmin=1us..5KB"):
+        with pytest.raises(rocelab.ConfigError, match="from a smaller to a larger value"):
+            parse_space(text)
+
+
+def test_the_command_prints_the_best_and_what_each_key_explains(
+    tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    over = [word for one in SPACE for word in ("--over", one)]
+    options = ("--goal", "victim.slowdown_p99", "--subject-to", "drops=0", "--runs", 5)
+    done = command("tune", "s.toml", *over, *options, "--out", "t", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0].split() == ["ecn.kmin", "scheme.name", "victim.slowdown_p99"]
+    assert "5 combinations tried, 5 meet all conditions" in done.stdout
+    assert len(pl.read_csv(tmp_path / "t/trials.csv")) == 5
+    failed = command("tune", "s.toml", *over, "--goal", "x", "--out", "t", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("error: no metric 'x'")
