@@ -113,6 +113,7 @@ def run_raw(
     progress: bool | Callable[[Progress], None],
     scratch: str | PathLike[str] | None = None,
     experiment: _rocelab.HpccExperiment | None = None,
+    ns3_order: bool = False,
 ) -> tuple[_rocelab.RunResult, bool]:
     """What :func:`run` makes its result of, and whether Ctrl-C cut it short.
 
@@ -123,11 +124,16 @@ def run_raw(
 
         with bar(scenario.name) as show:
             return run_raw(
-                scenario, threads=threads, progress=show, scratch=scratch, experiment=experiment
+                scenario,
+                threads=threads,
+                progress=show,
+                scratch=scratch,
+                experiment=experiment,
+                ns3_order=ns3_order,
             )
     callback = _timed(progress) if progress else None
     spill = (Path(tempfile.gettempdir() if scratch is None else scratch), IN_MEMORY)
-    return _rocelab.run(scenario.checked, threads, callback, experiment, spill)
+    return _rocelab.run(scenario.checked, threads, callback, experiment, spill, ns3_order)
 
 
 def check_threads(threads: int | None) -> int | None:

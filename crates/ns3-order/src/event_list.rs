@@ -44,11 +44,27 @@ pub(crate) enum Kind {
     Cancelled,
 }
 
+/// What two levels of scheduling tell of an event: how many nanoseconds before it it was scheduled,
+/// and how many before that the event was scheduled that did so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Past(u32, u32);
+
+impl Past {
+    /// No event has it.
+    pub(crate) const NONE: Past = Past(u32::MAX, 0);
+}
+
+/// Nanoseconds as a [`Past`] holds them. Times too long for it are all the same.
+fn short(nanoseconds: u64) -> u32 {
+    u32::try_from(nanoseconds).unwrap_or(u32::MAX - 1)
+}
+
 /// An event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     time: u64,
     number: u32,
+    pub(crate) past: Past,
     /// The next event in the list of its nanosecond, or the next free slot.
     next: u32,
     pub(crate) a: u32,
@@ -86,8 +102,9 @@ impl Handle {
 #[derive(Debug)]
 pub(crate) struct EventList {
     now: u64,
-    /// The number of the event that is handled.
+    /// The number of the event that is handled, and how long before it it was scheduled.
     current: u32,
+    scheduled_before: u32,
     /// The number of the next event that is scheduled.
     next_number: u32,
     events: Vec<Event>,
@@ -107,6 +124,7 @@ impl EventList {
         EventList {
             now: 0,
             current: 0,
+            scheduled_before: 0,
             next_number: first,
             events: Vec::new(),
             free: NONE,
@@ -135,7 +153,8 @@ impl EventList {
         let time = self.now.saturating_add(delay);
         let number = self.next_number;
         self.next_number = number.wrapping_add(1);
-        let event = Event { time, number, next: NONE, a, b, kind };
+        let past = Past(short(delay), self.scheduled_before);
+        let event = Event { time, number, past, next: NONE, a, b, kind };
         let slot = if self.free == NONE {
             self.events.push(event);
             (self.events.len() - 1) as u32
@@ -192,6 +211,7 @@ impl EventList {
             self.free = first;
             if event.kind != Kind::Cancelled {
                 self.current = event.number;
+                self.scheduled_before = event.past.0;
                 return Some(event);
             }
         }

@@ -143,6 +143,7 @@ impl Simulation<'_> {
         let packet = self.packets.get_mut(slot);
         let flow = &self.flows[packet.flow as usize];
         let receiver = &mut self.connections[flow.connection as usize].receiver;
+        self.output.out_of_order += u64::from(packet.seq > receiver.expected);
         let is_nack = match receive_in_order(receiver, packet, &self.settings, now) {
             Some(is_nack) => is_nack,
             None => return self.packets.remove(slot),

@@ -1,6 +1,6 @@
 //! Nodes and ports, made from the topology file.
 
-use crate::event_list::{Handle, NONE};
+use crate::event_list::{Handle, NONE, Past};
 use crate::packets::Fifo;
 use crate::settings::Settings;
 use fabric::PortCounters;
@@ -24,6 +24,8 @@ pub(crate) struct Node {
     /// and how many of them are in use.
     pub(crate) shared: u32,
     pub(crate) used: u32,
+    /// The time of the last event here, and how it was scheduled.
+    pub(crate) last_event: (u64, Past),
 }
 
 /// A port of a host or of a switch.
@@ -141,7 +143,14 @@ pub(crate) fn build(experiment: &Experiment, settings: &Settings) -> (Vec<Node>,
     let mut nodes: Vec<Node> = topology
         .is_switch
         .iter()
-        .map(|&is_switch| Node { is_switch, traced: false, ports: Vec::new(), shared: 0, used: 0 })
+        .map(|&is_switch| Node {
+            is_switch,
+            traced: false,
+            ports: Vec::new(),
+            shared: 0,
+            used: 0,
+            last_event: (0, Past::NONE),
+        })
         .collect();
     traced.iter().for_each(|node| nodes[node.index()].traced = true);
     let mut ports = Vec::with_capacity(topology.links.len() * 2);
@@ -218,14 +227,12 @@ fn size_buffers(config: &Config, nodes: &mut [Node], ports: &mut [Port]) {
         for &port in &node.ports {
             let port = &mut ports[port as usize];
             port.headroom = (port.rate.wrapping_mul(port.delay) / 8 / 1_000_000_000 * 3) as u32;
-            (port.shift, _) = {
-                let (mut shift, mut rate) = (3, port.rate);
-                while rate > nic_rate && shift > 0 {
-                    shift -= 1;
-                    rate /= 2;
-                }
-                (shift, rate)
-            };
+            port.shift = 3;
+            let mut rate = port.rate;
+            while rate > nic_rate && port.shift > 0 {
+                port.shift -= 1;
+                rate /= 2;
+            }
             node.shared = node.shared.wrapping_sub(port.headroom).wrapping_sub(RESERVE);
         }
     }

@@ -72,10 +72,15 @@ pub struct Output {
     pub trace: TraceRecords,
     /// What its file begins with.
     pub trace_header: Header,
-    /// Why it ends before the run does.
-    pub trace_failure: Option<io::Error>,
+    /// When and why it ends, if it ends before the run does.
+    pub trace_failure: Option<(Time, io::Error)>,
     /// Drops in switches: the first ones.
     pub drops: Vec<DroppedPacket>,
+    /// Data packets that reached their receiver ahead of others of their flow.
+    pub out_of_order: u64,
+    /// Events of one node and nanosecond that are in the order of their numbers alone: they were
+    /// scheduled at the same time, by events that were scheduled at the same time.
+    pub unordered: u64,
     /// The largest base round trip of any two hosts.
     pub max_rtt: Time,
     /// The largest BDP of any two hosts, in bytes.
@@ -89,6 +94,8 @@ pub struct Output {
 /// What is collected during a run.
 pub(crate) struct Collected<'a> {
     pub(crate) delivered: u64,
+    pub(crate) out_of_order: u64,
+    pub(crate) unordered: u64,
     pub(crate) posted: Vec<u64>,
     pub(crate) fct: Vec<FctRow>,
     /// By flow: its row.
@@ -103,6 +110,8 @@ impl<'a> Collected<'a> {
     pub(crate) fn new(options: &Options<'a>, flows: usize) -> Collected<'a> {
         Collected {
             delivered: 0,
+            out_of_order: 0,
+            unordered: 0,
             posted: vec![u64::MAX; flows],
             fct: Vec::new(),
             rows: vec![NONE; flows],
@@ -174,6 +183,7 @@ impl Simulation<'_> {
         });
         let ideal = ideal.collect();
         let Collected { posted, fct, rows, pfc, queues, mut trace, drops, .. } = self.output;
+        let (out_of_order, unordered) = (self.output.out_of_order, self.output.unordered);
         let time = |ns: u64| if ns == u64::MAX { Time::NEVER } else { Time::from_ns(ns) };
         let outcomes = posted.iter().zip(&rows).zip(&self.qps);
         let trace_failure = trace.failure.take();
@@ -209,6 +219,8 @@ impl Simulation<'_> {
             trace_header,
             trace_failure,
             drops,
+            out_of_order,
+            unordered,
             max_rtt: Time::from_ns(self.routes.max_rtt),
             max_bdp: self.routes.max_bdp,
             end: Time::from_ns(now),

@@ -1,7 +1,7 @@
 //! The state of a run, and the loop that handles its events.
 
 use crate::draws::{CRand, ErrorModel};
-use crate::event_list::{Event, EventList, Kind, NONE};
+use crate::event_list::{Event, EventList, Kind, NONE, Past};
 use crate::laws::{Law, Laws, Reaction};
 use crate::network::{self, Flow, Node, Port};
 use crate::output::{Collected, Output};
@@ -199,23 +199,57 @@ impl<'a> Simulation<'a> {
     pub(crate) fn handle(&mut self, event: Event) {
         match event.kind {
             Kind::TransmitEnd => {
+                let node = self.ports[event.a as usize].node;
+                self.note_event(node, event.past);
                 self.ports[event.a as usize].busy = false;
                 self.kick(event.a);
             }
-            Kind::Receive => self.receive(event.a, event.b),
-            Kind::WakeUp => self.kick(event.a),
-            Kind::Alpha => self.on_alpha_timer(event.a),
-            Kind::Decrease => self.on_decrease_timer(event.a),
-            Kind::Increase => self.on_increase_timer(event.a),
+            Kind::Receive => {
+                let node = self.ports[event.a as usize].node;
+                self.note_event(node, event.past);
+                self.receive(event.a, event.b);
+            }
+            Kind::WakeUp => {
+                let node = self.ports[event.a as usize].node;
+                self.note_event(node, event.past);
+                self.kick(event.a);
+            }
+            Kind::Alpha | Kind::Decrease | Kind::Increase => {
+                let node = self.flows[event.a as usize].src;
+                self.note_event(node, event.past);
+                self.on_timer(event.kind, event.a);
+            }
             Kind::Monitor => self.sample_queues(),
             Kind::Reader => self.read_flows(),
             Kind::AppStart => {
                 self.events.schedule(0, Kind::FlowStart, event.a, 0);
             }
-            Kind::FlowStart => self.start_flow(event.a),
+            Kind::FlowStart => {
+                let node = self.flows[event.a as usize].src;
+                self.note_event(node, event.past);
+                self.start_flow(event.a);
+            }
             Kind::LinkFailure => self.fail_link(),
             Kind::Stop | Kind::Cancelled => {}
         }
+    }
+
+    fn on_timer(&mut self, timer: Kind, flow: u32) {
+        match timer {
+            Kind::Alpha => self.on_alpha_timer(flow),
+            Kind::Decrease => self.on_decrease_timer(flow),
+            _ => self.on_increase_timer(flow),
+        }
+    }
+
+    /// Counts an event that two levels of scheduling do not tell from the one before it at its
+    /// node.
+    #[inline]
+    fn note_event(&mut self, node: u32, past: Past) {
+        let event = (self.events.now(), past);
+        let last = &mut self.nodes[node as usize].last_event;
+        self.output.unordered += u64::from(*last == event);
+        *last = event;
     }
 
     fn progress(&self) -> Progress {

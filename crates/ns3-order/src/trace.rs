@@ -50,15 +50,25 @@ pub(crate) struct Trace<'a> {
     new_file: NewFile<'a>,
     max_held: usize,
     file: Option<File>,
+    /// Bytes in the file.
+    stored: u64,
     held: Vec<u8>,
     count: u64,
     /// Why there are no more records from some time on.
-    pub(crate) failure: Option<io::Error>,
+    pub(crate) failure: Option<(Time, io::Error)>,
 }
 
 impl<'a> Trace<'a> {
     pub(crate) fn new(new_file: NewFile<'a>, max_held: usize) -> Trace<'a> {
-        Trace { new_file, max_held, file: None, held: Vec::new(), count: 0, failure: None }
+        Trace {
+            new_file,
+            max_held,
+            file: None,
+            stored: 0,
+            held: Vec::new(),
+            count: 0,
+            failure: None,
+        }
     }
 
     fn add(&mut self, record: &Record) {
@@ -68,7 +78,7 @@ impl<'a> Trace<'a> {
         self.held.extend_from_slice(&packet_trace::encode(record));
         self.count += 1;
         if self.held.len() >= self.max_held {
-            self.failure = self.empty().err();
+            self.failure = self.empty().err().map(|error| (record.time, error));
         }
     }
 
@@ -77,7 +87,12 @@ impl<'a> Trace<'a> {
             Some(file) => file,
             none => none.insert((self.new_file)()?),
         };
-        file.write_all(&self.held)?;
+        if let Err(error) = file.write_all(&self.held) {
+            // What is held goes to the end of the trace instead.
+            file.set_len(self.stored)?;
+            return Err(error);
+        }
+        self.stored += self.held.len() as u64;
         self.held.clear();
         Ok(())
     }

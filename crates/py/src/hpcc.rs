@@ -70,13 +70,34 @@ impl HpccExperiment {
     }
 
     /// What is odd about the files, and what is served in another way with those keys set; where
-    /// they cannot be set, [`scenario`](Self::scenario) says why.
-    fn warnings(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<Vec<String>> {
+    /// they cannot be set, [`scenario`](Self::scenario) says why. `ns3_order`: in a run in ns-3's
+    /// order of events.
+    fn warnings(
+        &self,
+        py: Python<'_>,
+        settings: Vec<(String, String)>,
+        ns3_order: bool,
+    ) -> PyResult<Vec<String>> {
         let read = Arc::clone(&self.read);
         stoppable(py, move || {
-            let served = rocelab::hpcc_ns3::served(&read, &settings).unwrap_or_default();
+            let served = if ns3_order {
+                rocelab::hpcc_ns3::served_in_ns3_order(&read)
+            } else {
+                rocelab::hpcc_ns3::served(&read, &settings).unwrap_or_default()
+            };
             read.warnings.iter().chain(&served).map(ToString::to_string).collect()
         })
+    }
+
+    /// Refuses what a run in ns-3's order of events does not reproduce.
+    fn check_ns3_order(
+        &self,
+        py: Python<'_>,
+        settings: Vec<(String, String)>,
+        threads: Option<usize>,
+    ) -> PyResult<()> {
+        rocelab::hpcc_ns3::check_ns3_order(&self.read, &settings, threads)
+            .map_err(|error| config_error(py, &error))
     }
 
     /// The files that the configuration asks for, as it names them, each with the key that does.

@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use results::arrow_array::RecordBatch;
 use results::arrow_schema::ArrowError;
 use results::{PacketTrace, PfcTrace};
-use rocelab::hpcc_ns3::{Ns3OutputFiles, records_of};
+use rocelab::hpcc_ns3::{Ns3OutputFiles, records_of, run_in_ns3_order};
 use rocelab::{Progress, ROWS, Recordings, RunOptions, Spill};
 use std::fs::File;
 use std::io::BufWriter;
@@ -144,10 +144,14 @@ enum Failure {
 /// end (both in ps, the end 0 while unknown), packet-hops, flows done and flows. Returns the result
 /// and whether Ctrl-C cut it short. Where there is no result yet, as the run is being set up, and
 /// on another Ctrl-C, what Python does on it is raised at once, and the run ends by itself. With an
-/// `experiment` the result can be written as its files. Samples and events that are too many for
-/// memory go to a file in `spill`, a directory and how many bytes of them stay in memory.
+/// `experiment` the result can be written as its files, and with `ns3_order` it is run in ns-3's
+/// order of events; `HpccExperiment.check_ns3_order` has passed then. Samples and events that are
+/// too many for memory go to a file in `spill`, a directory and how many bytes of them stay in
+/// memory.
 #[pyfunction]
-#[pyo3(signature = (scenario, threads=None, progress=None, experiment=None, spill=None))]
+#[pyo3(signature = (
+    scenario, threads=None, progress=None, experiment=None, spill=None, ns3_order=false
+))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Scenario,
@@ -155,6 +159,7 @@ pub(crate) fn run(
     progress: Option<Py<PyAny>>,
     experiment: Option<&HpccExperiment>,
     spill: Option<(PathBuf, u64)>,
+    ns3_order: bool,
 ) -> PyResult<(RunResult, bool)> {
     let cancel = Arc::new(AtomicBool::new(false));
     let state = Arc::new(Progress::default());
@@ -172,7 +177,7 @@ pub(crate) fn run(
         explicit_params: experiment.is_some(),
         ..RunOptions::default()
     };
-    let worker = start(Arc::clone(&scenario.valid), options, experiment)
+    let worker = start(Arc::clone(&scenario.valid), options, experiment, ns3_order)
         .map_err(|error| no_thread(py, &error))?;
     let mut interrupted = None;
     let outcome = loop {
@@ -215,8 +220,13 @@ fn start(
     scenario: Arc<::scenario::Scenario>,
     options: RunOptions,
     experiment: Option<Arc<Experiment>>,
+    ns3_order: bool,
 ) -> std::io::Result<Worker<Result<RunResult, Failure>>> {
     Worker::start("rocelab run", move || {
+        if let Some(experiment) = experiment.as_deref().filter(|_| ns3_order) {
+            let (run, files) = run_in_ns3_order(experiment, &scenario, &options);
+            return RunResult::of(run, Some(files)).map_err(Failure::Tables);
+        }
         let run = rocelab::run_on_disk(&scenario, &options).map_err(Failure::Refused)?;
         let files = |it: Arc<Experiment>| Ns3OutputFiles::new(&it, &run.flows, &run.recordings);
         let hpcc = experiment.map(files);

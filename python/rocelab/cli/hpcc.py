@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -47,6 +47,13 @@ def hpcc(
             help="Write also outside of the working directory, if the configuration says so.",
         ),
     ] = False,
+    order: Annotated[
+        Literal["fast", "ns3"],
+        typer.Option(
+            metavar="fast|ns3",
+            help="Order of events of one nanosecond; with ns3 the results equal that simulator's.",
+        ),
+    ] = "fast",
     threads: Threads = None,
     settings: Settings = None,
     print_scenario: Annotated[
@@ -67,7 +74,8 @@ def hpcc(
     Ctrl-C and SIGTERM stop the run and leave the files of a partial result.
 
     Names in the configuration are relative to the working directory. What that simulator does
-    differently is a switch in the scenario's [quirks], to be changed with --set.
+    differently is a switch in the scenario's [quirks], to be changed with --set. With --order ns3
+    all files equal those that it writes; such a run takes one thread, and --set run.seed alone.
     """
     del old_to_scenario
     from rocelab.hpcc.experiment import Experiment
@@ -76,6 +84,7 @@ def hpcc(
         others = {
             "out": out,
             "trust-paths": trust_paths or None,
+            "order": None if order == "fast" else order,
             "threads": threads,
             "strict": strict or None,
             "json": as_json or None,
@@ -91,7 +100,7 @@ def hpcc(
         raise
     changes = changes_of(settings)
     if not quiet:
-        print_warnings(experiment.warnings_with(changes))
+        print_warnings(experiment.warnings_with(changes, order))
     if print_scenario:
         show_toml(experiment.scenario(changes).to_toml())
         return
@@ -105,6 +114,7 @@ def hpcc(
                 progress=not quiet,
                 into=out,
                 trust_paths=trust_paths,
+                order=order,
             )
         except (Interrupted, RecordingError) as ended:
             result, written = ended.result, ended.files

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
+from typing import Literal, get_args
 
 from rocelab import _memory, _rocelab
 from rocelab.errors import ConfigError, Interrupted, RecordingError
@@ -61,6 +62,12 @@ Indices of lists are left out.
 
 _LINK = re.compile(r"topology\.links\.([0-9]+)\.([a-z_]+)")
 
+Order = Literal["fast", "ns3"]
+"""In which order the events of one nanosecond come.
+
+``fast``: rocelab's own, on any number of threads. ``ns3``: the simulator's, on one thread.
+"""
+
 _INPUTS = ("TOPOLOGY_FILE", "FLOW_FILE", "TRACE_FILE")
 
 
@@ -86,10 +93,12 @@ class Experiment:
         """What is odd about the files, and what is served in another way than there."""
         return self.warnings_with(())
 
-    def warnings_with(self, settings: Sequence[tuple[str, str]]) -> list[str]:
-        """The warnings that hold when ``settings`` change keys of the scenario."""
+    def warnings_with(
+        self, settings: Sequence[tuple[str, str]], order: Order = "fast"
+    ) -> list[str]:
+        """The warnings that hold in a run with these ``settings`` and this ``order``."""
         with reject_undecodable_text(None):
-            return self._read.warnings(list(settings))
+            return self._read.warnings(list(settings), order == "ns3")
 
     def outputs(self, into: str | PathLike[str] | None = None) -> dict[str, Path]:
         """Where :meth:`run` writes, by the key of the configuration that names the file."""
@@ -200,6 +209,25 @@ class Experiment:
         with self._said_of_the_files(settings), reject_undecodable_text(None):
             return scenario_from_experiment(self._read, settings)
 
+    def _check_order(
+        self, order: str, settings: Sequence[tuple[str, str]], threads: int | None
+    ) -> None:
+        """Raises where there is no such order of events, or where it cannot have the run."""
+        if order not in get_args(Order):
+            raise ConfigError(f'must be "fast" or "ns3", not "{order}"', key="order")
+        if order == "fast":
+            return
+        try:
+            with reject_undecodable_text(None):
+                self._read.check_ns3_order(list(settings), threads)
+        except ConfigError as error:
+            if error.key == "threads" or error.key in {key for key, _ in settings}:
+                raise
+            line = self._line(error.key or "")
+            raise ConfigError(
+                error.message, file=str(self.config), key=error.key, line=line, hint=error.hint
+            ) from None
+
     @contextmanager
     def _said_of_the_files(self, settings: Sequence[tuple[str, str]]) -> Iterator[None]:
         """What is wrong with the scenario is said of the files, unless ``settings`` have it."""
@@ -243,8 +271,13 @@ class Experiment:
         progress: bool | Callable[[Progress], None] = False,
         into: str | PathLike[str] | None = None,
         trust_paths: bool = False,
+        order: Order = "fast",
     ) -> tuple[Result, list[Path]]:
         """Runs it and writes the files that it asks for.
+
+        ``order`` is the order of events of one nanosecond. With ``"ns3"`` it is the simulator's,
+        and the files are equal to those that the simulator writes. Such a run takes one thread, and
+        of the keys only ``run.seed`` can be set.
 
         They go where the configuration says, or into the directory ``into`` under the same names.
         Without ``into`` a configuration that names absolute paths, paths with ``..`` or links to
@@ -259,6 +292,7 @@ class Experiment:
             self._check_places()
         self._check_outputs(into)
         threads = check_threads(threads)
+        self._check_order(order, settings, threads)
         with self._said_of_the_files(settings):
             _memory.check(scenario, "run")
             raw, interrupted = run_raw(
@@ -267,6 +301,7 @@ class Experiment:
                 progress=progress,
                 scratch=self._scratch(into),
                 experiment=self._read,
+                ns3_order=order == "ns3",
             )
         result = Result.from_run(raw, scenario)
         try:

@@ -81,7 +81,7 @@ impl Log {
 }
 
 /// The samples of all probes of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Samples {
     probes: Vec<OfProbe>,
 }

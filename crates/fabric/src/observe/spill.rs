@@ -8,7 +8,7 @@ use crate::observe::samples::{Reading, Samples};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fmt, process};
@@ -71,6 +71,13 @@ impl<T> Sequence<T> {
     /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+impl<T> From<Vec<T>> for Sequence<T> {
+    /// Records that are in order, all of them in memory.
+    fn from(records: Vec<T>) -> Sequence<T> {
+        Sequence { rest: Arc::new(records), ..Sequence::default() }
     }
 }
 
@@ -243,7 +250,7 @@ impl Store {
     fn write(&mut self, batch: &Batch) -> io::Result<()> {
         let (file, end) = match &self.file {
             Some(file) => file.clone(),
-            None => (Arc::new(nameless(&self.spill.directory)?), 0),
+            None => (Arc::new(self.spill.new_file()?), 0),
         };
         let mut out = Out { file: &file, end };
         // Extents are listed once all is written: what a failed write leaves in the file is not
@@ -350,20 +357,26 @@ impl Out<'_> {
     }
 }
 
-/// Creates a file and removes its name, so that only this process can find it.
-fn nameless(directory: &Path) -> io::Result<File> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = directory.join(format!(".rocelab-{}-{number}.records", process::id()));
-        match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
-            Ok(file) => {
-                fs::remove_file(&path)?;
-                return Ok(file);
+impl Spill {
+    /// Creates a file and removes its name, so that only this process can find it.
+    ///
+    /// # Errors
+    /// With the error of the operating system.
+    pub fn new_file(&self) -> io::Result<File> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!(".rocelab-{}-{number}.records", process::id());
+            let path = self.directory.join(name);
+            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+                Ok(file) => {
+                    fs::remove_file(&path)?;
+                    return Ok(file);
+                }
+                // Left by another process with this number, on another machine or ended long ago.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
             }
-            // Left by another process with this number, on another machine or ended long ago.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
         }
     }
 }

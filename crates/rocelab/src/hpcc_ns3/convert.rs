@@ -1,7 +1,7 @@
 //! From an experiment of the HPCC simulator to a scenario: what its files say. What follows from
 //! that, and from the keys that are set besides, is found in [`super::derived`].
 
-use super::derived::{derive, laws, node_buffers};
+use super::derived::{derive, laws, node_buffers, quirk_warnings};
 use crate::fabric_setup::SAMPLES_PER_EVENT;
 use fabric::{QueueSampling, Records};
 use hpcc_files::{Experiment, Warning, queue_lengths};
@@ -59,6 +59,20 @@ pub fn served(
     settings: &[(String, String)],
 ) -> Result<Vec<Warning>, ScenarioError> {
     Ok(without_lists(experiment, "config", settings)?.1)
+}
+
+/// What is served in another way than by the original where a run has ns-3's order of events: the
+/// quirks of the original that a reader of the results should know.
+pub fn served_in_ns3_order(experiment: &Experiment) -> Vec<Warning> {
+    match without_lists(experiment, "config", &[]) {
+        Ok((spec, _)) => quirk_warnings(&spec, experiment),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Whether a key can be set for a run in ns-3's order of events, which takes the files as they are.
+pub(super) fn allowed_in_ns3_order(key: &str) -> bool {
+    matches!(key, "name" | "description" | "run.seed")
 }
 
 /// The scenario without nodes, links and flows.

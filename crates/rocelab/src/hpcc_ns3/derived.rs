@@ -65,9 +65,8 @@ pub(super) fn derive(
     threshold(spec, experiment, settings);
     warnings.extend(node_buffers(experiment, spec).warning());
     warnings.extend(marking(spec, experiment, settings));
-    warnings.extend(uncoded(spec, experiment));
+    warnings.extend(quirk_warnings(spec, experiment));
     warnings.extend(acknowledged(spec, experiment));
-    warnings.extend(unmeasured(spec, experiment));
     warnings.extend((!spec.pfc.enabled && !settings.has("pfc.enabled")).then(|| {
         Warning::new(
             "PAUSE_TIME 0 pauses nobody: switches drop what finds the whole buffer full; the \
@@ -314,6 +313,11 @@ fn marking(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) -> 
          mark by the law of scheme {}; add entries, or set ecn.kmin, ecn.kmax and ecn.pmax",
         spec.scheme.name
     )))
+}
+
+/// What the original does in a way that a reader of its results might not expect.
+pub(super) fn quirk_warnings(spec: &Spec, experiment: &Experiment) -> Vec<Warning> {
+    uncoded(spec, experiment).into_iter().chain(unmeasured(spec, experiment)).collect()
 }
 
 /// A link of switches whose rate INT has no code for, where it then says another.

@@ -4,6 +4,7 @@ use crate::Recordings;
 use fabric::{PacketEvent, PacketEventKind, QueueBlock};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, queue_lengths};
+use ns3_order::TraceRecords;
 use results::{FlowTable, UNFINISHED};
 use scenario::SourcePorts;
 use schemes::contract::{EcnCodePoint, Flags, PacketKind};
@@ -20,7 +21,16 @@ use units::{Bytes, NodeId, Time};
 pub struct Ns3OutputFiles {
     fct: Vec<fct::FctRow>,
     recordings: Recordings,
-    ports: Vec<(u16, u16)>,
+    trace: TraceSource,
+}
+
+/// Where the packet trace comes from.
+#[derive(Clone, Debug)]
+enum TraceSource {
+    /// The recorded events, and of each flow its source and destination port.
+    Recordings(Vec<(u16, u16)>),
+    /// Records as the file has them.
+    Records(packet_trace::Header, TraceRecords),
 }
 
 impl Ns3OutputFiles {
@@ -56,8 +66,19 @@ impl Ns3OutputFiles {
         Ns3OutputFiles {
             fct: rows.into_iter().map(|(_, row)| row).collect(),
             recordings: recordings.clone(),
-            ports,
+            trace: TraceSource::Recordings(ports),
         }
+    }
+
+    /// What goes into the files of a run in ns-3's order of events: the rows of finished flows in
+    /// that order, PFC frames and queues, and the packet trace.
+    pub(super) fn in_ns3_order(
+        fct: Vec<fct::FctRow>,
+        recordings: &Recordings,
+        (header, records): (packet_trace::Header, TraceRecords),
+    ) -> Ns3OutputFiles {
+        let trace = TraceSource::Records(header, records);
+        Ns3OutputFiles { fct, recordings: recordings.clone(), trace }
     }
 }
 
@@ -207,6 +228,13 @@ fn write_trace(
     experiment: &Experiment,
     files: &Ns3OutputFiles,
 ) -> io::Result<()> {
+    let ports = match &files.trace {
+        TraceSource::Recordings(ports) => ports,
+        TraceSource::Records(header, records) => {
+            packet_trace::Writer::new(&mut *out, header)?.finish()?;
+            return records.write(out);
+        }
+    };
     let header = packet_trace::Header {
         ports: experiment
             .topology
@@ -221,7 +249,7 @@ fn write_trace(
     for event in files.recordings.packet_events() {
         let event = event?;
         if is_traced(&event, experiment) {
-            trace.write(&record(&event, experiment, files))?;
+            trace.write(&record(&event, experiment, ports))?;
         }
     }
     trace.finish()
@@ -249,7 +277,7 @@ fn is_traced(event: &PacketEvent, experiment: &Experiment) -> bool {
     }
 }
 
-fn record(event: &PacketEvent, experiment: &Experiment, files: &Ns3OutputFiles) -> Record {
+fn record(event: &PacketEvent, experiment: &Experiment, ports: &[(u16, u16)]) -> Record {
     let header = &event.header;
     let is_pfc = header.kind == PacketKind::Pfc;
     let is_ack = matches!(header.kind, PacketKind::Ack | PacketKind::Nack);
@@ -261,7 +289,7 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Ns3OutputFiles) 
         let (src, dst) = (address::of(flow.src), address::of(flow.dst));
         if header.flags.contains(Flags::TO_SOURCE) { (dst, src) } else { (src, dst) }
     };
-    let (sport, dport) = match files.ports.get(header.address.flow as usize) {
+    let (sport, dport) = match ports.get(header.address.flow as usize) {
         Some(&(sport, dport)) if header.flags.contains(Flags::TO_SOURCE) => (dport, sport),
         Some(&ports) => ports,
         None => (0, 0),

@@ -1,0 +1,184 @@
+"""``rocelab hpcc --order ns3``: files equal to those that the HPCC simulator wrote.
+
+What is compared are the simulator's own runs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from struct import unpack_from
+
+import pytest
+
+import hpcc_cases
+import hpcc_config
+from conftest import Command
+from rocelab.errors import ConfigError
+from rocelab.hpcc.experiment import Experiment
+from rocelab.result import Result
+
+RECORD, PORT = 56, 11
+"""Bytes of a record of a packet trace, and of a row of the table of ports in front of them."""
+
+
+def run(name: str, scratch: Path, seed: int = 1) -> tuple[Result, Path, Path]:
+    """Runs a case; returns the result, the folder of the case and that of the files."""
+    case, out = hpcc_cases.unpack(name, scratch), scratch / "out"
+    experiment = Experiment(case / "config.txt", case)
+    result, _ = experiment.run(into=out, order="ns3", settings=[("run.seed", str(seed))])
+    return result, case, out
+
+
+@pytest.mark.parametrize("name", hpcc_cases.CONFIGS)
+def test_every_file_is_equal(name: str, tmp_path: Path) -> None:
+    _, case, out = run(name, tmp_path)
+    for file in ("fct.txt", "pfc.txt", "qlen.txt"):
+        if (case / file).is_file():
+            assert (out / file).read_text() == (case / file).read_text(), file
+
+
+def fields(record: bytes) -> tuple[object, ...]:
+    """What a record says. The bytes between fields are not initialised there."""
+    kind = record[26]
+    head: tuple[object, ...] = (*unpack_from("<QHBBIIIHBBBB", record),)
+    if kind in (0x06, 0x11):
+        return head + unpack_from("<HHIQHH", record, 32)
+    if kind in (0xFC, 0xFD):
+        return head + unpack_from("<HHHHI", record, 32) + unpack_from("<Q", record, 48)
+    # The bytes of the queue that a PFC frame is about are of no use, and are not compared.
+    assert kind == 0xFE, f"protocol {kind:#x}"
+    return head + unpack_from("<I", record, 32) + (record[40],)
+
+
+def records(path: Path) -> tuple[bytes, list[tuple[object, ...]]]:
+    """What is in front of the records of a packet trace, and what each of them says."""
+    content = path.read_bytes()
+    begin = 8 + PORT * int.from_bytes(content[:4], "little")
+    assert (len(content) - begin) % RECORD == 0
+    return content[:begin], [
+        fields(content[at : at + RECORD]) for at in range(begin, len(content), RECORD)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["dual_trace/hpcc", "leak_trace/dcqcn", "minimal/hpcc", "tie_hpcc/hpcc"]
+)
+def test_every_record_of_a_packet_trace_is_equal(name: str, tmp_path: Path) -> None:
+    _, case, out = run(name, tmp_path)
+    assert records(out / "mix.tr") == records(case / "mix.tr")
+
+
+def line(record: tuple[object, ...]) -> str:
+    """A record as the simulator's ``trace_reader`` prints it."""
+    time, node, port, queue, held, src, dst, size, kind, event, ecn, _, *rest = record
+    assert isinstance(src, int)
+    assert isinstance(dst, int)
+    assert isinstance(event, int)
+    name = ("Recv", "Enqu", "Dequ", "Drop")[event]
+    head = f"{time} n:{node} {port}:{queue} {held} {name} ecn:{ecn:x} {src:08x} {dst:08x}"
+    if kind == 0x11:
+        sport, dport, seq, stamp, priority, payload = rest
+        return f"{head} {sport} {dport} U {seq} {stamp} {priority} {size}({payload})"
+    if kind == 0xFE:
+        pause, priority = rest
+        return f"{head} P {pause} {priority} {size}"
+    sport, dport, flags, priority, seq, stamp = rest
+    letter = "A" if kind == 0xFC else "N"
+    return f"{head} {sport} {dport} {letter} 0x{flags:02X} {priority} {seq} {stamp} {size}"
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in hpcc_cases.CONFIGS if name.startswith("golden_")]
+)
+def test_every_line_of_a_printed_trace_is_equal(name: str, tmp_path: Path) -> None:
+    _, case, out = run(name, tmp_path)
+    there = (case / "events.txt").read_text().splitlines()
+    pfc = re.compile(r"( P \d+) \d+ ")
+    _, here = records(out / "mix.tr")
+    assert [line(record) for record in here] == [pfc.sub(r"\1 ", text) for text in there]
+
+
+@pytest.mark.parametrize("law", ["dcqcn", "hpcc"])
+def test_draws_follow_the_run_number(law: str, tmp_path: Path) -> None:
+    name = f"errorlink/{law}"
+    numbers = 0
+    for number, fct in hpcc_cases.seeds(name):
+        run(name, tmp_path, seed=number)
+        assert (tmp_path / "out/fct.txt").read_text() == fct, number
+        numbers += 1
+    assert numbers == 12
+
+
+def test_the_result_is_that_of_the_files(tmp_path: Path) -> None:
+    result, case, _ = run("golden_pfc/dcqcn", tmp_path)
+    lines = (case / "fct.txt").read_text().split("\n")[:-1]
+    fcts = sorted((1000 * int(text.split()[6]), 1000 * int(text.split()[7])) for text in lines)
+    flows = result.flows.to_polars().select("fct_ps", "ideal_fct_ps").rows()
+    assert sorted(flows) == fcts
+    summary = result.summary
+    assert summary["flows_done"] == len(lines)
+    assert summary["pause_frames"] == 26
+    assert summary["max_queue_bytes"] == 482_080
+    assert summary["threads"] == 1
+    # All flows share a port, and some of them march in step.
+    assert summary["counters"]["unordered_events"] > 0
+
+
+FILES = {
+    "topology.txt": "3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gbps 1000ns 0\n",
+    "flow.txt": "1\n0 1 3 100 10000 2.0\n",
+    "trace.txt": "0\n",
+    "config.txt": "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE trace.txt\n"
+    "FCT_OUTPUT_FILE fct.txt\nPFC_OUTPUT_FILE pfc.txt\nSIMULATOR_STOP_TIME 2.05\n"
+    "ENABLE_TRACE 0\n" + hpcc_config.HPCC,
+}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A folder with an experiment of one flow."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="ascii")
+    return tmp_path
+
+
+def test_the_command_runs_in_that_order(command: Command, small: Path) -> None:
+    done = command("hpcc", "config.txt", "--order", "ns3", "--json", cwd=small)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["counters"] == {"unordered_events": 0}
+    fct = (small / "fct.txt").read_text()
+    assert fct.count("\n") == 1
+    assert command("hpcc", "config.txt", cwd=small).returncode == 0
+    assert (small / "fct.txt").read_text() == fct
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--threads", "2"], "takes one thread, not 2"),
+        (["--set", "switch.buffer=1MB"], "switch.buffer: cannot be set"),
+        (["--print-scenario"], "--print-scenario and --order: choose one"),
+    ],
+)
+def test_what_goes_not_with_it_is_refused(
+    command: Command, small: Path, arguments: list[str], said: str
+) -> None:
+    done = command("hpcc", "config.txt", "--order", "ns3", *arguments, cwd=small)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert not (small / "fct.txt").exists()
+
+
+def test_a_key_that_it_does_not_reproduce_is_named(small: Path) -> None:
+    config = small / "config.txt"
+    config.write_text(FILES["config.txt"] + "ENABLE_THEMIS 0\n", encoding="ascii")
+    with pytest.raises(ConfigError, match="ENABLE_THEMIS") as raised:
+        Experiment(config, small).run(order="ns3")
+    assert raised.value.line == FILES["config.txt"].count("\n") + 1
+
+
+def test_an_unknown_order_is_refused(small: Path) -> None:
+    with pytest.raises(ConfigError, match='"fast" or "ns3"'):
+        Experiment(small / "config.txt", small).run(order="slow")  # type: ignore[arg-type]
