@@ -202,6 +202,8 @@ def directory(axes: Sequence[Axis], combination: Combination) -> str:
 
 def directory_of(keys: Sequence[str], combination: Combination) -> str:
     """The name of a directory for a combination of values of ``keys``; empty without keys."""
+    if not keys:
+        return ""
     pairs = zip(short_keys(keys), combination, strict=True)
     # What is no letter is refused with the scenario.
     return bounded(",".join(f"{escaped(key, '')}={escaped(value.label)}" for key, value in pairs))
