@@ -1,10 +1,14 @@
-"""The HPCC simulator's own runs that tests compare with: inputs and the files that came out."""
+"""The HPCC simulator's own runs that tests compare with: inputs and the files that came out.
+
+``python tests/python/hpcc_cases.py DIR`` copies all of them to DIR.
+"""
 
 from __future__ import annotations
 
 import gzip
 import lzma
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,3 +42,8 @@ def seeds(name: str) -> Iterator[tuple[int, str]]:
     """Other runs of a case: ns-3's run number and the text of ``fct.txt``."""
     for path in sorted((CASES / name / "seeds").glob("fct.run*.txt")):
         yield int(path.stem.removeprefix("fct.run")), path.read_text(encoding="ascii")
+
+
+if __name__ == "__main__":
+    for case in CONFIGS:
+        unpack(case, Path(sys.argv[1]))

@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import hpcc_cases
 import rocelab
 from rocelab.hpcc.experiment import Experiment
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("digests.csv")
-HPCC_FILES = ROOT / "crates" / "rocelab" / "tests" / "data" / "hpcc-ns3"
 EXAMPLES = ROOT / "examples"
 UNDER_ALL_SCHEMES = ("failing-link", "lossy-and-lossless", "two-data-centres")
 INPUT_QUEUES: dict[str, Any] = {
@@ -77,8 +77,8 @@ def digest(scenario: rocelab.Scenario) -> str:
     return str(rocelab.run(scenario, threads=1).summary["digest"])
 
 
-def digest_of_files(config: Path, out: Path) -> str:
-    result, _ = Experiment(config, config.parent).run(threads=1, into=out)
+def digest_of_files(case: Path, out: Path) -> str:
+    result, _ = Experiment(case / "config.txt", case).run(threads=1, into=out)
     return str(result.summary["digest"])
 
 
@@ -91,9 +91,10 @@ def digests(out: Path) -> list[tuple[str, str]]:
                 path = EXAMPLES / f"{example}.toml"
                 job = pool.submit(digest_of_example, path, scheme)
                 jobs.append((f"example {example} {scheme}", job))
-        for config in sorted(HPCC_FILES.glob("*/*/config.txt")):
-            name = f"hpcc {config.parent.parent.name} {config.parent.name}"
-            jobs.append((name, pool.submit(digest_of_files, config, out / name)))
+        for case in hpcc_cases.CONFIGS:
+            name = f"hpcc {case.replace('/', ' ')}"
+            folder = hpcc_cases.unpack(case, out)
+            jobs.append((name, pool.submit(digest_of_files, folder, out / name)))
         return [(name, job.result()) for name, job in jobs]
 
 

@@ -104,8 +104,11 @@ impl<S: Scheme> Device for NodeDevice<S> {
     }
     #[inline]
     fn reorder_arrivals(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
-        if let NodeDevice::Switch(switch) = self {
-            switch.reorder_arrivals(arrivals);
+        match self {
+            NodeDevice::Switch(switch) => switch.reorder_arrivals(arrivals),
+            NodeDevice::Host(host) => host.reorder_arrivals(arrivals),
+            // Of these the simulator has none.
+            NodeDevice::Cioq(_) => {}
         }
     }
 }
@@ -269,11 +272,10 @@ fn chassis<S: Scheme>(
 ) -> Result<Chassis<S>, SetupError> {
     let red = red(setup, node, common.graph.ports(node));
     let (cp, cp_ports) = congestion_point(setup, common, node, &red)?;
-    let switches_before = (0..node).filter(|&other| !common.graph.is_host(other)).count();
     let mut chassis = Chassis {
         mmu: mmu(setup, common, node)?,
         red,
-        draws: common.compat.mark_draws(common.graph.nodes(), switches_before, setup.seed),
+        draws: common.compat.mark_draws(common.graph.nodes(), setup.seed),
         cp,
         cp_ports,
         effects: Vec::new(),

@@ -13,6 +13,11 @@
 //! last packets. Trains that begin did so with messages that were posted at the same instant, and
 //! go in the order of these messages. If the cause of two packets came another way, the order may
 //! depend on events further back than is known here.
+//!
+//! A host that has nothing to send at the end of a packet may set a timer for the next one. Such a
+//! packet counts as one that continues its train: what decides is the order of the ends of the last
+//! packets. Its own last packet is older than those of the other trains, so it is compared with
+//! theirs before the last.
 
 use engine::Class;
 use schemes::contract::{Header, PacketKind};
@@ -53,8 +58,13 @@ pub(crate) struct ArrivalTrain {
     /// When the last packet began and ended to be sent.
     sent: Time,
     end: Time,
-    /// Index of the last packet among all arrivals of the switch.
-    pub(crate) index: u64,
+    /// Index of the last packet among all arrivals of the node.
+    index: u64,
+    /// How the last packet was sent, and the one before it.
+    last: Sending,
+    parent: Sending,
+    /// A timer of the host sent the last packet.
+    timed: bool,
     /// A host sends them.
     from_host: bool,
     /// Propagation delay of the link.
@@ -63,10 +73,24 @@ pub(crate) struct ArrivalTrain {
     common_sizes: [(u64, Time); 2],
 }
 
-/// What decides among arrivals of one instant, in this order: when the packet was sent, when that
-/// was scheduled, whether it continues a train, the index of the train's last packet or the message
-/// that the train begins with, and the port.
-pub(crate) type EmissionKey = (Time, Time, bool, u64, u16);
+/// How a packet was sent: when that was scheduled, whether the packet continues a train, and the
+/// index of the train's last packet or the message that the train begins with.
+type Sending = (Time, bool, u64);
+
+/// What decides among arrivals of one instant, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct EmissionKey {
+    sent: Time,
+    scheduled: Time,
+    /// The packet continues a train.
+    continues: bool,
+    /// How the train's last packet was sent. If a timer of the host sent this one, how the end of
+    /// the last packet came about.
+    parent: Sending,
+    /// Index of the train's last packet or the message that the train begins with.
+    rank: u64,
+    pub(crate) port: u16,
+}
 
 impl ArrivalTrain {
     pub(crate) fn new(
@@ -112,8 +136,41 @@ impl ArrivalTrain {
         } else {
             sent.saturating_sub(Time::from_ns(ns3_lead(header).into()))
         };
-        let rank = if in_train { self.index } else { u64::from(header.address.flow) };
-        (self.sent, self.end) = (sent, end);
-        (sent, scheduled, in_train, rank, port)
+        let timed = self.from_host && !in_train && scheduled == self.end && self.index > 0;
+        let continues = in_train || timed;
+        let mut parent = match (in_train, timed) {
+            (true, _) => self.last,
+            (false, true) => (self.sent, true, self.index),
+            (false, false) => Sending::default(),
+        };
+        if end == self.end {
+            // Packets that take no time on the wire keep their order.
+            parent = parent.max(self.parent);
+        }
+        let rank = if continues { self.index } else { u64::from(header.address.flow) };
+        (self.sent, self.end, self.parent, self.timed) = (sent, end, parent, timed);
+        self.last = (scheduled, continues, rank);
+        EmissionKey { sent, scheduled, continues, parent, rank, port }
+    }
+
+    /// Notes the index of the last packet, which was found with its key. `before`: the key and the
+    /// rank of the packet before it in the order of the instant.
+    #[inline]
+    pub(crate) fn set_index(
+        &mut self,
+        index: u64,
+        key: &EmissionKey,
+        before: Option<(&EmissionKey, u64)>,
+    ) -> u64 {
+        self.index = index;
+        if self.timed {
+            // The last packets of others are comparable with each other. This one goes after those
+            // that it came after.
+            let is_peer = |(other, _): &(&EmissionKey, u64)| {
+                (other.sent, other.scheduled, other.continues) == (key.sent, key.scheduled, true)
+            };
+            self.last.2 = before.filter(is_peer).map_or(0, |(_, rank)| rank);
+        }
+        self.last.2
     }
 }

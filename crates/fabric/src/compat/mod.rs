@@ -123,16 +123,12 @@ impl Compat {
         self.quirks.threshold_wraparound
     }
 
-    /// Returns the generator that a switch draws its marks from, if it is ns-3's.
-    /// `switches_before`: how many switches come before it among the `nodes` nodes.
-    pub(crate) fn mark_draws(
-        &self,
-        nodes: usize,
-        switches_before: usize,
-        run: u64,
-    ) -> Option<Box<Draws>> {
-        let index = switches_before as u64;
-        self.quirks.ns3_ecn_draws.then(|| Box::new(Draws::new(nodes as u64, index, run)))
+    /// Returns the generator that a switch among `nodes` nodes draws its marks from, if it is
+    /// ns-3's. There all switches share one. Here each has its own, which begins as if no other
+    /// switch drew.
+    pub(crate) fn mark_draws(&self, nodes: usize, run: u64) -> Option<Box<Draws>> {
+        let first = mrg::first_stream(nodes as u64);
+        self.quirks.ns3_ecn_draws.then(|| Box::new(Draws::from_stream(first, run)))
     }
 
     /// Returns whether arrivals of one instant are handled in the order of their sending.

@@ -14,8 +14,6 @@ const NORM: f64 = 2.328_306_549_295_728e-10;
 /// Streams are 2^127 numbers apart. Runs, that is, substreams of a stream, are 2^76 apart.
 const STREAM: u32 = 127;
 const RUN: u32 = 76;
-/// Switches are 2^40 streams apart, so that no two make the same draws.
-const SWITCH: u32 = 40;
 
 /// Streams that ns-3 assigns automatically before the first packet: some for each node's protocol
 /// stack, and those of an error model. Found by comparison with the simulator's marks.
@@ -68,18 +66,6 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Makes the draws of a switch. `index` is its place among the switches, `nodes` the number of
-    /// nodes, `run` ns-3's run number.
-    pub(crate) fn new(nodes: u64, index: u64, run: u64) -> Draws {
-        let mut draws = Draws::from_stream(first_stream(nodes), run);
-        for (state, (next, m)) in
-            draws.state.iter_mut().zip(draws.to_next_stream.iter().zip([M1, M2]))
-        {
-            *state = apply(&power(&squared(next, SWITCH, m), index, m), state, m);
-        }
-        draws
-    }
-
     /// Makes draws of which the first is of stream `stream`. `run` is ns-3's run number.
     pub fn from_stream(stream: u64, run: u64) -> Draws {
         let matrices = [(A1, M1), (A2, M2)];
@@ -143,17 +129,14 @@ mod tests {
     #[test]
     fn streams_are_those_of_ns3() {
         // What ns-3's sample-random-variable-stream prints for stream 0 of run 1, seed 1.
-        let mut draws = Draws::new(0, 0, 1);
-        // The streams before the first draw, undone: begin at 0.
-        draws.state = [[1; 3]; 2];
+        let mut draws = Draws::from_stream(0, 1);
         assert_eq!(format!("{:.6}", draws.draw()), "0.816532");
-        let mut skipped = Draws::new(0, 0, 1);
+        let mut skipped = Draws::from_stream(0, 1);
         let (first, second) = (skipped.draw(), skipped.draw());
-        let mut again = Draws::new(0, 0, 1);
+        let mut again = Draws::from_stream(0, 1);
         again.skip();
         assert_eq!(again.draw(), second);
         assert_ne!(first, second);
-        assert_ne!(Draws::new(0, 1, 1).draw(), first);
-        assert_ne!(Draws::new(0, 0, 2).draw(), first);
+        assert_ne!(Draws::from_stream(0, 2).draw(), first);
     }
 }

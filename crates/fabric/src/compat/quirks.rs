@@ -39,7 +39,8 @@ pub struct Quirks {
     /// becomes huge and PFC never fires.
     pub threshold_wraparound: bool,
     /// Marks are drawn from ns-3's generator. Each draw and each PFC frame takes one stream. The
-    /// run's seed is ns-3's run number. If a single switch draws, its draws equal the simulator's.
+    /// run's seed is ns-3's run number. Each switch begins with the same stream. If a single switch
+    /// draws, its draws equal the simulator's.
     pub ns3_ecn_draws: bool,
     /// Arrivals at the same nanosecond are ordered by when their sending was scheduled, as far as
     /// packets tell, instead of by kind and in turn. A packet that joins a free port leaves before

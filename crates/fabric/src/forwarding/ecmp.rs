@@ -15,10 +15,14 @@ use crate::stream;
 use std::sync::Arc;
 use units::PortId;
 
+/// The seed of the hash by which hosts of the HPCC simulator choose a NIC.
+const NIC_SEED: u32 = 0x8bad_f00d;
+
 /// How all nodes of a run turn hashes into choices.
 #[derive(Debug)]
 pub(crate) struct EcmpHashes {
-    /// Salt of each node: one for each tier, or one for all.
+    /// By node: what makes its hash differ from others'. There is one salt for each tier, or one
+    /// for all; in the HPCC simulator a seed for each switch, and one for all hosts.
     salts: Vec<u32>,
     /// Addresses of hosts, if nodes hash as in the HPCC simulator.
     addresses: Option<Arc<[u32]>>,
@@ -29,18 +33,20 @@ impl EcmpHashes {
         let salt = |tier: u8| stream::seed(seed, "ecmp", u64::from(tier)) as u32 | 1;
         // All nodes of a path must take the same tree.
         let one_salt = matches!(paths, Paths::SpanningTrees(_));
-        let tiers = graph.tiers.iter();
-        EcmpHashes {
-            salts: tiers.map(|&tier| salt(if one_salt { 0 } else { tier })).collect(),
-            addresses: compat
-                .hashes_with_murmur3()
-                .then(|| graph.hosts.iter().map(|&node| address(node)).collect()),
+        if compat.hashes_with_murmur3() {
+            let mut seeds: Vec<u32> = (0..graph.tiers.len() as u32).collect();
+            graph.hosts.iter().for_each(|&host| seeds[host as usize] = NIC_SEED);
+            let addresses = graph.hosts.iter().map(|&node| address(node)).collect();
+            return EcmpHashes { salts: seeds, addresses: Some(addresses) };
         }
+        let tiers = graph.tiers.iter();
+        let salts = tiers.map(|&tier| salt(if one_salt { 0 } else { tier })).collect();
+        EcmpHashes { salts, addresses: None }
     }
 
     /// The policy of a switch.
     pub(crate) fn at(&self, node: u32) -> Ecmp {
-        Ecmp { node, salt: self.salts[node as usize], addresses: self.addresses.clone() }
+        Ecmp { salt: self.salts[node as usize], addresses: self.addresses.clone() }
     }
 
     /// The one of `next_hops` that `node` takes for what goes from one host to another (`ends`)
@@ -53,17 +59,15 @@ impl EcmpHashes {
         ends: (u32, u32),
         hash: u32,
     ) -> PortId {
-        let (salt, addresses) = (self.salts[node as usize], self.addresses.as_deref());
-        pick((node, salt), addresses, next_hops, ends, hash)
+        pick(self.salts[node as usize], self.addresses.as_deref(), next_hops, ends, hash)
     }
 }
 
 /// ECMP in one switch.
 #[derive(Debug)]
 pub(crate) struct Ecmp {
-    node: u32,
-    salt: u32,
     /// As in [`EcmpHashes`].
+    salt: u32,
     addresses: Option<Arc<[u32]>>,
 }
 
@@ -98,8 +102,8 @@ impl Ecmp {
         if next_hops.is_empty() {
             return NO_ROUTE;
         }
-        let Ecmp { node, salt, addresses } = self;
-        pick((*node, *salt), addresses.as_deref(), next_hops, ends, header.address.hash).get()
+        let addresses = self.addresses.as_deref();
+        pick(self.salt, addresses, next_hops, ends, header.address.hash).get()
     }
 
     /// See [`Router::row`](super::Router::row).
@@ -117,7 +121,7 @@ pub(super) fn mix(hash: u32, salt: u32) -> u32 {
 
 #[inline(always)]
 fn pick(
-    (node, salt): (u32, u32),
+    salt: u32,
     addresses: Option<&[u32]>,
     next_hops: &[PortId],
     (from, to): (u32, u32),
@@ -128,7 +132,7 @@ fn pick(
         (several, None) => several[scale_to(mix(hash, salt), several.len() as u32)],
         (several, Some(addresses)) => {
             let words = [addresses[from as usize], addresses[to as usize], hash];
-            let (hash, count) = (murmur3(words, node), several.len() as u32);
+            let (hash, count) = (murmur3(words, salt), several.len() as u32);
             // A division takes longer than all of the hash.
             let index = if count.is_power_of_two() { hash & (count - 1) } else { hash % count };
             several[index as usize]

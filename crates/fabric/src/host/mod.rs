@@ -26,9 +26,10 @@ use crate::observe::probe::{FlowProbes, PortProbes};
 use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
-use crate::packet::{Body, Flags, Header, PacketKind, Scheme, Win, is_pause};
+use crate::packet::{Body, Flags, Header, Packet, PacketKind, Scheme, Win, is_pause};
+use crate::port::emission_order::EmissionOrder;
 use crate::port::losses::Losses;
-use engine::{Handle, prefetch};
+use engine::{Arrivals, Handle, prefetch};
 use model::ProbeKind;
 use schemes::contract::{Rp, SenderMetric};
 use std::cell::LazyCell;
@@ -101,6 +102,7 @@ pub(crate) struct Host<S: Scheme> {
     outbox: Vec<S::Ctl>,
     epoch: usize,
     epoch_end: Time,
+    emission_order: EmissionOrder,
     /// The links to it, if they may lose packets.
     losses: Option<Box<Losses>>,
     pub(crate) port_probes: PortProbes,
@@ -139,8 +141,15 @@ impl<S: Scheme> Host<S> {
             recorder,
             losses,
         } = parts;
+        let node = common.graph.hosts[index as usize];
+        // Arrivals at one port are in order.
+        let emission_order = if common.compat.orders_by_emission() && nics.len() > 1 {
+            EmissionOrder::new(&common.graph, node, nics.iter().map(|nic| &nic.port))
+        } else {
+            EmissionOrder::default()
+        };
         let mut host = Host {
-            node: common.graph.hosts[index as usize],
+            node,
             index,
             nics,
             state,
@@ -160,6 +169,7 @@ impl<S: Scheme> Host<S> {
             outbox: Vec::new(),
             epoch: 0,
             epoch_end: common.graph.end_of(0),
+            emission_order,
             losses,
             port_probes,
             flow_probes,
@@ -174,6 +184,12 @@ impl<S: Scheme> Host<S> {
             }
         }
         host
+    }
+
+    /// Reorders arrivals of the same instant by their sending.
+    pub(crate) fn reorder_arrivals(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
+        let nics = &self.nics;
+        self.emission_order.sort(arrivals, |number| &nics[number as usize].port);
     }
 
     /// What the scheme counted at this host.

@@ -190,17 +190,34 @@ impl Recorder {
         }
     }
 
-    /// A queue of `port` that holds `bytes` grows at `now`: takes the samples before `now`.
-    pub(crate) fn queue_grew(&mut self, now: Time, port: usize, bytes: u64) {
+    /// Whether the lengths of queues are sampled at `now`.
+    #[inline]
+    pub(crate) fn samples_queues_at(&self, now: Time) -> bool {
+        self.queues.first().is_some_and(|lengths| {
+            let QueueSampling { start, interval, .. } = lengths.clock;
+            now >= start && (now - start).ps().is_multiple_of(interval.ps())
+        })
+    }
+
+    /// A queue of `port`, which has held `bytes`, changes at `now`, when a packet comes in or a
+    /// link fails. Both were scheduled before the sample of this instant, and so come before it.
+    /// `idle`: the wire is free.
+    pub(crate) fn queue_changes(&mut self, now: Time, port: usize, bytes: u64, idle: bool) {
         if let Some(lengths) = self.queues.get_mut(port) {
-            self.fresh_bytes += lengths.count(now, bytes);
+            if idle {
+                lengths.idle_at = now;
+            }
+            self.fresh_bytes += lengths.count_to_change(now, bytes, Time::ZERO);
         }
     }
 
-    /// A queue of `port` that holds `bytes` shrinks at `now`: takes the samples up to `now`.
-    pub(crate) fn queue_shrank(&mut self, now: Time, port: usize, bytes: u64) {
+    /// A packet leaves a queue of `port`, which has held `bytes`, at `now`. The end of the packet
+    /// before it was scheduled at its beginning, at `last`. If the wire was free, the packet leaves
+    /// as it comes in.
+    pub(crate) fn packet_leaves(&mut self, now: Time, port: usize, bytes: u64, last: Time) {
         if let Some(lengths) = self.queues.get_mut(port) {
-            self.fresh_bytes += lengths.count(now + Time::from_ps(1), bytes);
+            let scheduled = if lengths.idle_at == now { Time::ZERO } else { last };
+            self.fresh_bytes += lengths.count_to_change(now, bytes, scheduled);
         }
     }
 
@@ -224,13 +241,26 @@ struct Lengths {
     clock: QueueSampling,
     /// When the next sample is due.
     next: Time,
+    /// When a packet last came in while the wire was free.
+    idle_at: Time,
     counts: Vec<u64>,
     blocks: Vec<(Time, Vec<u64>)>,
 }
 
 impl Lengths {
     fn new(clock: QueueSampling) -> Lengths {
-        Lengths { clock, next: clock.start, counts: Vec::new(), blocks: Vec::new() }
+        let (next, idle_at) = (clock.start, Time::NEVER);
+        Lengths { clock, next, idle_at, counts: Vec::new(), blocks: Vec::new() }
+    }
+
+    /// Takes the samples before a change at `now`. A sample is scheduled at the one before it, and
+    /// the change at `scheduled`. If both are at one instant, they come in the order of their
+    /// scheduling. Returns the memory of new blocks.
+    fn count_to_change(&mut self, now: Time, bytes: u64, scheduled: Time) -> u64 {
+        let QueueSampling { start, interval, .. } = self.clock;
+        let sample_is_first = now == start || scheduled + interval >= now;
+        let until = if sample_is_first { now + Time::from_ps(1) } else { now };
+        self.count(until, bytes)
     }
 
     /// Takes the samples before `until`, when the queue has `bytes`. Returns the memory of new

@@ -1,6 +1,7 @@
 //! The sending side of a port: queues, scheduler, wire and counters.
 
 mod counters;
+pub(crate) mod emission_order;
 pub(crate) mod losses;
 pub(crate) mod red;
 pub(crate) mod scheduler;

@@ -21,7 +21,7 @@ use crate::network::setup::Paths;
 use builder::{Attachments, HostSlot, LOCAL, NO_ROW, PortSetCodec, Table};
 use engine::prefetch;
 use hash::scale_to;
-use units::{Bytes, PortId, Time};
+use units::{Bytes, PortId, Rate, Time, cancel};
 
 /// Stands for the port of a switch that has no route to a host.
 pub(crate) const NO_ROUTE: u16 = u16::MAX;
@@ -93,7 +93,7 @@ impl Routes {
                 }
             }
         }
-        Ok(Routes {
+        let mut routes = Routes {
             host_slots: attached.slots,
             rows: table.rows,
             rows_of_epoch: table.rows_of_epoch,
@@ -105,7 +105,34 @@ impl Routes {
             network_rtt: table.network_rtt,
             network_bdp: table.network_bdp,
             max_switches: table.max_switches,
-        })
+        };
+        let has_several_ports = |&host: &u32| graph.ports(host).len() > 1;
+        if compat.has_one_way_rtt() && graph.hosts.iter().any(has_several_ports) {
+            routes.measure_ns3_paths(graph, hop_costs);
+        }
+        Ok(routes)
+    }
+
+    /// Finds the largest round trip and BDP over the paths by which the HPCC simulator measures
+    /// them. Where hosts have one port, the search that fills the table has found them.
+    fn measure_ns3_paths(&mut self, graph: &Graph, hop_costs: &HopCosts) {
+        (self.network_rtt, self.network_bdp) = (Time::ZERO, None);
+        let hosts = graph.hosts.len() as u32;
+        let mut path = Vec::new();
+        for src in 0..hosts {
+            cancel::check();
+            for dst in (0..hosts).filter(|dst| *dst != src) {
+                self.ns3_path(graph, (src, dst), &mut path);
+                let both = |end: &LinkEnd| {
+                    let back = graph.ports(end.peer)[end.peer_port as usize];
+                    hop_costs.both(graph, end, &back)
+                };
+                let rtt = path.iter().map(both).sum();
+                let rate = path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO);
+                self.network_rtt = self.network_rtt.max(rtt);
+                self.network_bdp = self.network_bdp.max(Some(rate.bytes_in(rtt)));
+            }
+        }
     }
 
     /// The row of a node in the tables of an epoch; hosts with one port have none.

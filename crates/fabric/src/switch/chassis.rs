@@ -166,6 +166,12 @@ impl<S: Scheme> Chassis<S> {
         self.recorder.as_ref().is_some_and(|recorder| recorder.records_queues_or_packets())
     }
 
+    /// Returns whether lengths of queues are sampled at `now`.
+    #[inline(always)]
+    pub(crate) fn samples_queues_at(&self, now: Time) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.samples_queues_at(now))
+    }
+
     /// Notes that a packet arrived through `in_port`, and returns its kind. PFC frames are not
     /// audited.
     #[inline(always)]

@@ -101,7 +101,7 @@ impl<S: Scheme> Switch<S> {
         let (_, priority, size) = kind_priority_size;
         let mut egress = self.chassis.egress(port);
         egress.on_dequeue(now, marks, packet);
-        if !self.trains.is_empty() && ingress != NO_INGRESS {
+        if !self.emission_order.is_off() && ingress != NO_INGRESS {
             set_ns3_lead(&mut packet.header, self.lead_of(ingress, size));
         }
         self.chassis.ports[port].transmit(window, now, kind_priority_size, handle);

@@ -63,7 +63,8 @@ impl<S: Scheme> Egress<'_, S> {
         if let Some(recorder) = &mut self.recorder {
             let (bytes, number) = (self.port.class_bytes(packet.header.priority), self.number);
             recorder.packet(now, number as u16, PacketEventKind::Enqueued, bytes, &packet.header);
-            recorder.queue_grew(now, number, self.port.queue_bytes);
+            let Port { free_at, queue_bytes, .. } = *self.port;
+            recorder.queue_changes(now, number, queue_bytes, free_at < now);
         }
     }
 
@@ -83,7 +84,8 @@ impl<S: Scheme> Egress<'_, S> {
     pub(crate) fn on_dequeue(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
         let (kind, priority, size) = packet.header.kind_priority_size();
         if let Some(recorder) = &mut self.recorder {
-            recorder.queue_shrank(now, self.number, self.port.queue_bytes);
+            let Port { last_departure, queue_bytes, .. } = *self.port;
+            recorder.packet_leaves(now, self.number, queue_bytes, last_departure);
         }
         self.port.count_out(priority, size);
         if marks {

@@ -57,7 +57,7 @@ impl<S: Scheme> Switch<S> {
             if let Some(recorder) = &mut self.chassis.recorder {
                 let bytes = if is_pfc { 0 } else { this.class_bytes(header.priority) };
                 recorder.packet(now, port as u16, PacketEventKind::Dropped, bytes, &header);
-                recorder.queue_shrank(now, port, before);
+                recorder.queue_changes(now, port, before, false);
             }
             if is_pfc {
                 continue;

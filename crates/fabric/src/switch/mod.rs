@@ -27,12 +27,12 @@ mod plain;
 mod rack;
 pub(crate) mod sub_queue;
 
-use crate::compat::event_order::{ArrivalTrain, EmissionKey};
 use crate::forwarding::Depends;
 use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf};
 use crate::observe::recorder::Recorder;
 use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::Port;
+use crate::port::emission_order::EmissionOrder;
 use crate::port::losses::Losses;
 use crate::switch::actions::{Actor, SwitchAction};
 use crate::switch::chassis::{Chassis, SwitchAudit};
@@ -66,12 +66,7 @@ pub(crate) struct Switch<S: Scheme> {
     epoch_end: Time,
     /// Losses on the links to the switch; `None` if there are none.
     losses: Option<Box<Losses>>,
-    /// By port; empty unless arrivals of one instant are ordered by when they were sent.
-    trains: Vec<ArrivalTrain>,
-    /// Buffer for sorting arrivals of one instant.
-    emissions: Vec<EmissionKey>,
-    /// How many arrivals have been sorted.
-    reordered: u64,
+    emission_order: EmissionOrder,
     /// Boxed, because few schemes hold packets.
     held: Box<HeldPackets>,
 }
@@ -97,15 +92,10 @@ impl<S: Scheme> Switch<S> {
         } else {
             Vec::new()
         };
-        let trains = if common.compat.orders_by_emission() {
-            let ends = common.graph.ports(*node).iter().zip(ports);
-            ends.map(|(end, port)| {
-                let from_host = common.graph.is_host(end.peer);
-                ArrivalTrain::new(from_host, port.propagation(), port.common_sizes())
-            })
-            .collect()
+        let emission_order = if common.compat.orders_by_emission() {
+            EmissionOrder::new(&common.graph, *node, ports.iter())
         } else {
-            Vec::new()
+            EmissionOrder::default()
         };
         let mut switch = Switch {
             gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
@@ -122,9 +112,7 @@ impl<S: Scheme> Switch<S> {
             epoch: 0,
             epoch_end: common.graph.end_of(0),
             losses,
-            trains,
-            emissions: Vec::new(),
-            reordered: 0,
+            emission_order,
             sub_queues,
             requeued: if RequeueOf::<S>::ENABLED {
                 vec![(Time::NEVER, 0); count]

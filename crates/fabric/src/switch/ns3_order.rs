@@ -2,24 +2,15 @@
 //! [`compat::event_order`](crate::compat::event_order).
 
 use super::Switch;
-use crate::compat::event_order::EmissionKey;
 use crate::packet::{Packet, Scheme, Win};
 use engine::Arrivals;
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
-    /// Returns how long `size` bytes that came through `port` were on the wire.
-    #[inline]
-    fn wire_time(&self, port: u16, size: u16) -> Time {
-        let otherwise = |size| self.chassis.ports[port as usize].serialisation(size);
-        self.trains[port as usize].wire_time(size, otherwise)
-    }
-
-    /// Returns the lead that a packet which came through `port` is sent on with. At the earliest it
-    /// leaves when it has arrived, and its sending was scheduled when it was sent here.
+    /// Returns the lead that a packet which came through `port` is sent on with.
     #[inline]
     pub(super) fn lead_of(&self, port: u16, size: u16) -> u16 {
-        self.trains[port as usize].lead_after(self.wire_time(port, size))
+        self.emission_order.lead_of(port, size, &self.chassis.ports[port as usize])
     }
 
     /// Returns whether a packet that joins `port` now leaves before anything else happens at this
@@ -32,7 +23,7 @@ impl<S: Scheme> Switch<S> {
         port: usize,
         now: Time,
     ) -> bool {
-        if self.trains.is_empty() {
+        if self.emission_order.is_off() {
             return false;
         }
         self.drain(window, port, now);
@@ -47,43 +38,9 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Reorders arrivals of the same instant by their sending; see [`compat::event_order`].
-    ///
-    /// [`compat::event_order`]: crate::compat::event_order
+    /// Reorders arrivals of the same instant by their sending.
     pub(crate) fn reorder_arrivals(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
-        if self.trains.is_empty() {
-            return;
-        }
-        let mut keys = std::mem::take(&mut self.emissions);
-        let mut instant = Time::NEVER;
-        for index in 0..arrivals.len() {
-            arrivals.prefetch_ahead(index);
-            let (time, port, packet) = arrivals.get(index);
-            if time != instant {
-                self.number(&mut keys);
-                instant = time;
-            }
-            let wire_time = self.wire_time(port, packet.header.size);
-            let train = &mut self.trains[port as usize];
-            keys.push(train.add(time, port, &packet.header, wire_time));
-            // Insertion sort: few packets arrive at one instant, and most of them in order.
-            let mut rank = keys.len() - 1;
-            let begin = index - rank;
-            while rank > 0 && keys[rank - 1] > keys[rank] {
-                keys.swap(rank - 1, rank);
-                arrivals.swap(begin + rank - 1, begin + rank);
-                rank -= 1;
-            }
-        }
-        self.number(&mut keys);
-        self.emissions = keys;
-    }
-
-    /// Numbers the arrivals of an instant in their order.
-    fn number(&mut self, keys: &mut Vec<EmissionKey>) {
-        for (.., port) in keys.drain(..) {
-            self.reordered += 1;
-            self.trains[port as usize].index = self.reordered;
-        }
+        let ports = &self.chassis.ports;
+        self.emission_order.sort(arrivals, |number| &ports[number as usize]);
     }
 }

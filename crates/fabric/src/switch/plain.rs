@@ -99,7 +99,8 @@ impl<S: Scheme> Switch<S> {
         }
         let immediate = self.sends_immediately(window, out, now);
         let passes = open
-            && (immediate || tag.is_last_of_instant(window))
+            && (immediate
+                || (tag.is_last_of_instant(window) && !self.chassis.samples_queues_at(now)))
             && in_turn
             && (!has_own_classes::<S>()
                 || self.chassis.ports[out].allowed_by_shaper(1 << priority, now) != 0);
@@ -168,7 +169,7 @@ impl<S: Scheme> Switch<S> {
             egress.notify_dequeue(now, packet);
         }
         egress.port.count_direct(size);
-        if !self.trains.is_empty() {
+        if !self.emission_order.is_off() {
             set_ns3_lead(&mut packet.header, self.lead_of(tag.port(window), size));
         }
         self.chassis.ports[out].transmit(window, now, (kind, priority, size), handle);

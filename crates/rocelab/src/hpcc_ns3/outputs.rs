@@ -332,9 +332,9 @@ fn record(event: &PacketEvent, experiment: &Experiment, ports: &[(u16, u16)]) ->
         is_switch,
         // A byte, as in the original.
         port: (event.port as u8).wrapping_add(1),
-        // Hosts queue ACKs apart, and what comes in is in no queue.
+        // Hosts queue ACKs apart and have 0 bytes in the trace, and what comes in is in no queue.
         queue: if came_in || is_pfc || (is_ack && !is_switch) { 0 } else { header.priority },
-        queue_bytes: if came_in || is_pfc { 0 } else { event.queue_bytes as u32 },
+        queue_bytes: if came_in || is_pfc || !is_switch { 0 } else { event.queue_bytes as u32 },
         src,
         dst,
         size: header.size,

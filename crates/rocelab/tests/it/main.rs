@@ -10,6 +10,7 @@ mod cross_dc;
 mod deadlock;
 mod detection;
 mod determinism;
+mod event_orders;
 mod expresspass;
 mod feedback;
 mod hiercc;

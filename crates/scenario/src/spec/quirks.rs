@@ -43,7 +43,8 @@ pub struct QuirksSpec {
     /// a huge number, so that PFC never fires.
     pub threshold_wraparound: bool,
     /// Draw marks from ns-3's generator, a stream for each draw and each PFC frame, with `run.seed`
-    /// as its run number. Where a single switch draws, the draws are the same.
+    /// as its run number. Each switch begins with the same stream, so that the draws are those of
+    /// the simulator where a single switch draws.
     pub ns3_ecn_draws: bool,
     /// Handle arrivals at the same nanosecond in the order in which their sending was scheduled, as
     /// far as packets tell, and send what joins a free port before the next one.

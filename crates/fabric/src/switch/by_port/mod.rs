@@ -43,7 +43,7 @@ impl<S: Scheme> Switch<S> {
             && (self.chassis.cp.is_none() || Self::POINTS_ARE_LOCAL)
             && self.chassis.draws.is_none()
             && !self.chassis.records_queues_or_packets()
-            && self.trains.is_empty()
+            && self.emission_order.is_off()
             && !self.chassis.common.compat.alternates_packets()
     }
 
