@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml Cargo.toml README.md $(shell find crates python -type f \
 	-not -name '*.py[co]' -not -name '*.so')
 
-.PHONY: demo test test-rust test-python miri loom fuzz soak lint format bench clean
+.PHONY: demo test test-rust test-python miri loom fuzz soak lint format agreement bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m rocelab.demo examples/incast-victim.toml --out out/demo
@@ -57,6 +57,11 @@ format: $(VENV)/.installed-dev
 	cargo fmt --all
 	$(BIN)/ruff check --fix-only --quiet python tests/python docs tools
 	$(BIN)/ruff format python tests/python docs tools
+
+# How far runs agree with the HPCC ns-3 simulator's own: the table of docs/hpcc-simulator.md, in five minutes.
+agreement: $(VENV)/.installed
+	$(BIN)/python tests/python/hpcc_cases.py out/agreement
+	$(BIN)/rocelab compare-hpcc out/agreement --seeds 40
 
 bench: $(VENV)/.installed
 	$(BIN)/rocelab bench

@@ -632,10 +632,11 @@ def known(command: Command, case: Path) -> Path:
 def test_agreement_of_a_case(command: Command, known: Path) -> None:
     done = command("compare-hpcc", known)
     assert done.returncode == 0, done.stderr
-    head, rule, row = done.stdout.splitlines()
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert (head.count("|"), rule.count("|")) == (row.count("|"), row.count("|"))
-    assert cells[:6] == ["case", "hpcc", "4", "4", "none", "0 / 0"]
+    head, rule, *rows = done.stdout.splitlines()
+    for row, order in zip(rows, ("fast", "ns3"), strict=True):
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        assert (head.count("|"), rule.count("|")) == (row.count("|"), row.count("|"))
+        assert cells[:7] == ["case", "hpcc", order, "4", "4", "none", "0 / 0"]
     assert files(known / "case") == INPUTS | {"fct.txt", "pfc.txt"}, "nothing was added"
 
 
@@ -659,10 +660,12 @@ def test_disagreement_of_a_case(command: Command, known: Path) -> None:
     fct.write_text(text.replace(" 12376 ", " 12500 ") + missing + "\n")
     done = command("compare-hpcc", known, "--json")
     assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
-    assert (row["flows"], row["missing"], row["extra"], row["equal"]) == (5, 1, 0, 3)
-    assert row["largest_percent"] == pytest.approx(100 * (1 - 12376 / 12500))
-    assert row["same_pfc"] is True
+    rows = json.loads(done.stdout)
+    assert [row["order"] for row in rows] == ["fast", "ns3"]
+    for row in rows:
+        assert (row["flows"], row["missing"], row["extra"], row["equal"]) == (5, 1, 0, 3)
+        assert row["largest_percent"] == pytest.approx(100 * (1 - 12376 / 12500))
+        assert row["same_pfc"] is True
 
 
 def test_flows_that_one_side_alone_finished_are_told(command: Command, known: Path) -> None:
@@ -672,11 +675,11 @@ def test_flows_that_one_side_alone_finished_are_told(command: Command, known: Pa
     def cells() -> list[str]:
         done = command("compare-hpcc", known)
         assert done.returncode == 0, done.stderr
-        return [cell.strip() for cell in done.stdout.splitlines()[2].strip("|").split("|")][2:5]
+        return [cell.strip() for cell in done.stdout.splitlines()[2].strip("|").split("|")][3:6]
 
     fct.write_text("".join(rest))
     assert cells() == ["3 of 4, 1 extra here", "3", "none"]
-    (row,) = json.loads(command("compare-hpcc", known, "--json").stdout)
+    row, _ = json.loads(command("compare-hpcc", known, "--json").stdout)
     assert (row["flows"], row["missing"], row["extra"], row["equal"]) == (3, 0, 1, 3)
     fct.write_text("".join([*rest, first.replace(" 10000 ", " 10099 ")]))
     assert cells() == ["3 of 4, 1 missing here, 1 extra here", "3", "none"]
@@ -689,7 +692,7 @@ def test_a_case_may_hold_other_letters(command: Command, known: Path) -> None:
         config.write(b"# Z\xfcrich\n")
     done = command("compare-hpcc", known)
     assert done.returncode == 0, done.stderr
-    assert "| case | hpcc | 4 | 4 | none |" in done.stdout
+    assert "| case | hpcc | fast | 4 | 4 | none |" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -726,11 +729,11 @@ def test_other_cases_follow_a_bad_one(command: Command, known: Path) -> None:
     (known / "bad" / "config.txt").write_text("CC_MODE 3\n")
     done = command("compare-hpcc", known)
     assert done.returncode == 2
-    assert "| case | hpcc | 4 | 4 | none |" in done.stdout
+    assert "| case | hpcc | fast | 4 | 4 | none |" in done.stdout
     assert "bad/config.txt" in done.stderr
     assert "| bad |" not in done.stdout
     done = command("compare-hpcc", known, "--json")
-    assert (done.returncode, [row["case"] for row in json.loads(done.stdout)]) == (2, ["case"])
+    assert (done.returncode, [row["case"] for row in json.loads(done.stdout)]) == (2, ["case"] * 2)
 
 
 def test_a_folder_without_cases(command: Command, tmp_path: Path) -> None:
