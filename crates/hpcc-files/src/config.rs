@@ -4,8 +4,10 @@
 //! no comments, so a key inside one takes effect. Each of these gives a [`Warning`].
 
 mod check;
+mod forks;
 mod keys;
 
+use self::forks::{LeftOut, Use};
 use crate::error::{FileError, Result, Warning};
 use crate::tokens::Tokens;
 use std::collections::BTreeMap;
@@ -13,6 +15,7 @@ use std::path::{Path, PathBuf};
 use units::{Bytes, NodeId, Rate, Time};
 
 pub(crate) use check::check;
+pub(crate) use forks::refuse_htsim;
 
 /// A configuration, with the original's defaults for keys that the file does not have.
 ///
@@ -40,8 +43,8 @@ pub struct Config {
     pub qlen_mon_end: Time,
     /// `ENABLE_TRACE`: whether packets are traced; yes.
     pub enable_trace: bool,
-    /// `SIMULATOR_STOP_TIME`, s; 3.01 s.
-    pub simulator_stop_time: Time,
+    /// `SIMULATOR_STOP_TIME`, s; 3.01 s. None: beyond 200 days, so when nothing is left to do.
+    pub simulator_stop_time: Option<Time>,
     /// `LINK_DOWN`, a link that fails; none.
     pub link_down: Option<LinkDown>,
     /// `ERROR_RATE_PER_LINK`: probability of a loss on links that do not give their own; 0.
@@ -71,6 +74,8 @@ pub struct Config {
 
     /// `BUFFER_SIZE` of a switch, MiB; 16 MiB.
     pub buffer_size: Bytes,
+    /// `ENABLE_PFC`, a key of ConWeave: switches pause; yes.
+    pub enable_pfc: bool,
     /// `PAUSE_TIME` in PFC frames, us; 5 us. A pause lasts until the resume, except that a time of
     /// 0 pauses nothing.
     pub pause_time: Time,
@@ -125,6 +130,9 @@ pub struct Config {
     /// `ENABLE_THEMIS`, a key of the THEMIS prototype, which is based on the original. `None` if
     /// the file does not have the key: then it is a file of the original.
     pub enable_themis: Option<bool>,
+
+    /// `FLOWGEN_STOP_TIME`, s, a key of ConWeave: its runs end three seconds later.
+    flowgen_stop_time: Option<Time>,
 
     /// Lines of the keys, for errors.
     pub(crate) places: Places,
@@ -248,7 +256,7 @@ impl Config {
             qlen_mon_start: Time::from_ms(2000),
             qlen_mon_end: Time::from_ms(2100),
             enable_trace: true,
-            simulator_stop_time: Time::from_ms(3010),
+            simulator_stop_time: Some(Time::from_ms(3010)),
             link_down: None,
             error_rate_per_link: 0.0,
             packet_payload_size: Bytes::new(1000),
@@ -261,6 +269,7 @@ impl Config {
             var_win: false,
             rate_bound: true,
             buffer_size: Bytes::new(16 << 20),
+            enable_pfc: true,
             pause_time: Time::from_us(5),
             enable_qcn: true,
             kmin: BTreeMap::new(),
@@ -286,9 +295,15 @@ impl Config {
             pint_log_base: 1.05,
             pint_prob: 1.0,
             enable_themis: None,
+            flowgen_stop_time: None,
             places: Places::default(),
         }
     }
+}
+
+/// The known keys of forks of the original.
+pub fn fork_keys() -> impl Iterator<Item = &'static str> {
+    forks::FORK_KEYS.iter().map(|key| key.name)
 }
 
 /// Reads a configuration. If it is refused, `warnings` are filled as well: they may show why.
@@ -301,10 +316,22 @@ pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Config> {
     config
 }
 
+/// ConWeave's runs end this long after the last flow may begin.
+const AFTER_FLOWGEN: Time = Time::from_ms(3000);
+
 fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Result<Config> {
+    forks::check_origin(text)?;
     let mut config = Config::new();
+    let mut left_out = LeftOut::default();
     let mut tokens = Tokens::new(text);
     while let Some(token) = tokens.next() {
+        if let Some(key) = forks::known(token.text) {
+            match key.used {
+                Use::Read => config.read_fork_key(key, token.line, &mut tokens)?,
+                Use::Output | Use::None => left_out.take(key, token.line, &mut tokens)?,
+            }
+            continue;
+        }
         let Some(key) = keys::known(token.text) else {
             skipped.add(token);
             continue;
@@ -327,6 +354,12 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
             ));
         }
         keys::read(&mut config, key, token.line, &mut tokens, warnings)?;
+    }
+    warnings.extend(left_out.warning());
+    if let Some(stop) = config.flowgen_stop_time
+        && !config.places.lines.contains_key("SIMULATOR_STOP_TIME")
+    {
+        config.simulator_stop_time = Some(stop + AFTER_FLOWGEN);
     }
     config.places.meant = skipped.meant();
     for (key, path, example) in [

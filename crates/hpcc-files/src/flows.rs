@@ -8,6 +8,7 @@
 //!
 //! The columns are source, destination, priority group, destination port, size in bytes and start
 //! in seconds. The port is a tag: by convention 100 for flows of the workload, 200 for an incast.
+//! Files of ConWeave have no port; all of their flows have 100.
 
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
@@ -30,6 +31,8 @@ pub struct Flow {
     pub size: Bytes,
     /// Start in whole nanoseconds, cut as in the original: see [`quantity::seconds`].
     pub start: Time,
+    /// Its line in the file.
+    pub line: usize,
 }
 
 /// Reads the flows between hosts of `topology`.
@@ -38,6 +41,12 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
     let mut tokens = Tokens::new(text);
     let promised = tokens.whole("the number of flows", 0..=u64::from(u32::MAX))? as usize;
     let mut flows: Vec<Flow> = Vec::with_capacity(promised.min(tokens.room(MIN_FLOW_BYTES)));
+    let has_port = has_port(&tokens, promised);
+    if !has_port {
+        warnings.push(Warning::new(
+            "five columns, as in ConWeave: flows have no destination port, and get 100",
+        ));
+    }
     let mut large: Option<(usize, u64)> = None;
     while flows.len() < promised {
         let Some(first) = tokens.next() else {
@@ -46,14 +55,17 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
                 flows.len()
             ))
             .at(tokens.line())
-            .hint("is it complete?"));
+            .hint(
+                "is it complete? The original repeats the last flow until it has as many; write \
+                 the number of lines into the first",
+            ));
         };
         cancel::check();
-        let flow = read_flow(first, &mut tokens, topology)?;
+        let flow = read_flow(first, &mut tokens, has_port, topology)?;
         if flows.last().is_some_and(|before| before.start > flow.start) {
             return Err(FileError::new("this flow starts before the one above it")
                 .at(first.line)
-                .hint("sort the flows by their start, the sixth column"));
+                .hint("sort the flows by their start, the last column"));
         }
         if flow.size.get() > u64::from(u32::MAX) {
             large.get_or_insert((first.line, 0)).1 += 1;
@@ -74,20 +86,46 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
     Ok(flows)
 }
 
-fn read_flow(first: Token<'_>, tokens: &mut Tokens<'_>, topology: &Topology) -> Result<Flow> {
+/// The destination port of flows that give none.
+const WORKLOAD_PORT: u16 = 100;
+
+/// Whether flows have a destination port: the original's have six columns, ConWeave's five.
+fn has_port(tokens: &Tokens<'_>, promised: usize) -> bool {
+    let mut words = Tokens::new(tokens.rest());
+    let Some(first) = words.next() else { return true };
+    let columns = 1 + words.by_ref().take_while(|word| word.line == first.line).count();
+    // The original reads words, whatever line they are in.
+    columns != 5 || Tokens::new(tokens.rest()).count() == promised.saturating_mul(6)
+}
+
+fn read_flow(
+    first: Token<'_>,
+    tokens: &mut Tokens<'_>,
+    has_port: bool,
+    topology: &Topology,
+) -> Result<Flow> {
     let src = host(first, "source", topology)?;
     let dst = host(tokens.need("the destination of a flow")?, "destination", topology)?;
     if src == dst {
         return Err(FileError::new(format!("a flow from host {src} to itself")).at(first.line));
     }
     let priority = tokens.whole("priority group", 1..=7)? as u8;
-    let dport = tokens.whole("destination port", 0..=u64::from(u16::MAX))? as u16;
-    let size = tokens.whole("size", 1..=i64::MAX as u64)?;
+    let dport = if has_port {
+        tokens.whole("destination port", 0..=u64::from(u16::MAX))? as u16
+    } else {
+        WORKLOAD_PORT
+    };
+    let token = tokens.need("the size of a flow")?;
+    if token.text == b"0" {
+        return Err(FileError::new(format!("the flow from {src} to {dst} has 0 bytes"))
+            .at(token.line)
+            .hint("leave it out: the original never sends nor ends such a flow"));
+    }
+    let size = token.whole("size", 1..=i64::MAX as u64)?;
     let token = tokens.need("the start of a flow")?;
-    let start = quantity::seconds(token.decimal("start")?)
-        .ok_or_else(|| token.wrong("start", "less than 200 days, in seconds"))?;
+    let start = quantity::seconds_of(token, "start")?;
     let (priority, size) = (Priority::new(priority), Bytes::new(size));
-    Ok(Flow { src, dst, priority, dport, size, start })
+    Ok(Flow { src, dst, priority, dport, size, start, line: first.line })
 }
 
 fn host(token: Token<'_>, what: &str, topology: &Topology) -> Result<NodeId> {

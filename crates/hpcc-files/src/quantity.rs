@@ -50,6 +50,11 @@ pub fn seconds(value: f64) -> Option<Time> {
     fixed(value, NS_PER_S)
 }
 
+/// Reads a number of seconds, the value of `what`.
+pub(crate) fn seconds_of(token: Token<'_>, what: &str) -> Result<Time> {
+    seconds(token.decimal(what)?).ok_or_else(|| token.wrong(what, "less than 200 days, in seconds"))
+}
+
 /// Returns `value` times `worth` nanoseconds, computed as [`seconds`] describes.
 fn fixed(value: f64, worth: u64) -> Option<Time> {
     const ONE: f64 = (1_u128 << 64) as f64;

@@ -9,14 +9,20 @@
 //! ```
 //!
 //! A link has two nodes, rate, one-way delay, and the probability that a packet is lost on it. A
-//! probability of 0 means that of the configuration.
+//! probability of 0 means that of the configuration. Some forks have more in the first line: see
+//! [`Form`].
 
-use crate::address::MAX_NODES;
+mod header;
+
+use self::header::Header;
+use crate::config::refuse_htsim;
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
 use crate::tokens::{Token, Tokens};
 use std::collections::BTreeMap;
 use units::{NodeId, Rate, Time, cancel};
+
+pub use header::Form;
 
 /// Maximum number of ports of a node in the original.
 const MAX_PORTS: u32 = 256;
@@ -24,8 +30,12 @@ const MAX_PORTS: u32 = 256;
 /// Nodes and links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
+    /// Whose form the file has.
+    pub form: Form,
     /// Whether each node is a switch.
     pub is_switch: Vec<bool>,
+    /// Whether each node is an NVSwitch, which is a switch that marks nothing.
+    pub is_nvswitch: Vec<bool>,
     /// The links in the order of the file. Ports are numbered in this order.
     pub links: Vec<Link>,
 }
@@ -69,6 +79,12 @@ impl Topology {
             .filter(|link| self.is_switch[link.a.index()] || self.is_switch[link.b.index()])
     }
 
+    /// The links that have a switch at an end which marks.
+    pub fn marking_links(&self) -> impl Iterator<Item = &Link> {
+        let marks = |node: NodeId| self.is_switch[node.index()] && !self.is_nvswitch[node.index()];
+        self.links.iter().filter(move |link| marks(link.a) || marks(link.b))
+    }
+
     fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.is_switch.len() as u32).map(NodeId::new)
     }
@@ -81,12 +97,15 @@ impl Topology {
 
 /// Reads a topology.
 pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Topology> {
+    refuse_htsim(text)?;
     let mut tokens = Tokens::new(text);
-    let nodes = tokens.whole("the number of nodes", 1..=u64::from(MAX_NODES))? as usize;
-    let switches = tokens.whole("the number of switches", 0..=nodes as u64)?;
-    let links = tokens.whole("the number of links", 0..=u64::from(u32::MAX))? as usize;
-    let list = SwitchList { promised: switches, line: tokens.line(), rest: tokens.rest() };
-    read_rest(tokens, (nodes, switches, links), warnings).map_err(|error| list.blamed(error))
+    let header = Header::read(&mut tokens, warnings)?;
+    let list = SwitchList {
+        promised: header.nvswitches + header.switches,
+        line: tokens.line(),
+        rest: tokens.rest(),
+    };
+    read_rest(tokens, &header, warnings).map_err(|error| list.blamed(error))
 }
 
 /// The words after the first line, which begin with the list of switches.
@@ -132,17 +151,20 @@ impl SwitchList<'_> {
 /// Reads the switches and links, which follow the first line.
 fn read_rest(
     mut tokens: Tokens<'_>,
-    (nodes, switches, links): (usize, u64, usize),
+    header: &Header,
     warnings: &mut Vec<Warning>,
 ) -> Result<Topology> {
     const MIN_LINK_BYTES: usize = "0 1 1 0 0\n".len();
+    let (nodes, links) = (header.nodes, header.links);
     let mut is_switch = vec![false; nodes];
-    for _ in 0..switches {
+    let mut is_nvswitch = vec![false; nodes];
+    for found in 0..header.nvswitches + header.switches {
         let token = tokens.need("the number of a switch")?;
         let switch = node(token, "switch", nodes)?;
         if std::mem::replace(&mut is_switch[switch.index()], true) {
             return Err(FileError::new(format!("switch {switch} is listed twice")).at(token.line));
         }
+        is_nvswitch[switch.index()] = found < header.nvswitches;
     }
     let mut ports = vec![0_u32; nodes];
     let mut read: Vec<Link> = Vec::with_capacity(links.min(tokens.room(MIN_LINK_BYTES)));
@@ -176,7 +198,7 @@ fn read_rest(
     }
     tokens.warn_trailing("the last link", warnings);
     check_ports(&is_switch, &ports, warnings)?;
-    Ok(Topology { is_switch, links: read })
+    Ok(Topology { form: header.form, is_switch, is_nvswitch, links: read })
 }
 
 fn read_link(first: Token<'_>, tokens: &mut Tokens<'_>, ports: &mut [u32]) -> Result<Link> {

@@ -1,6 +1,8 @@
 //! What the files of an experiment say, in the units of the event list, and what is refused.
 
+use hpcc_files::topology::Form;
 use hpcc_files::{CcMode, Config, Experiment};
+use units::Time;
 
 /// Why an experiment cannot be run in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Settings {
             marks: config.enable_qcn,
             pauses: pause_time != 0,
             pause_time,
-            stop: config.simulator_stop_time.ns(),
+            stop: config.simulator_stop_time.map_or(u64::MAX, Time::ns),
             monitor_start: config.qlen_mon_start.ns(),
             monitor_end: config.qlen_mon_end.ns(),
             int_multi: u64::from(config.int_multi),
@@ -80,6 +82,18 @@ pub fn check(experiment: &Experiment) -> Result<(), Refusal> {
     if config.enable_themis.is_some() {
         let what = "it is a key of the THEMIS prototype, whose order of events is not known";
         return refuse("ENABLE_THEMIS", what, without);
+    }
+    if experiment.topology.form != Form::Original {
+        let what = "the topology is one of a fork, whose order of events is not known";
+        return refuse("TOPOLOGY_FILE", what, without);
+    }
+    if !config.enable_pfc {
+        let what = "it is a key of ConWeave, whose order of events is not known";
+        return refuse("ENABLE_PFC", what, without);
+    }
+    if config.simulator_stop_time.is_none() {
+        let what = "in the order of ns-3 a run ends at a time of less than 200 days";
+        return refuse("SIMULATOR_STOP_TIME", what, "set it to when all flows have ended");
     }
     let is_hpcc = matches!(config.cc_mode, CcMode::Hpcc | CcMode::HpccPint);
     if is_hpcc && config.rate_ai.is_none_or(|rate| rate.bps() == 0) {

@@ -107,6 +107,16 @@ impl HpccExperiment {
         outputs.map(|(key, path)| (key, path.to_owned())).collect()
     }
 
+    /// The line of a link in the topology file. Links count from 0.
+    fn link_line(&self, link: usize) -> Option<usize> {
+        self.read.topology.links.get(link).map(|link| link.line)
+    }
+
+    /// The line of a flow in the file of flows. Flows count from 0.
+    fn flow_line(&self, flow: usize) -> Option<usize> {
+        self.read.flows.get(flow).map(|flow| flow.line)
+    }
+
     /// Writes the files that the configuration asks for with what came out of a run: where it names
     /// them, relative to `directory`, or under their own names in `into`. Returns where they are.
     fn write(

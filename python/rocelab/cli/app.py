@@ -12,6 +12,7 @@ from rocelab.cli.catalogue import list_, schema
 from rocelab.cli.compare import compare
 from rocelab.cli.fct import fct
 from rocelab.cli.hpcc import compare_hpcc, hpcc, validate_hpcc
+from rocelab.cli.import_ import import_
 from rocelab.cli.migrate import migrate
 from rocelab.cli.plan import plan
 from rocelab.cli.plot import plot
@@ -41,6 +42,7 @@ app.command(
 )(validate_hpcc)
 app.command()(schema)
 app.command()(migrate)
+app.add_typer(import_, name="import")
 app.command("list")(list_)
 app.command()(plot)
 app.command()(report)

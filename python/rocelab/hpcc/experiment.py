@@ -61,6 +61,7 @@ Indices of lists are left out.
 """
 
 _LINK = re.compile(r"topology\.links\.([0-9]+)\.([a-z_]+)")
+_FLOW = re.compile(r"traffic\.0\.flows\.([0-9]+)(?:\.([a-z_]+))?")
 
 Order = Literal["fast", "ns3"]
 """In which order the events of one nanosecond come.
@@ -237,9 +238,20 @@ class Experiment:
             # No key of the configuration turns quirks off: settings do.
             if error.key in {key for key, _ in settings} or (error.key or "").startswith("quirks."):
                 raise
-            link = _LINK.fullmatch(error.key or "")
-            if link and self.config.is_file():
-                raise self._link_error(error, int(link[1]), link[2]) from None
+            said = self._said() if self.config.is_file() else {}
+            for pattern, file_key, line_of in (
+                (_LINK, "TOPOLOGY_FILE", self._read.link_line),
+                (_FLOW, "FLOW_FILE", self._read.flow_line),
+            ):
+                found = pattern.fullmatch(error.key or "")
+                if found and file_key in said:
+                    raise ConfigError(
+                        error.message,
+                        file=str(self.directory / said[file_key][1]),
+                        line=line_of(int(found[1])),
+                        key=found[2],
+                        hint=error.hint,
+                    ) from None
             key, line = self._place(error.key or "")
             raise ConfigError(
                 error.message, file=str(self.config), key=key, line=line, hint=error.hint
@@ -254,14 +266,6 @@ class Experiment:
         if name == "RATE_AI" and self._said().get("CC_MODE", (0, ""))[1] == "8":
             name = "DCTCP_RATE_AI"
         return name, self._line(name)
-
-    def _link_error(self, error: ConfigError, number: int, what: str) -> ConfigError:
-        """What is wrong with a link, counted from 0, said of the topology file."""
-        file = self.directory / self._said()["TOPOLOGY_FILE"][1]
-        places = _words(file)
-        # Three numbers, of which the second is that of the switches, those, and five for each link.
-        line, _ = places[3 + int(places[1][1]) + 5 * number]
-        return ConfigError(error.message, file=str(file), line=line, key=what, hint=error.hint)
 
     def run(
         self,

@@ -11,6 +11,7 @@ pub(crate) fn check(config: &Config, topology: &Topology) -> Result<()> {
     check_law(config)?;
     check_acks(config)?;
     check_tests(config)?;
+    check_probabilities(config, topology)?;
     if config.enable_qcn && config.cc_mode.reacts_to_ecn() {
         check_marking(config, topology)?;
     }
@@ -53,6 +54,12 @@ fn check_law(config: &Config) -> Result<()> {
                     .hint("set it to 1 (microsecond) or more"));
             }
         }
+    }
+    if mode == CcMode::Hpcc && config.int_multi == 0 {
+        return Err(config
+            .places
+            .error("INT_MULTI", "INT_MULTI is 0, and CC_MODE 3 divides by it")
+            .hint("set INT_MULTI 1"));
     }
     if mode == CcMode::Hpcc && !config.has_win {
         return Err(config
@@ -103,12 +110,27 @@ fn check_tests(config: &Config) -> Result<()> {
     Ok(())
 }
 
+/// Checks the probabilities of marks for the rates of ports of switches; others are not used.
+fn check_probabilities(config: &Config, topology: &Topology) -> Result<()> {
+    for link in topology.switch_links() {
+        if let Some(pmax) = config.pmax.get(&link.rate).filter(|pmax| **pmax > 1.0) {
+            let why = format!(
+                "PMAX_MAP has {pmax} for {}, the rate of the link in line {} of the topology: a \
+                 probability is at most 1",
+                link.rate, link.line
+            );
+            return Err(config.places.error("PMAX_MAP", why).hint("set it to 1 or less"));
+        }
+    }
+    Ok(())
+}
+
 /// Checks that the maps of ECN thresholds have an entry for the rate of each port of a switch.
 fn check_marking(config: &Config, topology: &Topology) -> Result<()> {
     fn lacks<T>(map: &BTreeMap<Rate, T>, rate: Rate) -> bool {
         !map.contains_key(&rate)
     }
-    for link in topology.switch_links() {
+    for link in topology.marking_links() {
         let rate = link.rate;
         let missing = [
             ("KMIN_MAP", lacks(&config.kmin, rate)),

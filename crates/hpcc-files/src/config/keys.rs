@@ -142,7 +142,7 @@ pub(super) fn read(
         "QLEN_MON_START" => config.qlen_mon_start = values.nanoseconds()?,
         "QLEN_MON_END" => config.qlen_mon_end = values.nanoseconds()?,
         "ENABLE_TRACE" => config.enable_trace = values.flag()?,
-        "SIMULATOR_STOP_TIME" => config.simulator_stop_time = values.seconds()?,
+        "SIMULATOR_STOP_TIME" => config.simulator_stop_time = values.stop_time()?,
         "LINK_DOWN" => config.link_down = values.link_down()?,
         "ERROR_RATE_PER_LINK" => config.error_rate_per_link = values.fraction()?,
         // The maximum that fits an IP packet.
@@ -162,8 +162,8 @@ pub(super) fn read(
         "ENABLE_QCN" => config.enable_qcn = values.flag()?,
         "KMIN_MAP" => values.map(&mut config.kmin, Values::kilobytes)?,
         "KMAX_MAP" => values.map(&mut config.kmax, Values::kilobytes)?,
-        "PMAX_MAP" => values.map(&mut config.pmax, Values::fraction)?,
-        "INT_MULTI" => config.int_multi = values.whole(1, U32)? as u32,
+        "PMAX_MAP" => values.map(&mut config.pmax, Values::decimal)?,
+        "INT_MULTI" => config.int_multi = values.whole(0, U32)? as u32,
         "CC_MODE" => config.cc_mode = values.cc_mode()?,
         "RATE_AI" => config.rate_ai = Some(values.rate()?),
         "RATE_HAI" => config.rate_hai = Some(values.rate()?),
@@ -184,8 +184,9 @@ pub(super) fn read(
         "PINT_PROB" => config.pint_prob = values.fraction()?,
         "ENABLE_THEMIS" => config.enable_themis = Some(values.flag()?),
         "USE_DYNAMIC_PFC_THRESHOLD" => {
-            values.flag()?;
-            values.warn("is ignored, as in the original: the threshold is always dynamic");
+            if !values.flag()? {
+                values.warn("0 changes nothing, as in the original: the threshold is dynamic");
+            }
         }
         "DATA_RATE" | "LINK_DELAY" => {
             values.token()?;
@@ -264,14 +265,22 @@ impl<'t> Values<'_, 't> {
         Ok(rate)
     }
 
-    fn seconds(&mut self) -> Result<Time> {
-        let token = self.token()?;
-        quantity::seconds(token.decimal(self.key)?)
-            .ok_or_else(|| token.wrong(self.key, "less than 200 days, in seconds"))
+    fn decimal(&mut self) -> Result<f64> {
+        self.token()?.decimal(self.key)
     }
 
+    /// Reads a time in seconds. One beyond 200 days means the end of all events.
+    fn stop_time(&mut self) -> Result<Option<Time>> {
+        self.decimal().map(quantity::seconds)
+    }
+
+    /// Reads a number of nanoseconds, or of seconds if it has a decimal point, as in ConWeave.
     fn nanoseconds(&mut self) -> Result<Time> {
-        self.whole(0, u64::MAX / 1000).map(Time::from_ns)
+        let token = self.token()?;
+        if token.text.contains(&b'.') {
+            return quantity::seconds_of(token, self.key);
+        }
+        token.whole(self.key, 0..=u64::MAX / 1000).map(Time::from_ns)
     }
 
     /// Reads a number of microseconds. The original cuts off its fraction.

@@ -2,6 +2,7 @@
 //! runs one file.
 
 mod corpus;
+mod forks;
 #[path = "../../../../fuzz/checks/mutants.rs"]
 mod mutants;
 mod outputs;

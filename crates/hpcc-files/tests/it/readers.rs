@@ -58,17 +58,21 @@ fn flows_and_trace_list() {
     let text = "2 \n0 2 3 100 1000 2\n3 1 1 200 5000000000 2.000003075 \n";
     let mut warnings = Vec::new();
     let read = flows::parse(text.as_bytes(), &network(), &mut warnings).unwrap();
-    let flow = |src, dst, priority, dport, size, ns| Flow {
+    let flow = |line, src, dst, priority, dport, size, ns| Flow {
         src: NodeId::new(src),
         dst: NodeId::new(dst),
         priority: Priority::new(priority),
         dport,
         size: Bytes::new(size),
         start: Time::from_ns(ns),
+        line,
     };
     assert_eq!(
         read,
-        [flow(0, 2, 3, 100, 1000, 2_000_000_000), flow(3, 1, 1, 200, 5_000_000_000, 2_000_003_074)]
+        [
+            flow(2, 0, 2, 3, 100, 1000, 2_000_000_000),
+            flow(3, 3, 1, 1, 200, 5_000_000_000, 2_000_003_074)
+        ]
     );
     assert_eq!(
         texts(&warnings),
@@ -96,7 +100,7 @@ fn defaults_of_a_configuration() {
     assert_eq!(warnings, []);
     assert_eq!(config.topology_file, PathBuf::from("t.txt"));
     assert_eq!(config.fct_output_file, PathBuf::from("fct.txt"));
-    assert_eq!(config.simulator_stop_time, Time::from_ms(3010));
+    assert_eq!(config.simulator_stop_time, Some(Time::from_ms(3010)));
     assert_eq!(config.cc_mode, CcMode::Dcqcn);
     assert_eq!(config.alpha_resume_interval, Time::from_us(55));
     assert_eq!((config.mi_thresh, config.fast_recovery_times), (5, 5));
@@ -135,7 +139,7 @@ QLEN_MON_START 2000000000";
     let (a, b) = (NodeId::new(0), NodeId::new(4));
     assert_eq!(config.link_down, Some(LinkDown { at: Time::from_us(2_001_500), a, b }));
     // 2.05 s as a double is a little less.
-    assert_eq!(config.simulator_stop_time, Time::from_ns(2_049_999_999));
+    assert_eq!(config.simulator_stop_time, Some(Time::from_ns(2_049_999_999)));
     assert_eq!(config.qlen_mon_start, Time::from_ms(2000));
 }
 
@@ -157,7 +161,7 @@ fn what_is_odd_in_a_configuration() {
         ),
         (
             "USE_DYNAMIC_PFC_THRESHOLD 0",
-            "USE_DYNAMIC_PFC_THRESHOLD is ignored, as in the original: the threshold is always \
+            "USE_DYNAMIC_PFC_THRESHOLD 0 changes nothing, as in the original: the threshold is \
              dynamic",
         ),
         (
@@ -219,8 +223,9 @@ fn line_ends_and_marks_do_not_matter() {
         let ports = |link: &topology::Link| (link.a, link.a_port, link.b, link.b_port, link.rate);
         assert!(changed.links.iter().map(ports).eq(network().links.iter().map(ports)));
         let parse =
-            |text: &str| flows::parse(text.as_bytes(), &network(), &mut Vec::new()).unwrap();
-        assert_eq!(parse(&change(flow_text)), parse(flow_text));
+            |text: &str| flows::parse(text.as_bytes(), &network(), &mut Vec::new()).unwrap()[0];
+        let line = parse(flow_text).line;
+        assert_eq!(Flow { line, ..parse(&change(flow_text)) }, parse(flow_text));
     }
 }
 
@@ -318,7 +323,12 @@ fn bad_flows() {
     let bad = [
         ("", 1, "the number of flows"),
         ("1000000000000", 1, "from 0 to 4294967295"),
-        ("4000000000\n0 1 3 100 1 2", 2, "promises 4000000000 flows, but the file has 1"),
+        (
+            "4000000000\n0 1 3 100 1 2",
+            2,
+            "promises 4000000000 flows, but the file has 1; hint: is it complete? The original \
+             repeats the last flow until",
+        ),
         ("2\n0 1 3 100 1 2\n0 1 3", 3, "the file ends where destination port should be"),
         ("1\n0 6 3 100 1 2", 2, "destination needs a whole number from 0 to 5"),
         ("1\n4 1 3 100 1 2", 2, "source 4 is a switch; hint: only hosts send and receive"),
@@ -326,7 +336,11 @@ fn bad_flows() {
         ("1\n0 1 0 100 1 2", 2, "priority group needs a whole number from 1 to 7, got \"0\""),
         ("1\n0 1 8 100 1 2", 2, "priority group"),
         ("1\n0 1 3 65536 1 2", 2, "destination port"),
-        ("1\n0 1 3 100 0 2", 2, "size"),
+        (
+            "1\n0 1 3 100 0 2",
+            2,
+            "the flow from 0 to 1 has 0 bytes; hint: leave it out: the original never sends nor",
+        ),
         ("1\n0 1 3 100 18446744073709551615 2", 2, "size"),
         ("1\n0 1 3 100 1e6 2", 2, "size needs a whole number"),
         ("1\n0 1 3 100 1 -2", 2, "start needs a decimal number, 0 or more"),
@@ -371,11 +385,13 @@ fn bad_configurations() {
         ("MIN_RATE 0Mb/s", 1, "MIN_RATE needs a rate above 0"),
         ("EWMA_GAIN 1/16", 1, "EWMA_GAIN needs a number from 0 to 1, got \"1/16\""),
         ("U_TARGET 0", 1, "U_TARGET needs a number above 0"),
-        ("INT_MULTI 0", 1, "INT_MULTI"),
+        ("INT_MULTI 0", 1, "nothing"),
+        ("INT_MULTI -1", 1, "INT_MULTI"),
         ("PINT_LOG_BASE 1", 1, "PINT_LOG_BASE needs a number above 1"),
         ("PACKET_PAYLOAD_SIZE 0", 1, "PACKET_PAYLOAD_SIZE"),
         ("BUFFER_SIZE 4096", 1, "BUFFER_SIZE needs a whole number from 0 to 4095"),
-        ("SIMULATOR_STOP_TIME 1e18", 1, "SIMULATOR_STOP_TIME needs less than 200 days"),
+        ("SIMULATOR_STOP_TIME 1e18", 1, "nothing"),
+        ("SIMULATOR_STOP_TIME -1", 1, "SIMULATOR_STOP_TIME needs a decimal number, 0 or more"),
         ("RP_TIMER 1e300", 1, "RP_TIMER needs at most 10^12 microseconds"),
         ("LINK_DOWN 0 0", 1, "LINK_DOWN"),
         ("KMIN_MAP -1", 1, "KMIN_MAP"),
@@ -386,7 +402,8 @@ fn bad_configurations() {
              value follow",
         ),
         ("KMIN_MAP 4000000000 1 1", 1, "KMIN_MAP"),
-        ("PMAX_MAP 1 100000000000 2", 1, "PMAX_MAP needs a number from 0 to 1"),
+        ("PMAX_MAP 1 100000000000 2", 1, "nothing"),
+        ("PMAX_MAP 1 100000000000 -2", 1, "PMAX_MAP needs a decimal number, 0 or more"),
         ("QLEN_MON_END 18446744073709551615", 1, "QLEN_MON_END"),
         ("FLOW_FILE \u{0}", 1, "FLOW_FILE needs a name in UTF-8, without a null"),
     ];
@@ -628,11 +645,15 @@ proptest! {
                 dport,
                 size: Bytes::new(size),
                 start: Time::from_ns(start),
+                line: 0,
             })
             .collect();
         wanted.sort_by_key(|flow| flow.start);
+        for (line, flow) in (2..).zip(&mut wanted) {
+            flow.line = line;
+        }
         let mut text = format!("{}\n", wanted.len());
-        for Flow { src, dst, priority, dport, size, start } in &wanted {
+        for Flow { src, dst, priority, dport, size, start, .. } in &wanted {
             // Half a nanosecond more, so that rounding to a double loses none.
             let ns = start.ns();
             let (s, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);

@@ -18,6 +18,8 @@ use units::{NodeId, Time, cancel};
 pub(super) const CONTROL: u8 = 6;
 /// No limit but the disk: an event of a trace takes 60 bytes there and counts as five samples.
 const MAX_SAMPLES: u64 = 1_000_000_000_000;
+/// Where the files set no end, a run takes at most this much simulated time.
+const TIME_LIMIT: Time = Time::from_ms(1_000_000);
 /// A receiver repeats a NACK after this long.
 const NACK_INTERVAL: Time = Time::from_us(500);
 
@@ -110,7 +112,9 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         name: Some(name.to_owned()),
         description: Some("An experiment of the HPCC ns-3 simulator".to_owned()),
         run: RunSpec {
-            stop: StopSpec::At(config.simulator_stop_time),
+            stop: config.simulator_stop_time.map_or(StopSpec::FlowsDone, StopSpec::At),
+            // Of a run without an end. A flow that lost its last packet never ends.
+            time_limit: Quantity(TIME_LIMIT),
             // Traces of all nodes are its default, and go to disk.
             max_samples: MAX_SAMPLES,
             ..RunSpec::default()
@@ -131,7 +135,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         },
         switch: SwitchSpec { buffer: Quantity(config.buffer_size), ..SwitchSpec::default() },
         pfc: PfcSpec {
-            enabled: config.pause_time != Time::ZERO,
+            enabled: config.enable_pfc && config.pause_time != Time::ZERO,
             headroom: Headroom::ThreeBdp,
             ..PfcSpec::default()
         },

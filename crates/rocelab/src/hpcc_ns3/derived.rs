@@ -67,7 +67,8 @@ pub(super) fn derive(
     warnings.extend(marking(spec, experiment, settings));
     warnings.extend(quirk_warnings(spec, experiment));
     warnings.extend(acknowledged(spec, experiment));
-    warnings.extend((!spec.pfc.enabled && !settings.has("pfc.enabled")).then(|| {
+    let no_pause = experiment.config.pause_time == Time::ZERO && experiment.config.enable_pfc;
+    warnings.extend((no_pause && !settings.has("pfc.enabled")).then(|| {
         Warning::new(
             "PAUSE_TIME 0 pauses nobody: switches drop what finds the whole buffer full; the \
              original's drop what exceeds the threshold and headroom of an ingress",
@@ -252,7 +253,7 @@ pub(super) fn laws(experiment: &Experiment) -> (Vec<EcnRateSpec>, Option<Rate>) 
     let config = &experiment.config;
     let mut laws: Vec<EcnRateSpec> = Vec::new();
     let mut missing = None;
-    for link in experiment.topology.switch_links() {
+    for link in experiment.topology.marking_links() {
         if laws.iter().any(|law| law.rate.0 == link.rate) {
             continue;
         }
@@ -264,6 +265,14 @@ pub(super) fn laws(experiment: &Experiment) -> (Vec<EcnRateSpec>, Option<Rate>) 
         };
         let rate = Quantity(link.rate);
         laws.push(EcnRateSpec { rate, kmin: Quantity(kmin), kmax: Quantity(kmax), pmax });
+    }
+    // Ports of NVSwitches mark nothing.
+    for link in experiment.topology.switch_links() {
+        let marks = experiment.topology.marking_links().any(|marks| marks.rate == link.rate);
+        if !marks && !laws.iter().any(|law| law.rate.0 == link.rate) {
+            let (rate, kmax) = (Quantity(link.rate), Quantity(config.buffer_size));
+            laws.push(EcnRateSpec { rate, kmin: Quantity(Bytes::ZERO), kmax, pmax: 0.0 });
+        }
     }
     (laws, missing)
 }

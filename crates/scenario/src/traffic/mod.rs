@@ -12,7 +12,7 @@ mod request_response;
 
 use crate::error::{Result, ScenarioError};
 use crate::memory;
-use crate::network::Reachability;
+use crate::network::{Network, Reachability};
 use crate::selector::Selector;
 use crate::spec::{Quantity, TrafficSpec};
 use crate::workload::MAX_MESSAGE;
@@ -75,6 +75,7 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         qps: BTreeMap::new(),
         next_qp: 0,
         bytes: 0,
+        network: context.nodes.network(),
         reach: Reachability::new(context.nodes.network(), &BTreeSet::new()),
     };
     let mut ordinals: BTreeMap<u16, u64> = BTreeMap::new();
@@ -195,7 +196,8 @@ impl Entry {
 }
 
 /// Where messages gather.
-struct Sink {
+struct Sink<'a> {
+    network: &'a Network,
     messages: Vec<Message>,
     tags: Vec<String>,
     /// Named QPs: id, ends and priority.
@@ -206,7 +208,7 @@ struct Sink {
     reach: Reachability,
 }
 
-impl Sink {
+impl Sink<'_> {
     fn tag(&mut self, tag: &str, key: &str) -> Result<u16> {
         let wrong = |why: &str| ScenarioError::new(format!("{key}.tag"), why);
         if tag.is_empty() {
@@ -286,8 +288,11 @@ impl Sink {
         if !self.reach.joins(message.src, message.dst) {
             return Err(ScenarioError::new(
                 key(),
-                "source and destination have no path but through another host, and hosts do not \
-                 forward",
+                format!(
+                    "{} and {} have no path but through another host, and hosts do not forward",
+                    self.network.name(message.src),
+                    self.network.name(message.dst)
+                ),
             ));
         }
         Ok(())

@@ -260,7 +260,7 @@ links = [
 kind = "flows"
 flows = [{ src = "a", dst = "b", size = "1MB" }]
 "#;
-    says(&error(text), &["traffic.0.flows.0: source and destination have no path but through"]);
+    says(&error(text), &["traffic.0.flows.0: a and b have no path but through another host"]);
     assert!(parse(&text.replace("dst = \"b\"", "dst = \"c\""), None, &[]).is_ok());
 }
 

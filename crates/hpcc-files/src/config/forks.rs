@@ -1,0 +1,234 @@
+//! Keys that only forks of the original have, and configurations of other simulators.
+//!
+//! Sources: the configurations that conweave-project/conweave-ns3 (commit 236a801) and aliyun/SimAI
+//! (commit 08f3d53) come with. astra-sim's ns-3 and inet-tub/ns3-datacenter (PowerTCP, Reverie)
+//! have no keys of their own in theirs.
+
+use super::Config;
+use crate::error::{FileError, Result, Warning};
+use crate::tokens::Tokens;
+
+/// What a key of a fork does here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It is honoured, or refused by name: [`Values`](super::keys) reads it.
+    Read,
+    /// It names a file that this program does not write.
+    Output,
+    /// It changes no result.
+    None,
+}
+
+/// A key of a fork. It has one value.
+pub(super) struct ForkKey {
+    pub(super) name: &'static str,
+    pub(super) fork: &'static str,
+    pub(super) used: Use,
+}
+
+const CONWEAVE: &str = "ConWeave";
+const SIMAI: &str = "SimAI";
+
+const fn key(name: &'static str, fork: &'static str, used: Use) -> ForkKey {
+    ForkKey { name, fork, used }
+}
+
+/// The known keys of forks.
+pub(super) const FORK_KEYS: [ForkKey; 29] = [
+    key("ENABLE_PFC", CONWEAVE, Use::Read),
+    key("ENABLE_IRN", CONWEAVE, Use::Read),
+    key("LB_MODE", CONWEAVE, Use::Read),
+    key("FLOWGEN_STOP_TIME", CONWEAVE, Use::Read),
+    key("FLOWGEN_START_TIME", CONWEAVE, Use::None),
+    key("LOAD", CONWEAVE, Use::None),
+    key("RANDOM_SEED", CONWEAVE, Use::None),
+    key("SW_MONITORING_INTERVAL", CONWEAVE, Use::None),
+    // Parameters of LB_MODE 9, which is refused.
+    key("CONWEAVE_TX_EXPIRY_TIME", CONWEAVE, Use::None),
+    key("CONWEAVE_REPLY_TIMEOUT_EXTRA", CONWEAVE, Use::None),
+    key("CONWEAVE_PATH_PAUSE_TIME", CONWEAVE, Use::None),
+    key("CONWEAVE_EXTRA_VOQ_FLUSH_TIME", CONWEAVE, Use::None),
+    key("CONWEAVE_DEFAULT_VOQ_WAITING_TIME", CONWEAVE, Use::None),
+    key("FLOW_INPUT_FILE", CONWEAVE, Use::Output),
+    key("CNP_OUTPUT_FILE", CONWEAVE, Use::Output),
+    key("VOQ_MON_FILE", CONWEAVE, Use::Output),
+    key("VOQ_MON_DETAIL_FILE", CONWEAVE, Use::Output),
+    key("UPLINK_MON_FILE", CONWEAVE, Use::Output),
+    key("CONN_MON_FILE", CONWEAVE, Use::Output),
+    key("EST_ERROR_MON_FILE", CONWEAVE, Use::Output),
+    key("BW_MON_FILE", SIMAI, Use::Output),
+    key("RATE_MON_FILE", SIMAI, Use::Output),
+    key("CNP_MON_FILE", SIMAI, Use::Output),
+    key("MON_START", SIMAI, Use::None),
+    key("MON_END", SIMAI, Use::None),
+    key("QP_MON_INTERVAL", SIMAI, Use::None),
+    key("QLEN_MON_INTERVAL", SIMAI, Use::None),
+    key("BW_MON_INTERVAL", SIMAI, Use::None),
+    key("TRACE_NODE", SIMAI, Use::None),
+];
+
+/// Returns the key of a fork that `token` spells.
+pub(super) fn known(token: &[u8]) -> Option<&'static ForkKey> {
+    FORK_KEYS.iter().find(|key| key.name.as_bytes() == token)
+}
+
+/// What `LB_MODE` asks for.
+pub(super) fn balance(mode: u64) -> &'static str {
+    match mode {
+        0 => "ECMP",
+        2 => "DRILL",
+        3 => "CONGA",
+        6 => "LetFlow",
+        9 => "ConWeave",
+        _ => "no known load balancing",
+    }
+}
+
+/// Keys of forks that change nothing, gathered for one warning.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    line: usize,
+    names: Vec<&'static str>,
+    outputs: Vec<&'static str>,
+    forks: Vec<&'static str>,
+}
+
+impl LeftOut {
+    /// Takes the value of `key`, which is in `line`.
+    pub(super) fn take(
+        &mut self,
+        key: &'static ForkKey,
+        line: usize,
+        tokens: &mut Tokens<'_>,
+    ) -> Result<()> {
+        tokens.need(&format!("the value of {}", key.name))?;
+        if self.names.is_empty() && self.outputs.is_empty() {
+            self.line = line;
+        }
+        let list = if key.used == Use::Output { &mut self.outputs } else { &mut self.names };
+        if !list.contains(&key.name) {
+            list.push(key.name);
+        }
+        if !self.forks.contains(&key.fork) {
+            self.forks.push(key.fork);
+        }
+        Ok(())
+    }
+
+    /// The one warning about them.
+    pub(super) fn warning(self) -> Option<Warning> {
+        let mut parts = Vec::new();
+        if !self.names.is_empty() {
+            parts.push(format!("{} change nothing here", self.names.join(", ")));
+        }
+        if !self.outputs.is_empty() {
+            parts.push(format!("the files of {} are not written", self.outputs.join(", ")));
+        }
+        let forks = self.forks.join(" and ");
+        (!parts.is_empty())
+            .then(|| Warning::at(self.line, format!("keys of {forks}: {}", parts.join("; "))))
+    }
+}
+
+/// Keys of the simulator of DCQCN's authors (bobzhuyb/ns3-rdma), which the original does not have.
+const DCQCN_AUTHORS: [&[u8]; 9] = [
+    b"NP_SAMPLING_INTERVAL",
+    b"CNP_INTERVAL",
+    b"DCTCP_GAIN",
+    b"BYTE_COUNTER",
+    b"PACKET_LEVEL_ECMP",
+    b"FLOW_LEVEL_ECMP",
+    b"SEND_IN_CHUNKS",
+    b"L2_WAIT_FOR_ACK",
+    b"CLAMP_TARGET_RATE_AFTER_TIMER",
+];
+
+/// Refuses a file of another simulator, which would be read as a configuration without keys.
+pub(super) fn check_origin(text: &[u8]) -> Result<()> {
+    refuse_htsim(text)?;
+    let mut line = None;
+    let found = Tokens::new(text).filter(|token| DCQCN_AUTHORS.contains(&token.text));
+    let mut names: Vec<String> = Vec::new();
+    for token in found {
+        line.get_or_insert(token.line);
+        if !names.contains(&token.shown()) {
+            names.push(token.shown());
+        }
+    }
+    // A single one may be a word of some fork.
+    if let Some(line) = line.filter(|_| names.len() > 2) {
+        let what = format!(
+            "a configuration of the simulator of DCQCN's authors (bobzhuyb/ns3-rdma), not of \
+             HPCC's: it has {} and {} more such keys",
+            names[0],
+            names.len() - 1
+        );
+        return Err(FileError::new(what).at(line).hint(
+            "write one with the keys of the HPCC simulator: CC_MODE 1, EWMA_GAIN for DCTCP_GAIN, \
+             KMIN_MAP, KMAX_MAP and PMAX_MAP for KMIN, KMAX and PMAX",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses files of htsim.
+pub(crate) fn refuse_htsim(text: &[u8]) -> Result<()> {
+    let mut tokens = Tokens::new(text);
+    let first = tokens.next();
+    let third = tokens.nth(1);
+    let (Some(first), Some(third)) = (first, third) else { return Ok(()) };
+    if first.text != b"Nodes" {
+        return Ok(());
+    }
+    match third.text {
+        b"Connections" => Err(FileError::new("a connection matrix of htsim")
+            .at(first.line)
+            .hint("rocelab import cm FILE makes a list of flows of it for a scenario")),
+        b"Tiers" | b"Podsize" => Err(FileError::new("a topology of htsim").at(first.line).hint(
+            "write a scenario with [topology] kind = \"fat-tree\" or \"leaf-spine\", or list its \
+             nodes and links with kind = \"custom\"",
+        )),
+        _ => Ok(()),
+    }
+}
+
+impl Config {
+    /// The value of a key of a fork that is honoured or refused.
+    pub(super) fn read_fork_key(
+        &mut self,
+        key: &'static ForkKey,
+        line: usize,
+        tokens: &mut Tokens<'_>,
+    ) -> Result<()> {
+        self.places.lines.insert(key.name, line);
+        let token = tokens.need(&format!("the value of {}", key.name))?;
+        let whole = || token.whole(key.name, 0..=u64::from(u32::MAX));
+        match key.name {
+            "ENABLE_PFC" => self.enable_pfc = whole()? != 0,
+            "FLOWGEN_STOP_TIME" => {
+                self.flowgen_stop_time = Some(crate::quantity::seconds_of(token, key.name)?);
+            }
+            "ENABLE_IRN" => {
+                if whole()? != 0 {
+                    return Err(FileError::new(
+                        "ENABLE_IRN 1 is not served: receivers drop what comes out of order, and \
+                         senders go back to the first lost packet",
+                    )
+                    .at(line)
+                    .hint("ENABLE_IRN 0 runs the file with go-back-N"));
+                }
+            }
+            "LB_MODE" => {
+                let mode = whole()?;
+                if mode != 0 {
+                    let what = format!("LB_MODE {mode}, {}, is not served", balance(mode));
+                    return Err(FileError::new(what)
+                        .at(line)
+                        .hint("LB_MODE 0 runs the file with ECMP"));
+                }
+            }
+            _ => unreachable!("{} has Use::Read", key.name),
+        }
+        Ok(())
+    }
+}

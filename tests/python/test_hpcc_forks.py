@@ -1,0 +1,139 @@
+"""Files of the HPCC simulator's forks: they run, and what they ask for is done or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import hpcc_config
+from conftest import Command
+
+DCQCN = (
+    hpcc_config.HPCC.replace("CC_MODE 3", "CC_MODE 1")
+    .replace("KMAX_MAP 1", "KMAX_MAP 2 25000000000 400")
+    .replace("KMIN_MAP 1", "KMIN_MAP 2 25000000000 100")
+    .replace("PMAX_MAP 1", "PMAX_MAP 2 25000000000 0.2")
+)
+CONFIG = f"""TOPOLOGY_FILE topology.txt
+FLOW_FILE flow.txt
+FCT_OUTPUT_FILE fct.txt
+PFC_OUTPUT_FILE pfc.txt
+ENABLE_TRACE 0
+{DCQCN}"""
+LINKS = """4 5
+0 4 25Gbps 1us 0
+1 4 25Gbps 1us 0
+2 4 25Gbps 1us 0
+3 5 25Gbps 1us 0
+4 5 100Gbps 1us 0
+"""
+FLOWS = "3\n0 3 3 100 2000000 2.0\n1 3 3 100 2000000 2.0\n2 3 3 100 2000000 2.0\n"
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    """A folder with an experiment, to be run in it."""
+    for name, text in (("config", CONFIG), ("topology", f"6 2 5\n{LINKS}"), ("flow", FLOWS)):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="ascii")
+    return tmp_path
+
+
+def fcts(command: Command, case: Path, out: str, *options: str) -> str:
+    """What a run wrote."""
+    done = command("hpcc", "config.txt", "--out", out, *options, cwd=case)
+    assert done.returncode == 0, done.stderr
+    return (case / out / "fct.txt").read_text()
+
+
+@pytest.mark.parametrize("head", ["6 2 1 5", "6 2 1 5 25000000000 100000000000"])
+def test_topologies_with_tors_are_the_same_network(head: str, command: Command, case: Path) -> None:
+    plain = fcts(command, case, "plain")
+    (case / "topology.txt").write_text(f"{head}\n{LINKS}", encoding="ascii")
+    assert fcts(command, case, "fork") == plain
+
+
+def test_an_nvswitch_forwards_and_marks_nothing(command: Command, case: Path) -> None:
+    # Three senders over the NVSwitch, whose links have no entry in the maps.
+    links = LINKS.replace("25Gbps", "2880Gbps").replace("3 5 2880", "3 4 2880")
+    (case / "topology.txt").write_text(f"6 4 1 1 5 H100\n{links}", encoding="ascii")
+    done = command("hpcc", "config.txt", "--json", "--out", "out", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == (
+        "warning: topology.txt:1: a topology of SimAI: NVSwitches forward as switches do and mark "
+        'nothing; the type of GPU, "H100", changes nothing\n'
+    )
+    # Links of switches need thresholds.
+    (case / "topology.txt").write_text(f"6 2 5\n{links}", encoding="ascii")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 2
+    assert "KMIN_MAP has no entry for 2880Gbps" in done.stderr
+
+
+def test_flows_without_a_port_are_those_of_port_100(command: Command, case: Path) -> None:
+    plain = fcts(command, case, "plain")
+    (case / "flow.txt").write_text(FLOWS.replace(" 100 ", " "), encoding="ascii")
+    assert fcts(command, case, "fork") == plain
+
+
+def test_enable_pfc_0_is_pfc_off(command: Command, case: Path) -> None:
+    # Without a control law and a window a queue outgrows the buffer.
+    config = CONFIG.replace("BUFFER_SIZE 32", "BUFFER_SIZE 1").replace("CC_MODE 1", "CC_MODE 0")
+    config = config.replace("HAS_WIN 1", "HAS_WIN 0")
+    (case / "config.txt").write_text(config, encoding="ascii")
+    on = fcts(command, case, "on")
+    off = fcts(command, case, "set", "--set", "pfc.enabled=false")
+    assert on != off
+    (case / "config.txt").write_text(f"{config}ENABLE_PFC 0\n", encoding="ascii")
+    assert fcts(command, case, "key") == off
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("ENABLE_IRN 1", "ENABLE_IRN 1 is not served"),
+        ("LB_MODE 3", "LB_MODE 3, CONGA, is not served"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(
+    keys: str, says: str, command: Command, case: Path
+) -> None:
+    (case / "config.txt").write_text(f"{keys}\n{CONFIG}", encoding="ascii")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: config.txt:1: {says}")
+
+
+def test_a_stop_time_beyond_200_days_is_the_end_of_all_flows(command: Command, case: Path) -> None:
+    plain = fcts(command, case, "plain")
+    config = f"{CONFIG}SIMULATOR_STOP_TIME 40000000000000.00\n"
+    (case / "config.txt").write_text(config, encoding="ascii")
+    assert fcts(command, case, "fork") == plain
+
+
+def test_the_order_of_ns3_is_that_of_no_fork(command: Command, case: Path) -> None:
+    (case / "topology.txt").write_text(f"6 2 1 5\n{LINKS}", encoding="ascii")
+    done = command("hpcc", "config.txt", "--order", "ns3", cwd=case)
+    assert done.returncode == 2
+    assert "TOPOLOGY_FILE: the topology is one of a fork" in done.stderr
+
+
+def test_a_flow_without_a_path_is_named(command: Command, case: Path) -> None:
+    # Host 2 has links to both switches, which have none to each other.
+    links = LINKS.replace("4 5 100Gbps", "2 5 25Gbps")
+    (case / "topology.txt").write_text(f"6 2 5\n{links}", encoding="ascii")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: flow.txt:2: n0 and n3 have no path but through")
+
+
+def test_slowdowns_below_1_are_explained(command: Command, case: Path) -> None:
+    (case / "topology.txt").write_text(
+        f"6 2 5\n{LINKS.replace('25Gbps', '400Gbps')}", encoding="ascii"
+    )
+    config = CONFIG.replace("CC_MODE 1", "CC_MODE 0")
+    (case / "config.txt").write_text(config, encoding="ascii")
+    (case / "flow.txt").write_text("1\n0 1 3 100 2000000 2.0\n", encoding="ascii")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert "below 1      times are cut to whole nanoseconds" in done.stdout
