@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from rocelab import _rocelab
+from rocelab import _examples, _rocelab
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,41 @@ def topologies() -> list[dict[str, Any]]:
 def workloads() -> list[dict[str, Any]]:
     """Every flow-size distribution that comes with rocelab."""
     return _list(_rocelab.workloads())
+
+
+def traffic() -> list[dict[str, Any]]:
+    """Every kind of traffic."""
+    kinds = schema()["$defs"]["TrafficSpec"]["oneOf"]
+    return [
+        {
+            "name": kind["properties"]["kind"]["const"],
+            "summary": " ".join(kind["description"].split()),
+        }
+        for kind in kinds
+    ]
+
+
+def probes() -> list[dict[str, Any]]:
+    """Everything that a probe can record, with its unit."""
+    return [
+        {"name": kind.name, "summary": kind.title, "unit": kind.unit}
+        for kind in probe_kinds().values()
+    ]
+
+
+def metrics() -> list[dict[str, Any]]:
+    """The numbers of a run that sweeps compare, with their units."""
+    from rocelab.sweeps.metrics import METRICS
+
+    return [{"name": one.name, "summary": one.title, "unit": one.unit} for one in METRICS]
+
+
+def examples() -> list[dict[str, Any]]:
+    """The examples that ``rocelab new`` writes."""
+    return [
+        {"name": one.name, "summary": one.summary, "path": str(one.path)}
+        for one in _examples.EXAMPLES
+    ]
 
 
 def presets() -> list[dict[str, Any]]:

@@ -151,6 +151,18 @@ def test_a_directory_that_is_no_result_is_never_replaced(
     assert (out / "chapter1.tex").read_text() == "years of work"
 
 
+TOPICS = (
+    "schemes",
+    "presets",
+    "topologies",
+    "workloads",
+    "traffic",
+    "probes",
+    "metrics",
+    "examples",
+)
+
+
 def test_list_begins_lines_with_names(command: Command) -> None:
     for topic, some in (
         ("schemes", {"none", "dcqcn", "hpcc"}),
@@ -164,12 +176,7 @@ def test_list_begins_lines_with_names(command: Command) -> None:
         entries = json.loads(command("list", topic, "--json").stdout)
         assert some <= {entry["name"] for entry in entries}
         assert all(entry["summary"] for entry in entries)
-    assert set(json.loads(command("list", "--json").stdout)) == {
-        "schemes",
-        "presets",
-        "topologies",
-        "workloads",
-    }
+    assert set(json.loads(command("list", "--json").stdout)) == set(TOPICS)
 
 
 def test_list_tells_every_caveat(command: Command) -> None:
@@ -182,21 +189,16 @@ def test_list_tells_every_caveat(command: Command) -> None:
 
 def test_list_all_has_a_heading_for_each(command: Command) -> None:
     lines = command("list").stdout.splitlines()
-    assert [line for line in lines if line.endswith(":")] == [
-        "schemes:",
-        "presets:",
-        "topologies:",
-        "workloads:",
-    ]
+    assert [line for line in lines if line.endswith(":")] == [f"{topic}:" for topic in TOPICS]
 
 
 def test_list_says_what_can_be_listed(command: Command) -> None:
     done = command("list", "foo")
     assert done.returncode == 2
-    words = "'foo' is not one of 'schemes', 'presets', 'topologies', 'workloads'."
+    words = f"'foo' is neither a scheme nor one of {', '.join(map(repr, TOPICS))}."
     assert done.stderr.splitlines()[-1].endswith(f": {words}"), done.stderr
     assert "Value error" not in done.stderr
-    assert "[schemes|presets|topologies|workloads]" in command("list", "--help").stdout
+    assert f"[{'|'.join(TOPICS)}|SCHEME]" in " ".join(command("list", "--help").stdout.split())
 
 
 def test_schema_is_json_schema(command: Command) -> None:

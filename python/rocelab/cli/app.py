@@ -14,6 +14,7 @@ from rocelab.cli.fct import fct
 from rocelab.cli.hpcc import compare_hpcc, hpcc, validate_hpcc
 from rocelab.cli.import_ import import_
 from rocelab.cli.migrate import migrate
+from rocelab.cli.new import new
 from rocelab.cli.plan import plan
 from rocelab.cli.plot import plot
 from rocelab.cli.report import report
@@ -28,10 +29,10 @@ app = typer.Typer(
     help="A laboratory for congestion control in lossless RDMA (RoCEv2) networks.",
     no_args_is_help=True,
     rich_markup_mode=None,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(new)
 app.command()(run)
 app.command()(validate)
 app.command()(plan)

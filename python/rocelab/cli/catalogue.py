@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Annotated, Any
 
 import typer
@@ -15,26 +16,47 @@ _LISTS = {
     "presets": catalogue.presets,
     "topologies": catalogue.topologies,
     "workloads": catalogue.workloads,
+    "traffic": catalogue.traffic,
+    "probes": catalogue.probes,
+    "metrics": catalogue.metrics,
+    "examples": catalogue.examples,
 }
 
 
 def _topic(word: str | None) -> str | None:
     # Not an enumeration: some versions of Typer describe its values in words of their own.
-    if word is None or word in _LISTS:
+    if word is None or word in _LISTS or _scheme(word):
         return word
-    raise typer.BadParameter(f"{word!r} is not one of {', '.join(map(repr, _LISTS))}.")
+    raise typer.BadParameter(
+        f"{word!r} is neither a scheme nor one of {', '.join(map(repr, _LISTS))}."
+    )
+
+
+def _scheme(name: str) -> dict[str, Any] | None:
+    return next((one for one in catalogue.schemes() if one["name"] == name), None)
+
+
+def _complete(begun: str) -> list[str]:
+    names = [*_LISTS, *(one["name"] for one in catalogue.schemes())]
+    return [name for name in names if name.startswith(begun)]
 
 
 def list_(
     topic: Annotated[
         str | None,
         typer.Argument(
-            metavar=f"[{'|'.join(_LISTS)}]", callback=_topic, help="What to list; default: all."
+            metavar=f"[{'|'.join(_LISTS)}|SCHEME]",
+            callback=_topic,
+            autocompletion=_complete,
+            help="What to list; default: all. Of a scheme: its presets and parameters.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="All fields, as JSON.")] = False,
 ) -> None:
-    """List schemes, presets, topologies and workloads."""
+    """List what there is to choose from, or a scheme's parameters."""
+    if topic and (scheme := _scheme(topic)):
+        show(json_text(scheme)) if as_json else _print_scheme(scheme)
+        return
     topics = [topic] if topic else list(_LISTS)
     if as_json:
         found = {each: _LISTS[each]() for each in topics}
@@ -46,12 +68,41 @@ def list_(
         _print_names(_LISTS[each]())
 
 
+def _print_scheme(scheme: dict[str, Any]) -> None:
+    """A scheme's paper, presets and parameters. The value is what its first preset gives it."""
+    show(f"{scheme['name']}: {scheme['summary']}")
+    for name in ("paper", "caveat"):
+        if scheme[name]:
+            show(f"  {name}: {scheme[name]}")
+    show("\npresets, the first by default:")
+    _print_names(scheme["presets"])
+    show("\nparameters, set by scheme.params.NAME:")
+    width = max((len(one["name"]) for one in scheme["params"]), default=0)
+    for one in scheme["params"]:
+        show(f"{one['name']:<{width}}  {_kind(one)}")
+        indent = " " * (width + 2)
+        text = " ".join(one["summary"].split())
+        show(textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=indent))
+
+
+def _kind(param: dict[str, Any]) -> str:
+    """What values a parameter takes."""
+    if param.get("choices"):
+        return ", ".join(param["choices"])
+    if param["range"]:
+        low, high = param["range"]
+        return f"{param['kind']}, {low} to {high}"
+    return str(param["kind"])
+
+
 def _print_names(entries: list[dict[str, Any]]) -> None:
     width = max((len(entry["name"]) for entry in entries), default=0)
     for entry in entries:
         summary = entry["summary"]
         if "scheme" in entry:
             summary = f"{entry['scheme']}: {summary}"
+        if entry.get("unit"):
+            summary = f"{summary} ({entry['unit']})"
         show(f"{entry['name']:<{width}}  {summary}".rstrip())
         if entry.get("caveat") and "scheme" not in entry:
             show(f"{'':<{width}}  caveat: {entry['caveat']}")
