@@ -121,5 +121,16 @@ class Plan:
             **self.checks,
         }
 
+    def _repr_html_(self) -> str:
+        from rocelab._notebook import card
+
+        rows = [
+            ("messages", f"{len(self.messages):,}"),
+            ("packet-hops", f"{self.checks['packet_hops']:,}"),
+            ("memory", f"{self.checks['memory_bytes'] / 1e6:,.0f} MB"),
+        ]
+        tables = [self.by_tag()._repr_html_(), self.by_tier()._repr_html_()]
+        return card(f"Plan of {self.scenario.name}", rows, self.warnings, tables)
+
     def __repr__(self) -> str:
         return f"<rocelab.Plan of {self.scenario.name!r}: {len(self.messages)} messages>"

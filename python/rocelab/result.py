@@ -36,7 +36,31 @@ class Capture(Protocol):
 
 
 class Result:
-    """The outcome of a run: tables, time series, summary."""
+    """The outcome of a run: tables, time series, summary.
+
+    Names of columns end in their unit: ``_ps`` picoseconds, ``_ns`` nanoseconds, ``_bytes``, and
+    ``_bps`` bits per second.
+
+    Columns of ``flows``, a row for each message:
+
+    - ``flow_id``, ``qp_id``: numbers of the message, by start, and of its QP
+    - ``tag``, ``src``, ``dst``, ``priority``: of its traffic entry, its hosts
+    - ``size_bytes``: payload
+    - ``start_ps``, ``fct_ps``: when it was posted, and how long it took; null if it did not end
+    - ``ideal_fct_ps``, ``slowdown``: the time that it takes alone, and ``fct_ps`` over that
+    - ``retransmitted_bytes``: payload that was sent more than once
+    - ``done``, ``unfinished``: whether it completed, and why not
+
+    Columns of ``ports``, a row for each end of each link:
+
+    - ``node``, ``port``, ``peer``, ``rate_bps``: whose port, its number, the other end, the rate
+    - ``tx_bytes``, ``tx_packets``: what it sent, with all headers
+    - ``pause_frames_sent``, ``pause_frames_received``, ``paused_ns``: PFC
+    - ``max_queue_bytes``, ``ecn_marked_packets``: its longest queue, packets that it marked
+    - ``dropped_packets``, ``lost_packets``: without room, and on the way to this port
+
+    A table of ``series`` has ``time_ps``, ``node`` and ``port`` or ``flow_id``, and the values.
+    """
 
     flows: Table
     """One row for each message; columns carry their unit, unfinished flows have null times."""
@@ -204,6 +228,26 @@ class Result:
         from rocelab.io.save import save
 
         return save(self, Path(directory), force=force)
+
+    def _repr_html_(self) -> str:
+        from rocelab._notebook import card
+
+        summary = self.summary
+        slowdown = summary["slowdown"]
+        names = ("mean", "p50", "p95", "p99")
+        shown = [f"{name} {slowdown[name]:.2f}" for name in names if slowdown[name] is not None]
+        rows = [
+            ("scheme", f"{summary['scheme']} ({summary['preset']}), seed {summary['seed']}"),
+            ("simulated", duration(summary["simulated_ns"] * 1000)),
+            ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
+            ("FCT slowdown", "  ".join(shown) or "no flow completed"),
+            ("pauses", f"{summary['pause_frames']:,} frames"),
+            ("drops", f"{summary['drops']:,}, {summary['lossless_drops']:,} of them lossless"),
+            ("longest queue", f"{summary['max_queue_bytes']:,} bytes"),
+            ("series", ", ".join(self.series) or "none"),
+        ]
+        details = ("scenario", self.scenario_toml)
+        return card(f"Result {summary['name']}", rows, self.warnings, details=details)
 
     def __repr__(self) -> str:
         summary = self.summary

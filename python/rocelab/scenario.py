@@ -177,6 +177,21 @@ class Scenario:
     def __hash__(self) -> int:
         return hash(self.to_toml())
 
+    def _repr_html_(self) -> str:
+        from rocelab._notebook import card
+
+        data = self.to_dict()
+        kinds = [f"{one['kind']} ({one.get('tag', '')})" for one in data.get("traffic", [])]
+        probes = [one["name"] for one in data.get("probe", [])]
+        scheme = data["scheme"]
+        rows = [
+            ("topology", data["topology"]["kind"]),
+            ("scheme", f"{scheme['name']} ({scheme['preset']})"),
+            ("traffic", ", ".join(kinds) or "none"),
+            ("probes", ", ".join(probes) or "none"),
+        ]
+        return card(f"Scenario {self.name}", rows, details=("all keys", self.to_toml()))
+
     def __repr__(self) -> str:
         return f"<rocelab.Scenario {self.name!r}>"
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
+
+from rocelab.errors import ConfigError
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
 
@@ -61,6 +64,37 @@ class Table:
             stream = self._stream()
             self._frame = stream if isinstance(stream, pl.DataFrame) else pl.DataFrame(stream)
         return self._frame
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table as a pandas DataFrame. Raises :class:`ConfigError` without pandas 3."""
+        try:
+            import pandas as pd
+
+            return pd.DataFrame.from_arrow(self)
+        except (ImportError, AttributeError):
+            raise ConfigError(
+                "to_pandas needs pandas 3 with pyarrow, which are not installed",
+                hint="pip install 'pandas>=3' pyarrow; or take to_polars()",
+            ) from None
+
+    @overload
+    def __getitem__(self, columns: str) -> pl.Series: ...
+
+    @overload
+    def __getitem__(self, columns: list[str]) -> pl.DataFrame: ...
+
+    def __getitem__(self, columns: str | list[str]) -> pl.Series | pl.DataFrame:
+        """A column by its name, or several columns by a list of names, in polars' types.
+
+        Raises :class:`KeyError` where there is no such column.
+        """
+        names = [columns] if isinstance(columns, str) else columns
+        known = self.columns
+        for name in names:
+            if name not in known:
+                raise KeyError(f"no column {name!r}; the columns are {', '.join(known)}")
+        frame = self.to_polars()
+        return frame[columns] if isinstance(columns, str) else frame.select(names)
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The table in pieces that fit in memory, one after the other."""

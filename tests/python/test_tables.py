@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import sys
 from typing import Any
 
 import polars as pl
@@ -70,3 +72,30 @@ def test_what_the_probe_saw_is_what_the_port_counted(incast: rocelab.Result) -> 
     port = incast.ports.to_polars().filter(node="s0", peer="h4")
     assert isinstance(seen, float)
     assert 0 < seen <= port["max_queue_bytes"].item()
+
+
+def test_columns_by_name(incast: rocelab.Result) -> None:
+    assert incast.flows["fct_ps"].equals(incast.flows.to_polars()["fct_ps"])
+    assert incast.flows[["dst", "src"]].columns == ["dst", "src"]
+    with pytest.raises(KeyError, match="no column 'fct'; the columns are flow_id, qp_id"):
+        incast.flows["fct"]
+    with pytest.raises(KeyError, match="no column 'fct'"):
+        incast.flows[["src", "fct"]]
+
+
+def test_to_pandas(incast: rocelab.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = incast.flows.to_pandas()
+    assert list(frame.columns) == incast.flows.columns
+    assert len(frame) == len(incast.flows)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(rocelab.ConfigError, match="to_pandas needs pandas 3") as refused:
+        incast.flows.to_pandas()
+    assert refused.value.hint is not None
+    assert "to_polars()" in refused.value.hint
+
+
+def test_help_has_every_column(incast: rocelab.Result) -> None:
+    told = inspect.getdoc(rocelab.Result)
+    assert told is not None
+    for table in (incast.flows, incast.ports):
+        assert [name for name in table.columns if f"``{name}``" not in told] == []

@@ -31,6 +31,18 @@ DEFAULT_METRICS = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_fr
 """The metrics that the command prints and draws unless others are named."""
 
 
+_SHOWN = (
+    "slowdown_mean",
+    "slowdown_mean_ci95",
+    "slowdown_p99",
+    "slowdown_p99_ci95",
+    "max_queue_bytes",
+    "pause_frames",
+    "drops",
+)
+"""Columns that a notebook shows of a sweep."""
+
+
 class Sweep:
     """The runs of a sweep and what they come to."""
 
@@ -254,6 +266,21 @@ class Sweep:
             store.store_case(results[home], place / home)
         store.write_tables(place, self)
         return place
+
+    def _repr_html_(self) -> str:
+        from rocelab._notebook import card
+
+        rows = [
+            ("runs", f"{len(self.results)}, {self.found} of them made before"),
+            ("seeds", f"{len(self.plan.seeds)}"),
+            ("varied", ", ".join(axis.key for axis in self.plan.axes) or "seeds alone"),
+        ]
+        frame = self.statistics.to_polars()
+        keys = frame.columns[: frame.columns.index("runs") + 1]
+        shown = frame.select(*keys, *(name for name in _SHOWN if name in frame.columns))
+        rows.append(("columns", f"{len(frame.columns)} in .statistics, of which some are here:"))
+        tables = [shown._repr_html_()]
+        return card(f"Sweep of {self.plan.scenario.name}", rows, tables=tables)
 
     def __repr__(self) -> str:
         combinations = len(self.results) // len(self.plan.seeds)
