@@ -58,7 +58,7 @@ def test_time_begins_where_the_probe_does(incast: rocelab.Result, kind: str) -> 
             traffic=[{"kind": "flows", "flows": flows}], probe=[probe]
         )
         (axes,) = rocelab.run(scenario).plot.series(kind).axes
-        assert axes.get_xlabel() == "Time (us)"
+        assert axes.get_xlabel() == "Time (µs)"
         return float(axes.get_xlim()[0])
 
     assert left("0ns", "0ns") == 0
@@ -490,12 +490,12 @@ def test_labels_of_late_times_are_apart(start: str, after: str) -> None:
         (axes,) = drawn.axes
         said = axes.get_xlabel().replace("\n", " ")
         if after:
-            assert said == f"Time after {after} (us)"
+            assert said == f"Time after {after} (µs)"
         else:
-            assert said in ("Time (us)", "Time (ms)")
+            assert said in ("Time (µs)", "Time (ms)")
         number, unit = after.split() if after else ("0", "s")
         origin_ps = float(number) * {"s": 1e12, "ms": 1e9}[unit]
-        scale = 1e6 if "(us)" in said else 1e9
+        scale = 1e6 if "(µs)" in said else 1e9
         assert axes.get_xlim()[0] == pytest.approx((min(samples) - origin_ps) / scale)
         labels = labels_in_view(drawn)
         assert len(labels) > 1

@@ -71,7 +71,7 @@ def test_pictures_can_be_pickled_and_copied(incast: rocelab.Result) -> None:
 
 def test_axes_say_what_they_show(incast: rocelab.Result) -> None:
     (queue,) = incast.plot.queue().axes
-    assert queue.get_xlabel() == "Time (us)"
+    assert queue.get_xlabel() == "Time (µs)"
     assert queue.get_ylabel() == "Queue length (KB)"
     (throughput,) = incast.plot.throughput().axes
     assert throughput.get_ylabel() == "Throughput (Gb/s)"
@@ -278,7 +278,7 @@ def test_goodput_ends_where_its_flows_are_done(size: str) -> None:
     shown: list[Any] = list(axes.lines)
     last = max(line.get_xdata()[-1] for line in shown)
     if size == "100MB":
-        assert axes.get_xlabel() == "Time (us)"
+        assert axes.get_xlabel() == "Time (µs)"
         assert last >= 999, "one is not done, and its zeros would tell that it stands still"
         return
     done = result.flows.to_polars().select((pl.col("start_ps") + pl.col("fct_ps")).max()).item()
@@ -292,7 +292,7 @@ def test_where_nothing_was_paused_the_picture_says_so(incast: rocelab.Result) ->
     assert result.summary["pause_frames"] == 0
     (axes,) = result.plot.series("pause").axes
     assert axes.get_title(loc="left") == "none of 5 was paused"
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Time (us)", "Paused")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Time (µs)", "Paused")
 
 
 def test_results_come_in_any_iterable(three_runs: list[rocelab.Result]) -> None:
@@ -793,3 +793,28 @@ def test_a_footnote_takes_nothing_from_the_panels(
         (axes,) = drawn.axes
         heights.append(axes.get_window_extent().height)
     assert heights[1] > 0.95 * heights[0]
+
+
+def test_a_span_of_a_series(incast: rocelab.Result) -> None:
+    whole = incast.plot.queue().axes[0].lines[0].get_xdata()
+    part = incast.plot.queue(start="5us", end="10us").axes[0].lines[0].get_xdata()
+    assert min(part) >= 5
+    assert max(part) <= 10
+    assert 0 < len(part) < len(whole)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--start", "5"), "error: start: '5' is no time"),
+        (("--start", "5us", "--end", "5us"), "error: end: 5us is not after the start, 5us"),
+        (("--start", "900ms"), "error: no sample of queue from 900 ms to the end"),
+    ],
+)
+def test_spans_without_samples_are_refused(
+    options: tuple[str, ...], says: str, incast: rocelab.Result, command: Command, tmp_path: Path
+) -> None:
+    incast.save(tmp_path / "run")
+    done = command("plot", "run", "--out", "plots", *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr

@@ -136,7 +136,7 @@ def test_pauses_are_drawn_in_the_order_in_which_they_began(
         paused_us = sum(span.width for span in spans)
         counted = ports.filter(node=node)["paused_ns"].item() / 1000
         assert paused_us == pytest.approx(counted, abs=0.001)
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Time (us)", "Paused")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Time (µs)", "Paused")
     both = rocelab.plot.pauses([traced, traced], nodes=["h0"])
     assert len(both.axes[0].get_yticklabels()) == 2
     with pytest.raises(rocelab.ResultError, match="no pause to draw"):

@@ -36,6 +36,15 @@ def plot(
             help=f"Of a sweep: what to draw; repeatable; default: {', '.join(DEFAULT_METRICS)}.",
         ),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Where series over time begin, such as 1.5ms; default: at first."
+        ),
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Where they end; default: at last.")
+    ] = None,
 ) -> None:
     """Draw results, several in one picture.
 
@@ -45,12 +54,16 @@ def plot(
     an earlier time are left beside the new ones.
     """
     from rocelab.plot.gallery import plot_all, stale_pictures, stems
+    from rocelab.plot.timeline.span import Span
 
     if len(results) == 1 and (results[0] / SWEEP).is_file():
+        if start or end:
+            raise ResultError("--start and --end: are for the directories of runs")
         _plot_sweep(results[0], out, metric or DEFAULT_METRICS)
         return
     if metric:
         raise ResultError("--metric: is for the directory of a sweep")
+    Span.of(start, end)
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
     if out is None and len(results) == 1:
         _check_inside(target, results[0])
@@ -59,7 +72,7 @@ def plot(
     for result in opened:
         check_files(result)
     check_output_directory(target)
-    paths, left_out = plot_all(opened, target)
+    paths, left_out = plot_all(opened, target, start=start, end=end)
     if not paths:
         raise ResultError(
             "nothing to draw: no flow completed and no series that all results have holds samples"

@@ -67,7 +67,7 @@ def draw(case: Path, stem: Path) -> list[Path]:
         upper.plot([], [], color="black", linewidth=0.8, label="rocelab")
         upper.set_ylabel(f"Queue at {node},\nport {port} (KB)")
         lower.set_ylabel("Rate (Gb/s)")
-        lower.set_xlabel("Time from the first flow's start (us)")
+        lower.set_xlabel("Time from the first flow's start (µs)")
         for axes in (upper, lower):
             axes.set_ylim(bottom=0)
             axes.legend(

@@ -23,7 +23,7 @@ from rocelab.scenario import Scenario
 LOADS = (30, 40, 50, 60, 70, 80)
 """In per cent of the hosts' rate."""
 AVERAGE, TAIL = "average", "p99"
-LABELS = {AVERAGE: "Average FCT (us)", TAIL: "p99 FCT (us)"}
+LABELS = {AVERAGE: "Average FCT (µs)", TAIL: "p99 FCT (us)"}
 
 WARM = "flows of the first tenth of the arrivals are left out"
 """What claims say of :func:`warmed_up`."""

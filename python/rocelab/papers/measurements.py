@@ -105,7 +105,7 @@ def over_us(
     title: str, y: str, shown: Sequence[Line], x_range: tuple[float, float] | None = None
 ) -> Panel:
     """A panel over microseconds."""
-    return Panel(title, "Time (us)", y, shown, x_range=x_range)
+    return Panel(title, "Time (µs)", y, shown, x_range=x_range)
 
 
 def peak(read: Callable[[Runs], Samples], begin_us: float = 0.0) -> Reading:

@@ -67,7 +67,7 @@ def region(result: Result, time_us: float) -> Figure:
                     zorder=2,
                 )
             axes.plot([], [], color=colour, linestyle=line, label=f"{word} ({len(chosen)})")
-        axes.set_title(f"Congestion region at {time_us:g} us")
+        axes.set_title(f"Congestion region at {time_us:g} µs")
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3)
     return drawn
 

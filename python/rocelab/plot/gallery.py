@@ -21,13 +21,17 @@ _MAX_LINES = 8
 
 
 def plot_all(
-    results: Sequence[Result] | Mapping[str, Result], directory: Path
+    results: Sequence[Result] | Mapping[str, Result],
+    directory: Path,
+    *,
+    start: str | None = None,
+    end: str | None = None,
 ) -> tuple[list[Path], list[str]]:
     """Draws slowdown by size and by tag, each kind of series that all ``results`` have, and pauses.
 
     Pauses are drawn where all have traced PFC frames. Returns the paths of what was written, and a
     line for each picture that is left out or is drawn without some of the results: why. Links in
-    ``directory`` are not followed.
+    ``directory`` are not followed. ``start`` and ``end`` are those of :func:`series`.
     """
     runs, names = resolve_names(results)
     paths: list[Path] = []
@@ -56,7 +60,8 @@ def plot_all(
         probed = [[len(one) for one in run.series.values() if one.kind == kind] for run in runs]
         lack(f"probe of kind {kind}", [not one for one in probed], f"{kind} is not drawn")
         if all(probed) and fits(kind, [not any(one) for one in probed], f"sample of {kind}"):
-            paths += save(series(results, kind), directory / file_name(kind), follow=False)
+            drawn = series(results, kind, start=start, end=end)
+            paths += save(drawn, directory / file_name(kind), follow=False)
     traced = [run.traces.get("pfc") for run in runs]
     if any(trace is not None for trace in traced):
         lack("trace of PFC frames", [trace is None for trace in traced], "pfc is not drawn")

@@ -370,7 +370,7 @@ FIG12 = Figure(
         Panel(
             "From the queue's onset to the reaction",
             "Congested hop",
-            "Delay (us)",
+            "Delay (µs)",
             [
                 bars(name, {where: partial(_delay_us, f"{where} {name}") for where in _HOPS})
                 for name in _NOTIFIED

@@ -61,7 +61,7 @@ def _burst_panel(title: str, name: str) -> Panel:
             for flow in range(_BURST)
         ),
     ]
-    return Panel(title, "Time (us)", "Throughput (Gb/s)", shown, x_range=(140, 230))
+    return Panel(title, "Time (µs)", "Throughput (Gb/s)", shown, x_range=(140, 230))
 
 
 _FIRST = (155.0, 160.0)

@@ -109,7 +109,7 @@ FIG9 = Figure(
             Panel(
                 f"({letter}) {workload}",
                 "Flow size",
-                "Mean FCT (us)",
+                "Mean FCT (µs)",
                 [
                     bars(name, {size: _of_size(workload, name, size) for size in _CLASSES})
                     for name in COMPARED

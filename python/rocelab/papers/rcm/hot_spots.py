@@ -123,7 +123,7 @@ FIG8 = Figure(
         for letter, (tag, tags) in zip("abc", _TAGS.items(), strict=True)
         for words, label, read in (
             ("Throughput", "Gb/s for each host", _delivered),
-            ("Latency", "Mean FCT (us)", _time_us),
+            ("Latency", "Mean FCT (µs)", _time_us),
         )
     ],
     claims=[

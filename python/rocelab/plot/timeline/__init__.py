@@ -28,6 +28,7 @@ from rocelab.plot.timeline.select import (
     series_of_kind,
     split_into_lines,
 )
+from rocelab.plot.timeline.span import Span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,9 +58,11 @@ def queue(
     *,
     nodes: Sequence[str] | None = None,
     ports: Sequence[int] | None = None,
+    start: str | None = None,
+    end: str | None = None,
 ) -> Figure:
-    """Queue length over time."""
-    return series(results, "queue", nodes=nodes, ports=ports)
+    """Queue length over time; see :func:`series`."""
+    return series(results, "queue", nodes=nodes, ports=ports, start=start, end=end)
 
 
 def throughput(
@@ -67,9 +70,11 @@ def throughput(
     *,
     nodes: Sequence[str] | None = None,
     ports: Sequence[int] | None = None,
+    start: str | None = None,
+    end: str | None = None,
 ) -> Figure:
-    """Throughput over time."""
-    return series(results, "throughput", nodes=nodes, ports=ports)
+    """Throughput over time; see :func:`series`."""
+    return series(results, "throughput", nodes=nodes, ports=ports, start=start, end=end)
 
 
 def series(
@@ -79,6 +84,8 @@ def series(
     nodes: Sequence[str] | None = None,
     ports: Sequence[int] | None = None,
     flows: Sequence[int] | None = None,
+    start: str | None = None,
+    end: str | None = None,
 ) -> Figure:
     """Everything that probes of ``kind`` recorded, over time, in one picture.
 
@@ -88,8 +95,12 @@ def series(
     its keys where ``results`` is a dictionary. Flows are the first that there are, called by their
     hosts where that tells them apart; ports those with the highest peaks; ports that stayed at 0
     are left out. A result of which nothing is drawn is named below.
+
+    ``start`` and ``end`` are simulated times, such as ``"1.5ms"``: samples before and after are
+    left out.
     """
     runs, names = resolve_names(results)
+    span = Span.of(start, end)
     wanted = check_selection(nodes=nodes, ports=ports, flows=flows)
     lines: list[Line] = []
     clocks: list[tuple[int, int]] = []
@@ -100,10 +111,10 @@ def series(
             frame = entry.to_polars()
             probe = run.probes[entry.name]
             clocks.append((picoseconds(probe["start"]), picoseconds(probe["interval"])))
-            frame = select_rows(frame, run, kind, wanted)
+            frame = span.cut(select_rows(frame, run, kind, wanted))
             lines.extend(split_into_lines(index, frame, entry.column, place_names(run, entry.name)))
     if not lines:
-        raise nothing_to_draw(runs, names, kind)
+        raise span.nothing(kind) or nothing_to_draw(runs, names, kind)
     at_most = MAX_LINES if len(runs) == 1 else MAX_PANELS
     shown, left_out = choose_places(lines, at_most, paused=kind == "pause")
     lines = [line for line in lines if line.where in shown]
@@ -116,7 +127,7 @@ def series(
     flow_names = flow_names_of(runs, flows_shown) if flows_shown else {}
     lines = [replace(line, where=flow_names.get(line.where, line.where)) for line in lines]
     shown = [flow_names.get(where, where) for where in shown]
-    begin_ps = axis_begin(lines, *map(min, zip(*clocks, strict=True)))
+    begin_ps = max(span.start_ps, axis_begin(lines, *map(min, zip(*clocks, strict=True))))
     if kind == "pause":
         return draw_bars(lines, names, shown, left_out, notes, begin_ps)
     what = probe_kinds()[kind].title

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LATE = 100
 """If the first time exceeds this multiple of the span, times count from a moment before it."""
 
-_PS_PER = (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3))
+_PS_PER = (("s", 1e12), ("ms", 1e9), ("µs", 1e6), ("ns", 1e3))
 
 
 @dataclass(frozen=True, slots=True)
