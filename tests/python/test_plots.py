@@ -796,8 +796,8 @@ def test_a_footnote_takes_nothing_from_the_panels(
 
 
 def test_a_span_of_a_series(incast: rocelab.Result) -> None:
-    whole = incast.plot.queue().axes[0].lines[0].get_xdata()
-    part = incast.plot.queue(start="5us", end="10us").axes[0].lines[0].get_xdata()
+    whole: Any = incast.plot.queue().axes[0].lines[0].get_xdata()
+    part: Any = incast.plot.queue(start="5us", end="10us").axes[0].lines[0].get_xdata()
     assert min(part) >= 5
     assert max(part) <= 10
     assert 0 < len(part) < len(whole)
