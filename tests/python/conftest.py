@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import command_server
 import rocelab
 from rocelab.io.checksums import add_checksums
 
@@ -91,6 +92,9 @@ workload = "WebSearch"
 load = 0.6
 """
 
+_TIMEOUT_S = 120
+"""Until when a command must have ended."""
+
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -141,15 +145,23 @@ def _worked_s(pid: int, task: int) -> float:
 
 @pytest.fixture
 def command() -> Command:
-    """Runs ``rocelab`` with arguments in a process of its own."""
+    """Runs ``rocelab`` with arguments in a process of its own.
+
+    It is forked from one that has imported the command, unless options other than ``cwd`` and
+    ``env`` are given: then a new interpreter is started.
+    """
 
     def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+        words = [str(argument) for argument in arguments]
+        if options.keys() <= {"cwd", "env"}:
+            env = options.get("env") or dict(os.environ)
+            return command_server.run(words, options.get("cwd"), env, _TIMEOUT_S)
         return subprocess.run(
-            [sys.executable, "-m", "rocelab", *map(str, arguments)],
+            [sys.executable, "-m", "rocelab", *words],
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=_TIMEOUT_S,
             **options,
         )
 
