@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml Cargo.toml README.md $(shell find crates python -type f \
 	-not -name '*.py[co]' -not -name '*.so')
 
-.PHONY: demo test test-rust test-python miri loom fuzz soak lint format agreement bench clean
+.PHONY: demo test test-rust test-python miri loom fuzz soak lint format docs agreement bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m rocelab.demo examples/incast-victim.toml --out out/demo
@@ -57,6 +57,11 @@ format: $(VENV)/.installed-dev
 	cargo fmt --all
 	$(BIN)/ruff check --fix-only --quiet python tests/python docs tools
 	$(BIN)/ruff format python tests/python docs tools
+
+# The documentation as a site, in out/site. It needs the extra "docs".
+docs: $(VENV)/.installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	$(BIN)/mkdocs build --quiet --strict
 
 # How far runs agree with the HPCC ns-3 simulator's own: the table of docs/hpcc-simulator.md, in five minutes.
 agreement: $(VENV)/.installed

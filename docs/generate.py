@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from command_line import command_line
+
 import rocelab
 
 HERE = Path(__file__).parent
@@ -239,6 +241,8 @@ def block(name: str, keys: Keys) -> str:
         "presets": presets,
         "values": values,
     }
+    if what == "commands":
+        return command_line()
     return workloads() if what == "workloads" else makers[what](argument)
 
 
