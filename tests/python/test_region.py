@@ -43,7 +43,7 @@ def test_the_root_is_where_the_incast_ends() -> None:
     words = [text.get_text() for text in legend.get_texts()]
     assert [word.split(" ")[0] for word in words] == ["root", "inner", "edge"]
     assert words[0] != "root (0)"
-    assert "30 us" in drawn.axes[0].get_title()
+    assert "30 µs" in drawn.axes[0].get_title()
     note = drawn.get_supxlabel().replace("\n", " ")
     assert note == f"rcm (rcm): {result.summary['caveat']}"
     for time_us in (-1.0, 61.0, float("nan")):

@@ -31,8 +31,8 @@ pub struct Flow {
     pub size: Bytes,
     /// Start in whole nanoseconds, cut as in the original: see [`quantity::seconds`].
     pub start: Time,
-    /// Its line in the file.
-    pub line: usize,
+    /// Its line in the file. 32 bits keep a flow at 32 bytes: files may have millions.
+    pub line: u32,
 }
 
 /// Reads the flows between hosts of `topology`.
@@ -125,7 +125,7 @@ fn read_flow(
     let token = tokens.need("the start of a flow")?;
     let start = quantity::seconds_of(token, "start")?;
     let (priority, size) = (Priority::new(priority), Bytes::new(size));
-    Ok(Flow { src, dst, priority, dport, size, start, line: first.line })
+    Ok(Flow { src, dst, priority, dport, size, start, line: first.line as u32 })
 }
 
 fn host(token: Token<'_>, what: &str, topology: &Topology) -> Result<NodeId> {

@@ -113,7 +113,7 @@ impl HpccExperiment {
     }
 
     /// The line of a flow in the file of flows. Flows count from 0.
-    fn flow_line(&self, flow: usize) -> Option<usize> {
+    fn flow_line(&self, flow: usize) -> Option<u32> {
         self.read.flows.get(flow).map(|flow| flow.line)
     }
 
