@@ -120,6 +120,7 @@ impl Laws {
     /// Returns the law of a flow that starts on a port of rate `line`.
     pub(crate) fn open(&self, line: u64, flow: &crate::network::Flow) -> Law {
         let facts = || PathFacts {
+            receiver: 0,
             line_rate: Rate::from_bps(line),
             bottleneck_rate: Rate::from_bps(flow.bottleneck),
             base_rtt: Time::from_ns(flow.base_rtt),

@@ -121,8 +121,7 @@ impl Scheme for Dcqcn {
     const TITLE: &'static str = "DCQCN";
     const PAPER: &'static str = "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, \
                                  SIGCOMM 2015";
-    const CAVEAT: &'static str = "Presets differ by an order of magnitude in queue length: say \
-                                  which one a figure used.";
+    const CAVEAT: &'static str = "Presets differ by an order of magnitude in queue length.";
     const PRESETS: &'static [Preset<DcqcnParams>] = &[
         Preset {
             name: "dcqcn-paper",
@@ -137,6 +136,13 @@ impl Scheme for Dcqcn {
             source: "HPCC simulator, run.py, `dcqcn`",
             ecn: Some(presets::HPCC_ECN),
             params: presets::hpcc,
+        },
+        Preset {
+            name: "dcqcn-hpcc-paper",
+            summary: "The HPCC paper's simulator with timers and steps near those of DCQCN's paper",
+            source: "HPCC simulator, run.py, `dcqcn_paper`",
+            ecn: Some(presets::HPCC_ECN),
+            params: presets::hpcc_paper,
         },
         Preset {
             name: "dcqcn-mlx",
@@ -234,6 +240,17 @@ pub mod presets {
             min_rate: Rate::from_mbps(1000),
             clamp_target: false,
             ..paper(host_rate)
+        }
+    }
+
+    /// Preset `dcqcn-hpcc-paper`: the HPCC paper's simulator with timers and steps near those of
+    /// DCQCN's paper. Fast recovery has one step, as in `dcqcn-hpcc`.
+    pub fn hpcc_paper(host_rate: Rate) -> DcqcnParams {
+        DcqcnParams {
+            alpha_timer: Time::from_us(50),
+            decrease_interval: Time::from_us(50),
+            increase_timer: Time::from_us(55),
+            ..hpcc(host_rate)
         }
     }
 

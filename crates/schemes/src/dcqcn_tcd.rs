@@ -74,6 +74,13 @@ impl Scheme for DcqcnTcd {
             ecn: Some(dcqcn::presets::HPCC_ECN),
             params: presets::hpcc,
         },
+        Preset {
+            name: "dcqcn-hpcc-paper+tcd",
+            summary: "TCD with epsilon 0.05 over dcqcn-hpcc-paper",
+            source: "epsilon: SIGCOMM'21, second-hand; the rest as dcqcn-hpcc-paper",
+            ecn: Some(dcqcn::presets::HPCC_ECN),
+            params: presets::hpcc_paper,
+        },
     ];
 
     type Params = DcqcnTcdParams;
@@ -127,6 +134,11 @@ pub mod presets {
             tcd: TcdParams::default(),
             hold: HoldParams { hold_time: Time::from_us(55) },
         }
+    }
+
+    /// Preset `dcqcn-hpcc-paper+tcd`: TCD with epsilon 0.05 over dcqcn-hpcc-paper.
+    pub fn hpcc_paper(host_rate: Rate) -> DcqcnTcdParams {
+        DcqcnTcdParams { dcqcn: dcqcn::presets::hpcc_paper(host_rate), ..hpcc(host_rate) }
     }
 }
 

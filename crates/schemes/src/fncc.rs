@@ -19,21 +19,24 @@
 //!
 //! # What N counts
 //! The text mentions RDMA QPs and concurrent flows. A QP without traffic would take a share from
-//! the others. So N counts QPs with data in this or the previous base round trip of the network,
-//! until their last message ends. It is the receiver's own count, whatever limits its flows.
+//! the others. So by default N counts QPs with data in this or the previous base round trip of the
+//! network, until their last message ends. With `flow_count = "open"` it counts all QPs from their
+//! first data until their last message ends. It is the receiver's own count, whatever limits its
+//! flows.
 //!
 //! # When W^c is set
 //! Algorithm 3 sets it at every ACK that finds the last hop congested, before ComputeWind divides
-//! W^c by U / eta: `per-ack`. The flows then send at about beta times their share until the queue
-//! is gone, as in Figure 13d. `per-round-trip` sets W^c only when it follows W. The ACKs in between
-//! then divide the share again, and rates fall below it.
+//! W^c by U / eta: `per-ack`. As U is above eta while the queue drains, the rates are below beta
+//! times the share. `per-round-trip` sets W^c only when it follows W. The ACKs in between
+//! then divide the share again, and rates fall below it. `direct` is section 3.2.2 in place of
+//! Algorithm 3: W is W^c, without the division by U / eta.
 
 use crate::contract::{
     Absent, Ack, Body, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, Needs, NoCtl, Np,
     OnEnqueue, Pacing, Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp,
     Scheme, SendLimits, SenderMetric, Strict, SwitchFacts,
 };
-use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, SIMULATOR_ONLY};
+use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, SIMULATOR_ONLY, WindowStep};
 use crate::int::{IntFormat, IntRecord, IntStack};
 use crate::params::ParamError;
 use units::{NodeId, PortId, Rate, Time};
@@ -48,6 +51,18 @@ crate::choice! {
         PerAck = "per-ack",
         /// Once per round trip.
         PerRoundTrip = "per-round-trip",
+        /// At each ACK, and W is W^c at once: it is not divided by U / eta, nor increased.
+        Direct = "direct",
+    }
+}
+
+crate::choice! {
+    /// Which QPs N counts.
+    pub enum FlowCount {
+        /// Those with data in this or the previous base round trip of the network.
+        Active = "active",
+        /// Those whose last message has not ended.
+        Open = "open",
     }
 }
 
@@ -67,6 +82,8 @@ crate::params! {
         /// Last-hop congestion speed-up: whether and how often W^c may be set to the fair share.
         last_hop_speedup: LastHopSpeedup, "LHCS", (),
             "section 3.2.2, Algorithm 3";
+        /// Which QPs N counts: those with data lately, or all that have not ended.
+        flow_count: FlowCount, "N", (), "section 3.2.3: concurrent flows, QP connections";
         /// Normalised bytes in flight above which the last hop is congested.
         last_hop_threshold: f64, "alpha", 0.5..=10.0, "section 3.2.2";
         /// Share of the fair window that is used, so that the queue drains.
@@ -128,7 +145,10 @@ impl<const N: usize> Scheme for Fncc<N> {
 
     fn check(params: &FnccParams) -> Result<(), ParamError> {
         if !params.hpcc.fast_reaction
-            && params.notification.last_hop_speedup == LastHopSpeedup::PerAck
+            && matches!(
+                params.notification.last_hop_speedup,
+                LastHopSpeedup::PerAck | LastHopSpeedup::Direct
+            )
         {
             let why =
                 "without fast_reaction W is computed once a round trip: take \"per-round-trip\"";
@@ -153,8 +173,8 @@ impl<const N: usize> Scheme for Fncc<N> {
     fn meta_bytes(_params: &FnccParams) -> (u32, u32) {
         (0, FnccAck::bytes_with(N) as u32)
     }
-    fn host(_params: &FnccParams, facts: &HostFacts) -> ActiveFlows {
-        ActiveFlows::new(facts.network_rtt)
+    fn host(params: &FnccParams, facts: &HostFacts) -> ActiveFlows {
+        ActiveFlows::new(facts.network_rtt, params.notification.flow_count)
     }
     fn congestion_point(params: &FnccParams, facts: &SwitchFacts<'_>) -> Option<IntTable> {
         Some(IntTable::new(&params.notification, facts))
@@ -171,6 +191,7 @@ pub mod presets {
             hpcc: hpcc::presets::paper(host_rate),
             notification: NotificationParams {
                 last_hop_speedup: LastHopSpeedup::PerAck,
+                flow_count: FlowCount::Active,
                 last_hop_threshold: 1.05,
                 last_hop_share: 0.9,
                 update_period: Time::ZERO,
@@ -190,9 +211,13 @@ pub struct AckReport<const N: usize> {
     pub flows: u16,
 }
 
-/// Counts a receiver's concurrent flows: flows with data in this or the previous period.
+/// Counts a receiver's concurrent flows.
 #[derive(Clone, Debug)]
 pub struct ActiveFlows {
+    counted: FlowCount,
+    /// QPs that have not ended.
+    open: u32,
+    /// Length of a period: flows with data in this or the previous one are active.
     length: Time,
     /// Number of the period. Starts at 2, so that a flow that was never seen is in no counted
     /// period.
@@ -204,13 +229,28 @@ pub struct ActiveFlows {
 
 impl ActiveFlows {
     /// Returns a counter with periods of this length.
-    pub fn new(length: Time) -> ActiveFlows {
-        ActiveFlows { length: length.max(Time::from_ps(1)), period: 2, this: 0, before: 0 }
+    pub fn new(length: Time, counted: FlowCount) -> ActiveFlows {
+        let length = length.max(Time::from_ps(1));
+        ActiveFlows { counted, open: 0, length, period: 2, this: 0, before: 0 }
     }
 
     /// Returns the present number of flows.
     pub fn flows(&self) -> u16 {
-        u16::try_from(self.this + self.before).unwrap_or(u16::MAX)
+        let flows = match self.counted {
+            FlowCount::Active => self.this + self.before,
+            FlowCount::Open => self.open,
+        };
+        u16::try_from(flows).unwrap_or(u16::MAX)
+    }
+
+    /// Counts a flow whose first data came.
+    pub fn opened(&mut self) {
+        self.open += 1;
+    }
+
+    /// No longer counts a flow that was opened.
+    pub fn closed(&mut self) {
+        self.open -= 1;
     }
 
     /// Counts data of a flow that was last seen in the period `seen`.
@@ -245,6 +285,7 @@ impl ActiveFlows {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NotificationPoint {
     seen: u64,
+    is_open: bool,
 }
 
 impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
@@ -259,6 +300,10 @@ impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
         _data: &Header,
         report: &mut AckReport<N>,
     ) {
+        if !self.is_open {
+            self.is_open = true;
+            cx.host.opened();
+        }
         cx.host.arrived(cx.now, &mut self.seen);
         report.flows = cx.host.flows();
     }
@@ -266,6 +311,10 @@ impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
     fn on_message_end(&mut self, cx: &mut HostCx<'_, Fncc<N>>, is_last: bool) {
         if is_last {
             cx.host.ended(&mut self.seen);
+            if self.is_open {
+                self.is_open = false;
+                cx.host.closed();
+            }
         }
     }
 }
@@ -426,7 +475,7 @@ impl<const N: usize> ReactionPoint<N> {
             // UpdateWc, lines 22 to 28. U_j is the newest value, not its average.
             let wanted = match speedup {
                 LastHopSpeedup::Off => false,
-                LastHopSpeedup::PerAck => true,
+                LastHopSpeedup::PerAck | LastHopSpeedup::Direct => true,
                 LastHopSpeedup::PerRoundTrip => full,
             };
             if wanted
@@ -436,7 +485,11 @@ impl<const N: usize> ReactionPoint<N> {
             {
                 let rate = rates.rate(last_hop.rate).bps() as f64;
                 hpcc.set_reference(rate * *share / f64::from(report.flows.max(1)));
+                if *speedup == LastHopSpeedup::Direct {
+                    return WindowStep::Reference;
+                }
             }
+            WindowStep::Computed
         });
     }
 }

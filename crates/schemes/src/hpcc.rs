@@ -13,7 +13,7 @@
 pub mod rate;
 pub mod window;
 
-pub use window::{Bottleneck, Law, ReactionPoint};
+pub use window::{Bottleneck, Law, ReactionPoint, WindowStep};
 
 use crate::contract::{
     Absent, Ack, HostCx, HostFacts, LinkRates, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
@@ -265,7 +265,8 @@ impl<const N: usize> Variant<N> {
         match self {
             Variant::Paper(rp) if ack.acks_new_data() => {
                 rp.new_ack_with(now, acknowledged, ack.next_to_send, ack.meta, |rp, _, _| {
-                    rp.ignore_overload()
+                    rp.ignore_overload();
+                    WindowStep::Computed
                 });
             }
             Variant::Paper(_) => {}

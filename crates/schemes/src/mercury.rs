@@ -68,6 +68,16 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// Who has the window of a CNP.
+    pub enum WindowScope {
+        /// Each QP has the whole window.
+        Qp = "qp",
+        /// The QPs from one host to another that have data to send share the window equally.
+        HostPair = "host-pair",
+    }
+}
+
 crate::params! {
     /// Parameters of Mercury itself.
     pub struct FeedbackParams {
@@ -89,6 +99,11 @@ crate::params! {
         /// Key of a flow in a switch: a pair of addresses, or a QP.
         flow_key: FlowKey, "FID", (),
             "Window-based congestion notification: addresses";
+        /// Who has the window of a CNP: each QP has all of it, or the QPs of a pair of hosts that
+        /// have data to send share it equally. The initial window is treated alike.
+        window_scope: WindowScope, "", (),
+            "decided: each QP; Window-based congestion notification limits the packets in flight \
+             of a flow, which is a pair of addresses";
         /// Entries of each port's flow table, rounded up to a power of two.
         flow_entries: u64, "", 1..=65_536, "decided";
     }
@@ -140,7 +155,15 @@ impl<B: Base> Scheme for Mercury<B> {
     }
     fn host(params: &B::Joined, facts: &HostFacts) -> Host<B::Host> {
         let base = B::host(B::base(params), facts);
-        Host { base, cnps: 0, off_root: 0, notified: 0, misidentified: 0, late: 0 }
+        Host {
+            base,
+            busy_qps: Vec::new(),
+            cnps: 0,
+            off_root: 0,
+            notified: 0,
+            misidentified: 0,
+            late: 0,
+        }
     }
     fn on_late_ctl(host: &mut Host<B::Host>, _notice: &Notice) {
         host.late += 1;
@@ -181,6 +204,8 @@ impl<P: AsRef<FeedbackParams>> Ctl<P> for Notice {
 #[derive(Clone, Debug)]
 pub struct Host<H> {
     base: H,
+    /// QPs with data to send, by receiver. Empty unless they share a window.
+    busy_qps: Vec<u32>,
     cnps: u64,
     off_root: u64,
     notified: u64,
@@ -209,6 +234,12 @@ pub struct Sender<B: Base> {
     min_window: Bytes,
     /// cwnd.
     window: Bytes,
+    /// This QP's part of `window`.
+    share: Bytes,
+    /// The receiver, if its QPs share the window.
+    shared_with: Option<u32>,
+    /// Whether this QP counts as one with data to send.
+    busy: bool,
     /// When the CNP of `window` came.
     since: Time,
     /// When the window is lifted. `NEVER` if it does not limit.
@@ -237,6 +268,36 @@ impl<B: Base> Sender<B> {
         );
         debug_assert!(outbox.is_empty(), "the law below sends nothing to its receiver");
         result
+    }
+
+    /// Computes this QP's part of cwnd. Called at each hook, as other QPs may begin and end.
+    #[inline]
+    fn divide(&mut self, host: &Host<B::Host>) {
+        self.share = match self.shared_with {
+            None => self.window,
+            Some(receiver) => {
+                let busy = host.busy_qps.get(receiver as usize).copied().unwrap_or(0).max(1);
+                Bytes::new(self.window.get() / u64::from(busy)).max(self.min_window)
+            }
+        };
+    }
+
+    /// Counts this QP among those with data to send, or no longer.
+    fn set_busy(&mut self, host: &mut Host<B::Host>, busy: bool) {
+        let Some(receiver) = self.shared_with else { return };
+        if busy == self.busy {
+            return;
+        }
+        self.busy = busy;
+        let receiver = receiver as usize;
+        if host.busy_qps.len() <= receiver {
+            host.busy_qps.resize(receiver + 1, 0);
+        }
+        if busy {
+            host.busy_qps[receiver] += 1;
+        } else {
+            host.busy_qps[receiver] -= 1;
+        }
     }
 
     fn count(&mut self, host: &mut Host<B::Host>, from_root: bool) {
@@ -269,11 +330,17 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
         now: Time,
     ) -> Sender<B> {
         let max_window = path.line_rate.bytes_in(path.network_rtt).max(path.payload);
+        let own = params.as_ref();
+        let window = if own.window_notification { max_window } else { Bytes::UNLIMITED };
+        let shared = own.window_notification && own.window_scope == WindowScope::HostPair;
         Sender {
             law: B::Rp::open(B::base(params), &mut host.base, path, now),
             max_window,
             min_window: path.payload,
-            window: if params.as_ref().window_notification { max_window } else { Bytes::UNLIMITED },
+            window,
+            share: window,
+            shared_with: shared.then_some(path.receiver),
+            busy: false,
             since: Time::ZERO,
             quiet_at: Time::NEVER,
             notified_by: NotifiedBy::Nobody,
@@ -282,7 +349,7 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
     #[inline]
     fn limits(&self) -> SendLimits {
         let limits = self.law.limits();
-        SendLimits { window: limits.window.min(self.window), ..limits }
+        SendLimits { window: limits.window.min(self.share), ..limits }
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, Mercury<B>>, data: &mut Header, meta: &mut B::Meta) {
@@ -300,6 +367,7 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
             meta: ack.meta,
         };
         self.below(cx, |law, cx| law.on_ack(cx, &ack));
+        self.divide(cx.host);
     }
     /// Algorithm 2, lines 15 to 17.
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Mercury<B>>, notice: &Notice) {
@@ -315,19 +383,22 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
             self.since = cx.now;
         }
         self.quiet_at = cx.now + own.quiet_time;
+        self.divide(cx.host);
     }
     fn on_backlog(&mut self, cx: &mut HostCx<'_, Mercury<B>>, left: Bytes) {
         self.below(cx, |law, cx| law.on_backlog(cx, left));
+        self.set_busy(cx.host, left != Bytes::ZERO);
+        self.divide(cx.host);
     }
     fn on_retransmission_timeout(&mut self, cx: &mut HostCx<'_, Mercury<B>>) {
         self.below(cx, |law, cx| law.on_retransmission_timeout(cx));
     }
     fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
         let law = self.law.observe(now, what);
-        if what != SenderMetric::Window || self.window == Bytes::UNLIMITED {
+        if what != SenderMetric::Window || self.share == Bytes::UNLIMITED {
             return law;
         }
-        let window = self.window.get() as f64;
+        let window = self.share.get() as f64;
         Some(law.map_or(window, |law| law.min(window)))
     }
 }
@@ -342,6 +413,7 @@ impl<B: Base> RpTimer<Mercury<B>> for Sender<B> {
         if cx.now >= self.quiet_at {
             self.quiet_at = Time::NEVER;
             self.window = self.max_window;
+            self.divide(cx.host);
         }
         if cx.now >= TimerOf::<B>::next_timer(&self.law) {
             self.below(cx, |law, cx| TimerOf::<B>::on_timer(law, cx));

@@ -74,13 +74,29 @@ impl Scheme for Pacc {
                                  for RDMA Congestion Control, INFOCOM 2022";
     const CAVEAT: &'static str = "Reconstructed from a secondary description; the constants are \
                                   not the authors'.";
-    const PRESETS: &'static [Preset<PaccParams>] = &[Preset {
-        name: "pacc",
-        summary: "Switch CNPs every 80 us, senders of dcqcn-paper",
-        source: "reconstructed; senders as dcqcn-paper",
-        ecn: None,
-        params: presets::pacc,
-    }];
+    const PRESETS: &'static [Preset<PaccParams>] = &[
+        Preset {
+            name: "pacc",
+            summary: "Switch CNPs every 80 us, senders of dcqcn-paper",
+            source: "reconstructed; senders as dcqcn-paper",
+            ecn: None,
+            params: presets::pacc,
+        },
+        Preset {
+            name: "pacc-ns3",
+            summary: "Switch CNPs every 80 us, senders of dcqcn-hpcc",
+            source: "reconstructed; senders as dcqcn-hpcc",
+            ecn: None,
+            params: presets::ns3,
+        },
+        Preset {
+            name: "pacc-ns3-paper",
+            summary: "Switch CNPs every 80 us, senders of dcqcn-hpcc-paper",
+            source: "reconstructed; senders as dcqcn-hpcc-paper",
+            ecn: None,
+            params: presets::ns3_paper,
+        },
+    ];
 
     type Params = PaccParams;
     type Meta = ();
@@ -116,6 +132,16 @@ pub mod presets {
                 flow_entries: 256,
             },
         }
+    }
+
+    /// Preset `pacc-ns3`: switch CNPs every 80 us, senders of dcqcn-hpcc.
+    pub fn ns3(host_rate: Rate) -> PaccParams {
+        PaccParams { dcqcn: dcqcn::presets::hpcc(host_rate), ..pacc(host_rate) }
+    }
+
+    /// Preset `pacc-ns3-paper`: switch CNPs every 80 us, senders of dcqcn-hpcc-paper.
+    pub fn ns3_paper(host_rate: Rate) -> PaccParams {
+        PaccParams { dcqcn: dcqcn::presets::hpcc_paper(host_rate), ..pacc(host_rate) }
     }
 }
 

@@ -18,6 +18,7 @@ use units::{Bytes, Rate, Time};
 /// network's longest, and full packets have 1000 bytes of payload in 1082 bytes on the wire.
 pub fn path(line_rate: Rate, rtt: Time) -> PathFacts {
     PathFacts {
+        receiver: 1,
         line_rate,
         bottleneck_rate: line_rate,
         base_rtt: rtt,

@@ -76,6 +76,7 @@ impl<S: Scheme> RunContext<S> {
         }
         let line_rate = path.first().map_or(Rate::ZERO, |end| end.rate);
         PathFacts {
+            receiver: dst,
             line_rate,
             bottleneck_rate: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
             base_rtt: self.round_trip(&path),

@@ -4,6 +4,8 @@ use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 /// What a reaction point may know of the path of its QP. Given when the QP opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFacts {
+    /// The receiver, by its index among the hosts of the network.
+    pub receiver: u32,
     /// Rate of the sender's port.
     pub line_rate: Rate,
     /// Lowest rate on the path.

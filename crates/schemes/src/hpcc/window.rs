@@ -27,6 +27,15 @@ pub struct Bottleneck {
     pub inflight: f64,
 }
 
+/// What follows the measurement of an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowStep {
+    /// W is computed from W^c and U (ComputeWind).
+    Computed,
+    /// W is W^c.
+    Reference,
+}
+
 static LAWS: Shared<Law> = Shared::new();
 
 /// The part of the algorithm that is equal for all QPs with the same line rate and T. They share
@@ -220,18 +229,20 @@ impl<const N: usize> ReactionPoint<N> {
         next_to_send: u64,
         records: &IntStack<N>,
     ) {
-        self.new_ack_with(now, next_expected, next_to_send, records, |_, _, _| {});
+        self.new_ack_with(now, next_expected, next_to_send, records, |_, _, _| {
+            WindowStep::Computed
+        });
     }
 
     /// Like [`new_ack`](Self::new_ack), but calls `adjust` between measuring and computing the
-    /// window. The last argument of `adjust` says whether W^c is updated.
+    /// window, and asks it how. The last argument of `adjust` says whether W^c is updated.
     pub fn new_ack_with(
         &mut self,
         now: Time,
         next_expected: u64,
         next_to_send: u64,
         records: &IntStack<N>,
-        adjust: impl FnOnce(&mut ReactionPoint<N>, Bottleneck, bool),
+        adjust: impl FnOnce(&mut ReactionPoint<N>, Bottleneck, bool) -> WindowStep,
     ) {
         let full = next_expected > self.last_update;
         // Without fast reaction, ACKs in between are not measured either, so that the next
@@ -241,8 +252,13 @@ impl<const N: usize> ReactionPoint<N> {
         }
         let measured = self.measure(now, records);
         if let Some(bottleneck) = measured {
-            adjust(self, bottleneck, full);
-            self.compute_window(full);
+            match adjust(self, bottleneck, full) {
+                WindowStep::Computed => self.compute_window(full),
+                WindowStep::Reference => {
+                    self.set_window(self.reference);
+                    self.inc_stage = 0;
+                }
+            }
         }
         // The first ACK starts the first round trip. If a later ACK has no new records, the next
         // ACK updates W^c instead. Otherwise tables that are updated now and then would let whole

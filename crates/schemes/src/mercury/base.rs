@@ -5,7 +5,7 @@ use crate::contract::{PortView, Preset, RateCode, Scheme};
 use crate::dcqcn::{self, Dcqcn, DcqcnParams, RECEIVER_PARAMS, ReactionPoint};
 use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntRecord, IntStack};
-use crate::mercury::FlowKey;
+use crate::mercury::{FlowKey, WindowScope};
 use crate::params::Params;
 use crate::timely::{self, Timely, TimelyParams};
 use units::{Bytes, NodeId, Rate, Time};
@@ -67,6 +67,13 @@ impl Base for Dcqcn {
             source: SOURCE,
             ecn: None,
             params: presets::ns3,
+        },
+        Preset {
+            name: "mercury-ns3-paper",
+            summary: "Senders of dcqcn-hpcc-paper, congested above its Kmin",
+            source: SOURCE,
+            ecn: None,
+            params: presets::ns3_paper,
         },
     ];
     type Joined = MercuryParams;
@@ -163,6 +170,7 @@ pub mod presets {
             notice_interval: Time::from_us(50),
             quiet_time: Time::from_us(55),
             flow_key: FlowKey::HostPair,
+            window_scope: WindowScope::Qp,
             flow_entries: 512,
         }
     }
@@ -179,6 +187,11 @@ pub mod presets {
             // 100 KB at 25G.
             feedback: FeedbackParams { congestion_threshold: Bytes::new(400_000), ..feedback() },
         }
+    }
+
+    /// Preset `mercury-ns3-paper`: senders of dcqcn-hpcc-paper, congested above its Kmin.
+    pub fn ns3_paper(host_rate: Rate) -> MercuryParams {
+        MercuryParams { dcqcn: dcqcn::presets::hpcc_paper(host_rate), ..ns3(host_rate) }
     }
 
     /// Preset `mercury+timely`: senders of timely-paper.

@@ -6,8 +6,8 @@ use schemes::contract::{
     Packet, PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{
-    self, AckReport, ActiveFlows, Fncc, FnccParams, IntTable, LastHopSpeedup, NotificationPoint,
-    ReactionPoint, RecordFormat,
+    self, AckReport, ActiveFlows, FlowCount, Fncc, FnccParams, IntTable, LastHopSpeedup,
+    NotificationPoint, ReactionPoint, RecordFormat,
 };
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use schemes::testing::{self, record};
@@ -68,6 +68,16 @@ fn a_congested_last_hop_gives_each_flow_its_share() {
     // At the end of a round trip W^c follows W.
     let rp = after(&params(LastHopSpeedup::PerAck), 2, 75_000, 0, true);
     close(rp.hpcc().reference(), 42_825.0, 1e-9);
+}
+
+/// Section 3.2.2 in place of Algorithm 3: the window is the share itself.
+#[test]
+fn a_direct_speed_up_sets_the_window_to_the_share() {
+    for full in [false, true] {
+        let rp = after(&params(LastHopSpeedup::Direct), 2, 75_000, 0, full);
+        close(rp.hpcc().window(), 67_500.0, 1e-9);
+        close(rp.hpcc().reference(), 67_500.0, 1e-9);
+    }
 }
 
 #[test]
@@ -140,7 +150,7 @@ fn a_narrowed_record_is_rounded_down() {
 
 #[test]
 fn concurrent_flows_are_those_of_two_periods_that_go_on() {
-    let mut host = ActiveFlows::new(us(12));
+    let mut host = ActiveFlows::new(us(12), FlowCount::Active);
     let (mut a, mut b, mut c) = (0, 0, 0);
     host.arrived(us(1), &mut a);
     host.arrived(us(2), &mut a);
@@ -169,7 +179,7 @@ fn concurrent_flows_are_those_of_two_periods_that_go_on() {
 #[test]
 fn a_flow_is_concurrent_until_its_last_message_is_over() {
     let params = fncc::presets::paper(Rate::from_gbps(100));
-    let mut host = ActiveFlows::new(us(12));
+    let mut host = ActiveFlows::new(us(12), FlowCount::Active);
     let (mut np, mut outbox) = (NotificationPoint::default(), Vec::new());
     let mut cx = HostCx { now: us(1), params: &params, host: &mut host, outbox: &mut outbox };
     for is_last in [false, false, true] {
@@ -180,6 +190,33 @@ fn a_flow_is_concurrent_until_its_last_message_is_over() {
         Np::<Fncc<5>>::on_message_end(&mut np, &mut cx, is_last);
         assert_eq!(cx.host.flows(), u16::from(!is_last));
     }
+}
+
+/// The other way to count: QPs from their first data until their last message is over, however long
+/// they are silent.
+#[test]
+fn open_flows_count_while_they_are_silent() {
+    let mut params = params(LastHopSpeedup::PerAck);
+    params.notification.flow_count = FlowCount::Open;
+    let mut host = ActiveFlows::new(us(12), FlowCount::Open);
+    let mut outbox = Vec::new();
+    let mut points = [NotificationPoint::default(); 2];
+    let mut flows_at = |point: usize, now, is_last: Option<bool>| {
+        let mut cx = HostCx { now, params: &params, host: &mut host, outbox: &mut outbox };
+        let (np, mut report) = (&mut points[point], AckReport::default());
+        let data = Switch::packet(PacketKind::Data, 0, 1082).header;
+        Np::<Fncc<5>>::on_in_order_data(np, &mut cx, &data, &mut report);
+        if let Some(is_last) = is_last {
+            Np::<Fncc<5>>::on_message_end(np, &mut cx, is_last);
+        }
+        report.flows
+    };
+    assert_eq!(flows_at(0, us(1), None), 1);
+    assert_eq!(flows_at(1, us(2), None), 2);
+    // The second says nothing for many periods, and counts all the same.
+    assert_eq!(flows_at(0, us(500), Some(false)), 2);
+    assert_eq!(flows_at(1, us(501), Some(true)), 2);
+    assert_eq!(flows_at(0, us(502), None), 1);
 }
 
 struct Switch {

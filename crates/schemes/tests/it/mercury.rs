@@ -9,7 +9,7 @@ use schemes::contract::{
 use schemes::dcqcn::Dcqcn;
 use schemes::mercury::{
     self, CongestionPoint, Detector, FlowTable, Host, Mercury, MercuryParams, Notice, Pauses,
-    PortState, Sender, State,
+    PortState, Sender, State, WindowScope,
 };
 use schemes::testing;
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
@@ -361,7 +361,10 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let params = params();
+        Bench::with(params())
+    }
+
+    fn with(params: MercuryParams) -> Bench {
         let facts = HostFacts {
             node: NodeId::new(0),
             line_rate: LINE,
@@ -413,6 +416,43 @@ fn a_cnp_cuts_the_rate_and_sets_the_window() {
     bench.at(us(155), |sender, cx| sender.on_timer(cx));
     assert_eq!(bench.window(), 160_000);
     assert_eq!(bench.sender.next_timer(), Time::NEVER);
+}
+
+/// One window for all QPs from a host to another: those with data to send have equal parts of it.
+#[test]
+fn qps_of_a_pair_of_hosts_share_a_window() {
+    let mut params = params();
+    params.feedback.window_scope = WindowScope::HostPair;
+    let mut bench = Bench::with(params);
+    let backlog = |bytes: u64| {
+        move |sender: &mut Sender<Dcqcn>, cx: &mut HostCx<'_, Scheme0>| {
+            sender.on_backlog(cx, Bytes::new(bytes));
+        }
+    };
+    bench.at(us(1), backlog(100_000));
+    assert_eq!(bench.window(), 160_000);
+    // A second QP to the same receiver, and one to another.
+    let open = |bench: &mut Bench, receiver| {
+        let path = PathFacts { receiver, base_rtt: us(20), ..testing::path(LINE, us(32)) };
+        let second = Sender::open(&bench.params, &mut bench.host, &path, us(2));
+        std::mem::replace(&mut bench.sender, second)
+    };
+    let first = open(&mut bench, 1);
+    bench.at(us(2), backlog(100_000));
+    assert_eq!(bench.window(), 80_000);
+    let second = open(&mut bench, 2);
+    bench.at(us(2), backlog(100_000));
+    assert_eq!(bench.window(), 160_000);
+    // A CNP brings the window of the pair.
+    bench.sender = first;
+    bench.told(us(3), 40_000, true);
+    assert_eq!(bench.window(), 20_000);
+    let first = std::mem::replace(&mut bench.sender, second);
+    bench.at(us(4), backlog(0));
+    // The first has it alone from its next hook on.
+    bench.sender = first;
+    bench.at(us(5), backlog(50_000));
+    assert_eq!(bench.window(), 40_000);
 }
 
 #[test]
