@@ -13,6 +13,7 @@ from PIL import Image
 
 import rocelab
 from rocelab.papers import baselines, plots
+from rocelab.papers.decisions import HEADLINE
 from rocelab.plot.footnotes import caveats
 from rocelab.sweeps.cache import default_cache, run_all
 
@@ -29,11 +30,11 @@ def main() -> None:
     HERE.mkdir(exist_ok=True)
     schemes = rocelab.schemes()
     whole = baselines.two_flows(schemes, columns=4)
-    runs = run_all(whole.cases(False), default_cache(), progress=True)
+    runs = run_all(whole.cases(HEADLINE, False), default_cache(), progress=True)
     pictures = {"two-flows": whole}
     pictures |= {one["name"]: baselines.two_flows([one], columns=2) for one in schemes}
     for name, figure in pictures.items():
-        shown = {case: runs[case] for case in figure.cases(False)}
+        shown = {case: runs[case] for case in figure.cases(HEADLINE, False)}
         notes = caveats(list(shown.values()))
         drawn = plots.picture(figure, plots.data(figure, shown), baselines.PAPER.looks, notes)
         (path,) = rocelab.plot.save(drawn, HERE / name, ["png"], dpi=DPI)

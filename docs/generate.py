@@ -1,9 +1,9 @@
 """Writes the parts of these pages that the program itself knows: keys, presets, parameters.
 
 ``python docs/generate.py`` rewrites what stands between ``<!-- generated: NAME -->`` and
-``<!-- end -->`` in every page; ``--check`` only says whether anything is out of date. It needs the
-``rocelab`` package of the same tree, and reads nothing but ``rocelab schema``, ``rocelab list`` and
-``rocelab validate`` in their Python form.
+``<!-- end -->`` in every page and in the README, and the pages of claims from what
+``rocelab reproduce --readings`` wrote, ``claims/PAPER.json``. ``--check`` only says whether
+anything is out of date. It needs the ``rocelab`` package of the same tree.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from command_line import command_line
 
 import rocelab
+from rocelab.papers import pages
 
 HERE = Path(__file__).parent
-BLOCK = re.compile(r"(<!-- generated: ([\w .+-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- generated: ([\w .+/{}-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 UNITS = {"1.5us": "time", "100Gbps": "rate", "320KB": "size"}
 RATES = ("25Gbps", "40Gbps", "100Gbps", "400Gbps")
 
@@ -243,7 +246,31 @@ def block(name: str, keys: Keys) -> str:
     }
     if what == "commands":
         return command_line()
+    if what == "claims":
+        return pages.overview(list(matrices().values()), argument) + "\n"
     return workloads() if what == "workloads" else makers[what](argument)
+
+
+PAPERS = ("mercury", "rcm", "fncc", "hiercc", "themis")
+"""In the order of their pages."""
+
+
+@cache
+def matrices() -> dict[str, Any]:
+    """By papers, what ``rocelab reproduce --readings`` wrote of them."""
+    return {
+        paper: json.loads((HERE / "claims" / f"{paper}.json").read_text(encoding="utf-8"))
+        for paper in PAPERS
+    }
+
+
+def fresh_pages(keys: Keys) -> Iterator[tuple[Path, str]]:
+    """All pages with generated parts, and what they should be."""
+    for page in (*sorted(HERE.rglob("*.md")), HERE.parent / "README.md"):
+        text = page.read_text(encoding="utf-8")
+        yield page, BLOCK.sub(lambda m: f"{m[1]}\n{block(m[2], keys)}\n{m[3]}", text)
+    for paper, matrix in matrices().items():
+        yield HERE / f"claims-{paper}.md", pages.page(matrix)
 
 
 def main() -> None:
@@ -260,10 +287,8 @@ def main() -> None:
     check = parser.parse_args().check
     keys = Keys(rocelab.schema())
     stale = []
-    for page in sorted(HERE.rglob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        fresh = BLOCK.sub(lambda m: f"{m[1]}\n{block(m[2], keys)}\n{m[3]}", text)
-        if fresh != text:
+    for page, fresh in fresh_pages(keys):
+        if not page.exists() or page.read_text(encoding="utf-8") != fresh:
             stale.append(str(page.relative_to(HERE.parent)))
             if not check:
                 page.write_text(fresh, encoding="utf-8")

@@ -227,7 +227,7 @@ def test_an_experiment_is_refused_before_it_runs(command: Command, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("arguments", "runs"), [(("compare",), 200), (("reproduce", "rcm/fig6", "--out", "out"), 80)]
+    ("arguments", "runs"), [(("compare",), 200), (("reproduce", "rcm/fig6", "--out", "out"), 32)]
 )
 def test_many_runs_at_a_time_are_refused_before_they_begin(
     arguments: tuple[str, ...], runs: int, command: Command, tmp_path: Path

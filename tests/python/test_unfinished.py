@@ -218,7 +218,9 @@ def test_figures_of_completion_times_are_doubtful_where_flows_are_cut_off(
 
     def doubts(id_: str, *, fct: bool) -> list[str]:
         cases = {"a": rocelab.load(cut)}
-        figure = Figure(id_, "Flows", lambda _quick: cases, [panel], [], completion_times=fct)
+        figure = Figure(
+            id_, "Flows", lambda _reading, _quick: cases, [panel], [], completion_times=fct
+        )
         paper = Paper("paper", "", [figure], {"flows": 0}, [])
         made = reproduce.reproduce(paper, figure, tmp_path, cache=tmp_path / "cache")
         return list(made.doubts)

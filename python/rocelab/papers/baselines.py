@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rocelab import catalogue
-from rocelab.papers import fncc, setups
+from rocelab.papers import setups
 from rocelab.papers.measurements import gbps, over_us, queue_kb
 from rocelab.papers.model import Figure, Line, Panel, Paper
 from rocelab.scenario import Scenario
@@ -28,9 +28,12 @@ def _dumbbell(scheme: Mapping[str, Any]) -> Scenario:
             {"name": "sent", "kind": "throughput", "nodes": ["h0", "h1"], "interval": "5us"},
         ],
         run={"stop": f"{_END_US}us"},
+        # As in FNCC's figures.
+        wire={"payload": "1456B"},
+        pfc={"threshold": "static", "xoff": "500KB", "xon": "496964B"},
+        routing={"hash": "symmetric"},
         # Where these thresholds are those of input queues, they need the room.
         switch={"input_queue": "1MB"} if scheme["input_queues"] else {},
-        **fncc.COMMON,
     )
 
 
@@ -52,7 +55,7 @@ def two_flows(schemes: Sequence[Mapping[str, Any]], columns: int) -> Figure:
         "two-flows",
         "Two flows over one link with each scheme's default preset; the second joins at "
         f"{_JOIN_US} us",
-        lambda _quick: {one["name"]: _dumbbell(one) for one in schemes},
+        lambda _reading, _quick: {one["name"]: _dumbbell(one) for one in schemes},
         [panel for one in schemes for panel in _panels(one)],
         [],
         columns,

@@ -7,7 +7,7 @@ then their mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,13 +17,13 @@ import polars as pl
 from rocelab._percentile import of_column
 from rocelab.io.open import open_result
 from rocelab.papers.measurements import single, warmed_up
-from rocelab.papers.model import Line, Panel, Points, Reading, Runs
+from rocelab.papers.model import Line, Measure, Panel, Points, Runs
 from rocelab.scenario import Scenario
 
 LOADS = (30, 40, 50, 60, 70, 80)
 """In per cent of the hosts' rate."""
 AVERAGE, TAIL = "average", "p99"
-LABELS = {AVERAGE: "Average FCT (µs)", TAIL: "p99 FCT (us)"}
+LABELS = {AVERAGE: "Average FCT (µs)", TAIL: "p99 FCT (µs)"}
 
 WARM = "flows of the first tenth of the arrivals are left out"
 """What claims say of :func:`warmed_up`."""
@@ -57,10 +57,10 @@ def cases(
     }
 
 
-def fct(statistic: str, sizes: Sizes = ALL) -> Callable[[str], Reading]:
+def fct(statistic: str, sizes: Sizes = ALL) -> Callable[[str], Measure]:
     """Reads the statistic of a case in us."""
 
-    def read(case: str) -> Reading:
+    def read(case: str) -> Measure:
         def reading(runs: Runs) -> float:
             directory = runs[case].directory
             assert directory is not None, "all runs of figures are saved"  # noqa: S101
@@ -76,21 +76,19 @@ def panel(
     y: str,
     workload: str,
     schemes: Iterable[str],
-    read: Callable[[str], Reading],
+    read: Callable[[str], Measure],
     x: str = "Load (%)",
     *,
-    second_set: Container[str] = (),
     log_y: bool = False,
+    y_range: tuple[float, float] | None = None,
 ) -> Panel:
     """A line over the load for each scheme, means over the seeds."""
-    shown = [
-        Line(name, _line(workload, name, read), second_set=name in second_set) for name in schemes
-    ]
-    return Panel(title, x, y, shown, log_y=log_y, marked=True)
+    shown = [Line(name, _line(workload, name, read)) for name in schemes]
+    return Panel(title, x, y, shown, log_y=log_y, y_range=y_range, marked=True)
 
 
 def at_loads(
-    workload: str, scheme: str, read: Callable[[str], Reading]
+    workload: str, scheme: str, read: Callable[[str], Measure]
 ) -> Callable[[Runs], Mapping[str, list[float]]]:
     """What ``read`` finds, for each load the values of all seeds."""
     return lambda runs: {
@@ -100,7 +98,7 @@ def at_loads(
 
 
 def at_load(
-    workload: str, load: int, scheme: str, read: Callable[[str], Reading]
+    workload: str, load: int, scheme: str, read: Callable[[str], Measure]
 ) -> Callable[[Runs], list[float]]:
     """What ``read`` finds at one load, for each seed."""
     return lambda runs: [
@@ -108,7 +106,7 @@ def at_load(
     ]
 
 
-def _line(workload: str, scheme: str, read: Callable[[str], Reading]) -> Callable[[Runs], Points]:
+def _line(workload: str, scheme: str, read: Callable[[str], Measure]) -> Callable[[Runs], Points]:
     def points(runs: Runs) -> Points:
         found = _of_loads(runs, workload, scheme)
         values = [[single(read(case)(runs)) for case in cases] for cases in found.values()]

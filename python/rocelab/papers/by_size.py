@@ -15,7 +15,7 @@ from rocelab import _format
 from rocelab._percentile import of_column
 from rocelab.papers import seeds
 from rocelab.papers.measurements import warmed_up
-from rocelab.papers.model import Line, Panel, Points, Reading, Runs
+from rocelab.papers.model import Line, Measure, Panel, Points, Runs
 from rocelab.result import Result
 
 STATISTICS: Mapping[str, Callable[[pl.Series], float]] = {
@@ -43,7 +43,7 @@ def panels(schemes: tuple[str, ...]) -> list[Panel]:
     ]
 
 
-def of_seeds(scheme: str, statistic: str, least: float = 0, most: float = math.inf) -> Reading:
+def of_seeds(scheme: str, statistic: str, least: float = 0, most: float = math.inf) -> Measure:
     """The statistic over flows of ``least`` to ``most`` bytes, for each seed."""
     return lambda runs: _of_seeds(runs, scheme, statistic, least, most)
 
@@ -56,16 +56,16 @@ def _of_seeds(runs: Runs, scheme: str, statistic: str, least: float, most: float
 
 
 def at_sizes(
-    scheme: str, statistic: str, above: float = 0
+    scheme: str, statistic: str, above: float = 0, most: float = math.inf
 ) -> Callable[[Runs], Mapping[str, list[float]]]:
     """The statistic at each size that is drawn, for each seed with flows of that size.
 
-    ``above`` leaves out smaller sizes; it is the end of a class of them.
+    ``above`` leaves out smaller sizes, and ``most`` larger ones; both are ends of classes.
     """
     return lambda runs: {
         _format.size(float(f"{top:.3g}")): values
         for top, values in _classes(runs, scheme, statistic).items()
-        if top > above
+        if above < top <= most
     }
 
 

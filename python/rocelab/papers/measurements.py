@@ -14,7 +14,7 @@ from typing import TypeVar
 import polars as pl
 
 from rocelab import _format
-from rocelab.papers.model import Line, Panel, Points, Reading, Runs, Value
+from rocelab.papers.model import Line, Measure, Panel, Points, Runs, Value
 from rocelab.result import Result
 from rocelab.series import US, Samples, between, series
 
@@ -92,13 +92,16 @@ def lines(
     return [Line(name, points) for name, points in each(cases, read).items()]
 
 
-def bars(name: str, readings: Mapping[str, Reading], *, second_set: bool = False) -> Line:
+def bars(name: str, readings: Mapping[str, Measure]) -> Line:
     """A group's bars by the words below them."""
 
     def points(runs: Runs) -> Points:
         return list(readings), [single(reading(runs)) for reading in readings.values()]
 
-    return Line(name, points, second_set=second_set)
+    def spread(runs: Runs) -> list[float | None]:
+        return [deviation(reading(runs)) for reading in readings.values()]
+
+    return Line(name, points, spread=spread)
 
 
 def over_us(
@@ -108,19 +111,19 @@ def over_us(
     return Panel(title, "Time (µs)", y, shown, x_range=x_range)
 
 
-def peak(read: Callable[[Runs], Samples], begin_us: float = 0.0) -> Reading:
+def peak(read: Callable[[Runs], Samples], begin_us: float = 0.0) -> Measure:
     """The largest value from then on."""
     return lambda runs: max(between(read(runs), begin_us))
 
 
 def mean(
     read: Callable[[Runs], Samples], begin_us: float = 0.0, end_us: float = math.inf
-) -> Reading:
+) -> Measure:
     """The mean value in a span."""
     return lambda runs: statistics.fmean(between(read(runs), begin_us, end_us))
 
 
-def pauses_sent(case: str, node: str) -> Reading:
+def pauses_sent(case: str, node: str) -> Measure:
     """PFC pauses that ``node`` sent, by all its ports."""
 
     def reading(runs: Runs) -> float:
@@ -164,6 +167,12 @@ def settled(curves: Sequence[Samples], begin_us: float, share: float, tolerance:
 def single(value: Value) -> float:
     """A number; the mean of one for each seed."""
     return statistics.fmean(value) if isinstance(value, Sequence) else value
+
+
+def deviation(value: Value) -> float | None:
+    """The standard deviation of one for each seed, of two seeds at least."""
+    values = value if isinstance(value, Sequence) else [value]
+    return statistics.stdev(values) if len(values) > 1 else None
 
 
 def _over(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
+from rocelab.papers.decisions import HEADLINE, Decision, Reading
 from rocelab.result import Result
 from rocelab.scenario import Scenario
 
@@ -17,7 +19,7 @@ Points = tuple[Sequence[float] | Sequence[str], Sequence[float]]
 Value = float | Sequence[float]
 """A number, or one for each seed."""
 
-Reading = Callable[[Runs], Value]
+Measure = Callable[[Runs], Value]
 """A number that is read off the runs."""
 
 
@@ -31,8 +33,8 @@ class Line:
     """What it shows, in the units of the axes."""
     thin: bool = False
     """Drawn thin: the second of two that belong together."""
-    second_set: bool = False
-    """Dashed, with open marks, bars hatched: another set of parameters in the same colour."""
+    spread: Callable[[Runs], Sequence[float | None]] | None = None
+    """How far the seeds' values are apart at each point: a standard deviation, or None for one."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,19 @@ class Panel:
     lines: Sequence[Line]
     x_range: tuple[float, float] | None = None
     """What of the x axis is drawn; default: all. The data have all."""
+    y_range: tuple[float, float] | None = None
+    """What of the y axis is drawn, where that is not from 0 to the largest value."""
     by_size: bool = False
     """FCT slowdown by flow size, both logarithmic."""
     log_y: bool = False
     """The y axis is logarithmic: what is compared is a share of values far apart."""
     marked: bool = False
     """The points, few, have marks."""
+    ticks: Sequence[float] = ()
+    """Where the x axis has ticks; default: at round numbers."""
+
+
+Verdict = Literal["holds", "weaker", "differs", "undecidable"]
 
 
 @dataclass(frozen=True)
@@ -61,15 +70,14 @@ class Outcome:
 
     measured: str
     """What was measured, with units."""
-    verdict: str
-    """``holds``, ``weaker`` or ``differs``."""
+    verdict: Verdict
     by: str = ""
     """Where it does not hold: by how much, or what is out of order."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper about a figure, a variant of it, or a check of ours."""
+    """A statement of the paper about a figure, or a check of ours."""
 
     id: str
     text: str
@@ -81,18 +89,14 @@ class Claim:
     assumption: str = ""
     """What the measured value rests on, where the paper says nothing."""
     reason: str = ""
-    """Why it does not hold, where that was found; printed only then."""
-    variant: bool = False
-    """A claim of the paper under other parameters than those of the figure, or of another form."""
+    """Why it does not hold in the headline reading, where that can be worked out by hand."""
     expected: str = ""
     """What is expected where the check is ours, and no claim of the paper."""
 
     @property
     def kind(self) -> str:
-        """``paper``, ``variant`` or ``ours``."""
-        if self.expected:
-            return "ours"
-        return "variant" if self.variant else "paper"
+        """``paper`` or ``ours``."""
+        return "ours" if self.expected else "paper"
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,8 @@ class Figure:
 
     id: str
     title: str
-    cases: Callable[[bool], Mapping[str, Scenario]]
-    """The runs by name; True asks for a version in seconds that keeps the shape."""
+    cases: Callable[[Reading, bool], Mapping[str, Scenario]]
+    """The runs of a reading by name; True asks for a version in seconds that keeps the shape."""
     panels: Sequence[Panel]
     claims: Sequence[Claim]
     columns: int = 2
@@ -123,6 +127,21 @@ class Paper:
     looks: Mapping[str, int]
     """Which colour and line style each line has, by its name."""
     assumptions: Sequence[str]
-    """What holds for all figures where the paper is silent."""
-    departures: Sequence[str] = ()
-    """Where figures are not made as the paper says, and why."""
+    """What holds for all figures and all readings where the paper is silent."""
+    decisions: Sequence[Decision[Any]] = ()
+    readings: Sequence[Reading] = (HEADLINE,)
+    """The named readings. The first is the headline, which changes no decision."""
+
+    def __post_init__(self) -> None:
+        by_id = {decision.id: decision for decision in self.decisions}
+        assert len(by_id) == len(self.decisions), self.id  # noqa: S101
+        assert not self.readings[0].choices, self.id  # noqa: S101
+        for reading in self.readings:
+            for id_ in reading.choices:
+                option = reading.option(by_id[id_])
+                assert option.source, f"{self.id}: {reading.name} has {option.name}"  # noqa: S101
+
+    @property
+    def headline(self) -> Reading:
+        """The reading that the rule selects."""
+        return self.readings[0]

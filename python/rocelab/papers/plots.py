@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rocelab.papers.model import Figure, Panel, Runs
+from rocelab.papers.model import Figure, Line, Panel, Runs
 from rocelab.plot.footnotes import footnotes
 from rocelab.plot.slowdown import log_sizes, log_slowdown, log_values
 from rocelab.plot.theme import COLOURS, HEADROOM, HEIGHT_IN, LINES, MARKERS, WIDTH_IN, theme
@@ -29,10 +29,10 @@ _LOG_BARS_ROOM = 0.15
 """Of a logarithmic axis's length, what is left above bars for their numbers."""
 _BARS_WIDE = 0.8
 """How much of the way to the next word the bars of one take together."""
-_SECOND_SET = "--"
-"""Line style of the second of two sets of a scheme, which share a colour."""
-_SECOND_BARS = "////"
-"""And the hatch of its bars."""
+_JUDGED_PT, _OTHER_PT, _THIN_PT = 1.8, 1.1, 0.6
+"""Widths of the line of what a paper is about, which has the first look, and of others."""
+_CAP_PT = 1.5
+"""Half the length of the ends of error bars."""
 _PLOT_SHARE = 0.85
 """Of a panel's width, what is left beside the y axis with its label."""
 
@@ -53,6 +53,7 @@ def data(figure: Figure, runs: Runs) -> pl.DataFrame:
                         "x": None if words else pl.Series(x, dtype=pl.Float64),
                         "word": pl.Series(x, dtype=pl.String) if words else None,
                         "y": pl.Series(y, dtype=pl.Float64),
+                        "spread": _spread(line, runs, len(y)),
                         "x_label": panel.x,
                         "y_label": panel.y,
                     },
@@ -64,6 +65,11 @@ def data(figure: Figure, runs: Runs) -> pl.DataFrame:
                 )
             )
     return pl.concat(frames)
+
+
+def _spread(line: Line, runs: Runs, points: int) -> pl.Series:
+    values = [None] * points if line.spread is None else line.spread(runs)
+    return pl.Series(values, dtype=pl.Float64)
 
 
 def picture(
@@ -99,16 +105,35 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
             width = _BARS_WIDE / len(panel.lines)
             shift = (index - (len(panel.lines) - 1) / 2) * width
             spots = [at + shift for at in range(len(rows))]
-            drawn = axes.bar(
+            axes.bar(
                 spots,
                 rows["y"],
                 width,
-                color="white" if line.second_set else COLOURS[look],
-                edgecolor=COLOURS[look] if line.second_set else None,
-                hatch=_SECOND_BARS if line.second_set else None,
+                color=COLOURS[look],
                 label=line.name,
             )
-            axes.bar_label(drawn, fmt=_number, fontsize=_NUMBER_PT, padding=1, rotation=90 * turned)
+            spread = rows["spread"].fill_null(0.0)
+            if (spread > 0).any():
+                axes.errorbar(
+                    spots,
+                    rows["y"],
+                    yerr=spread,
+                    fmt="none",
+                    ecolor="black",
+                    elinewidth=_THIN_PT,
+                    capsize=_CAP_PT,
+                )
+            for spot, value, half in zip(spots, rows["y"], spread, strict=True):
+                axes.annotate(
+                    _number(value),
+                    (spot, value + half),
+                    (0, 1.5),
+                    textcoords="offset points",
+                    ha="center",
+                    va="bottom",
+                    fontsize=_NUMBER_PT,
+                    rotation=90 * turned,
+                )
             axes.set_xticks(range(len(rows)), rows["word"].to_list())
             if not _words_fit(frame):
                 axes.tick_params(axis="x", labelrotation=_TURNED_DEG)
@@ -121,11 +146,12 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
                 rows["x"],
                 rows["y"],
                 color=COLOURS[look],
-                linestyle=_SECOND_SET if line.second_set else LINES[look],
-                linewidth=0.6 if line.thin else 1.2,
+                linestyle=LINES[look],
+                linewidth=_THIN_PT if line.thin else _OTHER_PT if look else _JUDGED_PT,
                 marker=MARKERS[look] if panel.by_size or panel.marked else "",
-                markerfacecolor="white" if line.second_set else COLOURS[look],
                 label=line.name,
+                # What a paper is about lies on top.
+                zorder=2.0 if look else 2.5,
             )
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.x)
@@ -143,8 +169,12 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
     else:
         # Nothing here is below 0; where all is 0 there is no height to go by.
         axes.set_ylim(0, max(axes.dataLim.ymax, 0) * HEADROOM or 1)
+    if panel.ticks:
+        axes.set_xticks(panel.ticks)
     if panel.x_range:
         axes.set_xlim(panel.x_range)
+    if panel.y_range:
+        axes.set_ylim(panel.y_range)
 
 
 def _number(value: float) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rocelab._doubts import doubts_of, warnings_of
-from rocelab._text_table import markdown
 from rocelab.errors import ConfigError
 from rocelab.io.files import to_json, write_atomic
 from rocelab.io.write import to_parquet
 from rocelab.papers import baselines, fncc, hiercc, mercury, plots, rcm, themis
-from rocelab.papers.model import Figure, Paper, Runs
+from rocelab.papers.decisions import Reading
+from rocelab.papers.model import Claim, Figure, Outcome, Paper, Runs
+from rocelab.papers.places import places
 from rocelab.plot.footnotes import caveats
 from rocelab.plot.write import save
 from rocelab.sweeps.cache import run_all
@@ -48,16 +49,22 @@ def ids() -> list[str]:
     return [f"{paper.id}/{figure.id}" for paper in PAPERS for figure in paper.figures]
 
 
-def chosen(names: Iterable[str]) -> list[tuple[Paper, Figure]]:
-    """The figures that ``names`` stand for; a paper's name stands for all of its figures."""
+def chosen(names: Iterable[str], flows: Path | None = None) -> list[tuple[Paper, Figure]]:
+    """The figures that ``names`` stand for; a paper's name stands for all of its figures.
+
+    With ``flows`` THEMIS has the flows that its prototype's authors publish in that directory.
+    """
+    papers = [
+        themis.with_flows(flows) if flows and paper is themis.PAPER else paper for paper in PAPERS
+    ]
     known = {
-        f"{paper.id}/{figure.id}": (paper, figure) for paper in PAPERS for figure in paper.figures
+        f"{paper.id}/{figure.id}": (paper, figure) for paper in papers for figure in paper.figures
     }
     found: dict[str, tuple[Paper, Figure]] = {}
     for name in names:
         hits = [id_ for id_ in known if name in (id_, id_.split("/")[0])]
         if not hits:
-            words = [*(paper.id for paper in PAPERS), *known]
+            words = [*(paper.id for paper in papers), *known]
             near = difflib.get_close_matches(name, words, n=1)
             raise ConfigError(
                 f"no figure {name!r}",
@@ -67,39 +74,49 @@ def chosen(names: Iterable[str]) -> list[tuple[Paper, Figure]]:
     return list(found.values())
 
 
+def reading_of(paper: Paper, name: str | None) -> Reading:
+    """The reading of ``paper`` with this name; none: the headline.
+
+    Raises :class:`ConfigError` where the paper has no such reading.
+    """
+    if name is None:
+        return paper.headline
+    known = {reading.name: reading for reading in paper.readings}
+    if name not in known:
+        raise ConfigError(
+            f"--reading: {paper.id} has no reading {name!r}",
+            hint=f"its readings are {', '.join(map(repr, known))}",
+        )
+    return known[name]
+
+
 def reproduce(
     paper: Paper,
     figure: Figure,
     out: Path,
     *,
     cache: Path,
+    reading: Reading | None = None,
     quick: bool = False,
     jobs: int | None = None,
     progress: bool = False,
 ) -> Reproduction:
     """Writes picture, data and ``claims.json`` to the figure's own directory in ``out``."""
     directory = out / paper.id / figure.id
-    runs = run_all(figure.cases(quick), cache, jobs=jobs, progress=progress)
+    reading = reading or paper.headline
+    cases = figure.cases(reading, quick)
+    runs = run_all(cases, cache, jobs=jobs, progress=progress)
     frame = plots.data(figure, runs)
     claims = [
-        {
-            "id": claim.id,
-            "kind": claim.kind,
-            "claim": claim.text,
-            "paper": claim.paper,
-            "expected": claim.expected,
-            "measured": outcome.measured,
-            "verdict": outcome.verdict,
-            "by": outcome.by,
-            "assumption": claim.assumption,
-            "reason": "" if outcome.verdict == "holds" else claim.reason,
-        }
+        described(paper, figure, claim) | judged(outcome)
         for claim in figure.claims
         for outcome in (claim.judge(runs),)
     ]
     notes = _notes(figure, runs)
-    if quick and figure.cases(False) != figure.cases(True):
+    if quick and figure.cases(reading, False) != cases:
         notes.insert(0, f"Quick version: {figure.quick}.")
+    if reading != paper.headline:
+        notes.insert(0, f"Reading: {reading.name}.")
     save(plots.picture(figure, frame, paper.looks, notes), directory / "figure")
     write_atomic(directory / "data.parquet", to_parquet(frame))
     id_ = f"{paper.id}/{figure.id}"
@@ -107,14 +124,37 @@ def reproduce(
         "id": id_,
         "title": figure.title,
         "paper": paper.citation,
+        "reading": reading.name,
         "quick": quick,
         "claims": claims,
         "assumptions": list(paper.assumptions),
-        "departures": list(paper.departures),
         "notes": notes,
     }
     write_atomic(directory / "claims.json", to_json(told))
-    return Reproduction(id_, figure.title, claims, directory, _doubts(figure, runs))
+    return Reproduction(id_, figure.title, claims, directory, doubts_on(figure, runs))
+
+
+def described(paper: Paper, figure: Figure, claim: Claim) -> dict[str, Any]:
+    """What the paper claims, and where."""
+    return {
+        "id": claim.id,
+        "kind": claim.kind,
+        "claim": claim.text,
+        "paper": claim.paper,
+        "place": places().get((paper.id, figure.id, claim.id), ""),
+        "expected": claim.expected,
+        "assumption": claim.assumption,
+        "reason": claim.reason,
+    }
+
+
+OUTCOME = ("measured", "verdict", "by")
+"""The keys of what came of a claim."""
+
+
+def judged(outcome: Outcome) -> dict[str, str]:
+    """What came of a claim."""
+    return {key: getattr(outcome, key) for key in OUTCOME}
 
 
 def table(made: Reproduction) -> str:
@@ -123,112 +163,13 @@ def table(made: Reproduction) -> str:
     for claim in made.claims:
         by = f" ({claim['by']})" if claim["by"] else ""
         kind = "" if claim["kind"] == "paper" else f"[{claim['kind']}] "
-        lines += [f"  {claim['verdict']:<8}{kind}{claim['claim']}{by}"]
+        lines += [f"  {claim['verdict']:<13}{kind}{claim['claim']}{by}"]
         lines += [
-            f"          {key:<11}{claim[key]}"
-            for key in ("paper", "expected", "measured", "assumption", "reason")
-            if claim[key]
+            f"               {key:<11}{claim[key]}"
+            for key in ("paper", "place", "expected", "measured", "assumption", "reason")
+            if claim[key] and not (key == "reason" and claim["verdict"] == "holds")
         ]
     return "\n".join(lines)
-
-
-def page(made: Sequence[Reproduction], command: str) -> str:
-    """All claims of ``made`` as a Markdown page; those that do not hold by their causes."""
-    parts = [
-        "# Claims of the papers, and what rocelab measures\n",
-        f"Written by `{command}`; [Reproduce](reproduce.md) says what verdicts mean.\n",
-    ]
-    for paper in PAPERS:
-        figures = [one for one in made if one.id.startswith(f"{paper.id}/")]
-        if not figures:
-            continue
-        parts.append(f"## {paper.id}\n\n{paper.citation}\n")
-        for heading, texts in (
-            ("Where the paper is silent", paper.assumptions),
-            ("Departs from the paper", paper.departures),
-        ):
-            if texts:
-                parts.append(f"{heading}:\n\n" + "\n".join(f"- {text}" for text in texts) + "\n")
-        causes = _causes(figures)
-        parts += _summary(figures, causes)
-        numbers = {cause: number for number, cause in enumerate(causes, 1)}
-        for one in figures:
-            parts.append(f"### `{one.id}`\n\n{one.title}.\n")
-            for kind, heading in _HEADINGS.items():
-                claims = [claim for claim in one.claims if claim["kind"] == kind]
-                if claims:
-                    parts += [heading] if heading else []
-                    parts.append(_rows(claims, kind, numbers))
-    return "\n".join(parts)
-
-
-def _rows(claims: Sequence[dict[str, Any]], kind: str, numbers: Mapping[str, int]) -> str:
-    """The table of the claims of a kind, with the numbers of their causes."""
-    value, head = ("expected", "check") if kind == "ours" else ("paper", "claim")
-    rows = [(head, value, "measured", "verdict", "rests on")]
-    for claim in claims:
-        verdict = claim["verdict"] + (f": {claim['by']}" if claim["by"] else "")
-        if claim["verdict"] != "holds":
-            verdict += f" (cause {numbers[claim['reason']]})"
-        what = (claim["claim"], claim[value], claim["measured"])
-        rows.append((*what, verdict, claim["assumption"]))
-    return markdown(rows, left=5) + "\n"
-
-
-_HEADINGS = {
-    "paper": "",
-    "variant": "With other parameters or in another form:\n",
-    "ours": "Checks of ours, which the paper does not claim:\n",
-}
-_KINDS = {
-    "paper": ("claim of the paper", "claims of the paper"),
-    "variant": (
-        "variant, a claim with other parameters or in another form",
-        "variants, claims with other parameters or in another form",
-    ),
-    "ours": (
-        "check of ours, which the paper does not claim",
-        "checks of ours, which the paper does not claim",
-    ),
-}
-
-
-def _causes(figures: Sequence[Reproduction]) -> dict[str, dict[str, int]]:
-    """By the reason why claims do not hold, how many of each figure."""
-    found: dict[str, dict[str, int]] = {}
-    for one in figures:
-        for claim in one.claims:
-            if claim["verdict"] != "holds":
-                counts = found.setdefault(claim["reason"], {})
-                counts[one.id] = counts.get(one.id, 0) + 1
-    return found
-
-
-def _summary(figures: Sequence[Reproduction], causes: dict[str, dict[str, int]]) -> list[str]:
-    """How many claims of each kind hold, and why the others do not."""
-    said = []
-    for kind, (one, several) in _KINDS.items():
-        verdicts = [
-            claim["verdict"] for each in figures for claim in each.claims if claim["kind"] == kind
-        ]
-        if verdicts:
-            counts = [f"{verdicts.count(each)} {words}" for each, words in _WORDS.items()]
-            what = one if len(verdicts) == 1 else several
-            said.append(f"- {len(verdicts)} {what}: {', '.join(counts)}")
-    if not said:
-        return []
-    parts = ["Verdicts:\n", "\n".join(said) + "\n"]
-    if not causes:
-        return parts
-    listed = []
-    for number, (cause, counted) in enumerate(causes.items(), 1):
-        where = ", ".join(f"{count} of `{id_}`" for id_, count in counted.items())
-        text = f"{cause[:1].upper()}{cause[1:]}" if cause else "Not known"
-        listed.append(f"{number}. {text}. ({where})")
-    return [*parts, "Causes of those that do not hold:\n", "\n".join(listed) + "\n"]
-
-
-_WORDS = {"holds": "hold", "weaker": "weaker", "differs": "differ"}
 
 
 def _notes(figure: Figure, runs: Runs) -> list[str]:
@@ -244,7 +185,7 @@ def _notes(figure: Figure, runs: Runs) -> list[str]:
     return [*unfinished, *caveats(list(runs.values())), *warnings]
 
 
-def _doubts(figure: Figure, runs: Runs) -> list[str]:
+def doubts_on(figure: Figure, runs: Runs) -> list[str]:
     """The warnings that cast doubt on what the figure shows, each once."""
     told = (
         (name, text)

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable
 
 from rocelab.papers.measurements import single
-from rocelab.papers.model import Points, Reading, Runs
+from rocelab.papers.model import Measure, Points, Runs
 from rocelab.scenario import Scenario
 
 
@@ -23,7 +23,7 @@ def named(runs: Runs, name: str) -> list[str]:
     return [case for case in runs if case.split(" ", 1)[1] == name]
 
 
-def reading(name: str, read: Callable[[str], Reading]) -> Reading:
+def reading(name: str, read: Callable[[str], Measure]) -> Measure:
     """What ``read`` finds, for each seed."""
     return lambda runs: [single(read(case)(runs)) for case in named(runs, name)]
 

@@ -1,9 +1,15 @@
 """From measured values to verdicts; the same rules for all papers.
 
-An order holds when each pair that it names is in that order, over several seeds by more than the
-spread of the difference. A change holds with the same sign and at least half the size, is weaker
-below that, and differs with the other sign. A number holds within 15 %, a bound when it is kept.
-Where a value is not a number, nothing was measured, and the claim differs.
+An order holds when each pair that it names is in that order. A change holds with the same sign and
+at least half the size, is weaker below that, and differs with the other sign. "Up to" a change
+differs, too, where it is more than twice the claim. A number holds within 15 %, a bound when it is
+kept. Where a value is not a number, nothing was measured, and the claim differs.
+
+Over several seeds a claim is undecidable where their spread, a standard deviation, leaves it open:
+the difference of a pair is within its own spread, a change reaches across zero or across half of
+the claim, a bound is within the spread of the value, and a number spreads by more than 15 % of the
+paper's, unless it is further off than that and twice its spread. Several parts differ if one does,
+and are undecidable if one is.
 """
 
 from __future__ import annotations
@@ -11,10 +17,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rocelab.papers.model import Outcome, Reading, Runs, Value
+from rocelab.papers.model import Measure, Outcome, Runs, Value, Verdict
 
 TOLERANCE = 0.15
 """How far a number may be from the paper's."""
@@ -22,53 +28,37 @@ UNMEASURED = "nothing was measured"
 """By what a claim differs where there is no number, or none to divide by."""
 
 Judge = Callable[[Runs], Outcome]
-Readings = Mapping[str, Reading]
+Measures = Mapping[str, Measure]
 Curve = Callable[[Runs], Mapping[str, Value]]
 """Values at points, by the points' names."""
 
 
-def lowest(readings: Readings, name: str, unit: str) -> Judge:
+def lowest(measures: Measures, name: str, unit: str) -> Judge:
     """``name`` is below each of the others."""
-    return _ordered(readings, [(name, other) for other in readings if other != name], unit)
+    return _ordered(measures, [(name, other) for other in measures if other != name], unit)
 
 
-def highest(readings: Readings, name: str, unit: str) -> Judge:
+def highest(measures: Measures, name: str, unit: str) -> Judge:
     """``name`` is above each of the others."""
-    return _ordered(readings, [(other, name) for other in readings if other != name], unit)
+    return _ordered(measures, [(other, name) for other in measures if other != name], unit)
 
 
-def rising(readings: Readings, unit: str) -> Judge:
+def rising(measures: Measures, unit: str) -> Judge:
     """Each is below the next, in the order given."""
-    return _ordered(readings, list(pairwise(readings)), unit)
+    return _ordered(measures, list(pairwise(measures)), unit)
 
 
-def below(readings: Readings, bound: float, unit: str) -> Judge:
+def below(measures: Measures, bound: float, unit: str) -> Judge:
     """Each is below ``bound``."""
-
-    def judge(runs: Runs) -> Outcome:
-        values = _read(readings, runs)
-        wrong = [
-            f"{name} not below {bound:g}" for name in values if not _mean(values[name]) < bound
-        ]
-        return _outcome(values, wrong, unit)
-
-    return judge
+    return _bounded(measures, bound, -1, unit)
 
 
-def above(readings: Readings, bound: float, unit: str) -> Judge:
+def above(measures: Measures, bound: float, unit: str) -> Judge:
     """Each is above ``bound``."""
-
-    def judge(runs: Runs) -> Outcome:
-        values = _read(readings, runs)
-        wrong = [
-            f"{name} not above {bound:g}" for name in values if not _mean(values[name]) > bound
-        ]
-        return _outcome(values, wrong, unit)
-
-    return judge
+    return _bounded(measures, bound, 1, unit)
 
 
-def change(new: Reading, old: Reading, paper_percent: float, unit: str) -> Judge:
+def change(new: Measure, old: Measure, paper_percent: float, unit: str) -> Judge:
     """``new`` is that many per cent above ``old``; below it where negative."""
 
     def judge(runs: Runs) -> Outcome:
@@ -77,14 +67,17 @@ def change(new: Reading, old: Reading, paper_percent: float, unit: str) -> Judge
     return judge
 
 
-def by_more_than(new: Reading, old: Reading, percent: float, unit: str) -> Judge:
+def by_more_than(new: Measure, old: Measure, percent: float, unit: str) -> Judge:
     """``new`` is more than that many per cent above ``old``; below it where negative."""
 
     def judge(runs: Runs) -> Outcome:
         ours = _Change(new(runs), old(runs))
         if not math.isfinite(ours.percent):
             return Outcome(ours.text(unit), "differs", UNMEASURED)
-        if ours.percent * math.copysign(1, percent) > abs(percent):
+        beyond = ours.percent * math.copysign(1, percent) - abs(percent)
+        if ours.spread > 0 and abs(beyond) <= ours.spread:
+            return Outcome(ours.text(unit), "undecidable", f"± {ours.spread:.1f} points")
+        if beyond > 0:
             return Outcome(ours.text(unit), "holds")
         return Outcome(ours.text(unit), "differs", f"not by more than {abs(percent):g} %")
 
@@ -92,11 +85,17 @@ def by_more_than(new: Reading, old: Reading, percent: float, unit: str) -> Judge
 
 
 def up_to(new: Curve, olds: Mapping[str, Curve], paper_percent: float, unit: str) -> Judge:
-    """Somewhere ``new`` is that many per cent above one of ``olds``; below it where negative."""
+    """Somewhere ``new`` is that many per cent above one of ``olds``; below it where negative.
+
+    More than twice as much is not what was claimed.
+    """
 
     def judge(runs: Runs) -> Outcome:
         most = _end(max, _changes(new, olds, runs), paper_percent)
-        return _change(most, paper_percent, unit)
+        outcome = _change(most, paper_percent, unit)
+        if outcome.verdict == "holds" and abs(most.percent) > 2 * abs(paper_percent):
+            return Outcome(outcome.measured, "differs", "more than twice what is claimed")
+        return outcome
 
     return judge
 
@@ -116,7 +115,7 @@ def between(
             for end, paper in zip((min, max), paper_percents, strict=True)
         ]
         text = " to ".join(end.measured for end in ends)
-        worst = max(ends, key=lambda end: ("holds", "weaker", "differs").index(end.verdict))
+        worst = max(ends, key=lambda end: _WORSE.index(end.verdict))
         return Outcome(text, worst.verdict, worst.by)
 
     return judge
@@ -132,36 +131,71 @@ def lowest_at_all(curves: Mapping[str, Curve], name: str, unit: str) -> Judge:
             other: {at: _relation(ours[at], theirs[at]) for at in ours}
             for other, theirs in values.items()
         }
-        wrong = [
-            f"{name} {sign} {other} at {', '.join(points)}"
-            for other, found in relations.items()
-            for sign in (">", "=")
-            if (points := [at for at, relation in found.items() if relation == sign])
+        found = [
+            (sign, f"{name} {sign} {other} at {', '.join(points)}")
+            for other, of_other in relations.items()
+            for sign in (">", "=", "≈")
+            if (points := [at for at, relation in of_other.items() if relation == sign])
         ]
         won = sum(all(found[at] == "<" for found in relations.values()) for at in ours)
         span = [_number(end(_mean(value) for value in ours.values())) for end in (min, max)]
         text = f"{name} lowest at {won} of {len(ours)} points, {span[0]} to {span[1]} {unit}"
         if any(_is_unmeasured(curve) for curve in (ours, *values.values())):
             return Outcome(text, "differs", UNMEASURED)
-        return Outcome(text, "differs", "; ".join(wrong)) if wrong else Outcome(text, "holds")
+        return _of_signs(text, found, "; ")
 
     return judge
 
 
-def close(readings: Readings, paper: Mapping[str, float], unit: str) -> Judge:
-    """Each is the paper's number, within the tolerance."""
-    return lambda runs: _close(_read(readings, runs), paper, unit)
-
-
-def agree(readings: Readings, unit: str, tolerance: float = TOLERANCE) -> Judge:
-    """All are the first one's number, within the tolerance."""
+def most(holding: Mapping[str, Callable[[Runs], tuple[int, int]]], share: float) -> Judge:
+    """Of all points more than ``share`` are as claimed; each reader gives how many of how many."""
 
     def judge(runs: Runs) -> Outcome:
-        values = _read(readings, runs)
-        first = _mean(next(iter(values.values())))
-        return _close(values, dict.fromkeys(values, first), unit, tolerance)
+        counts = {name: read(runs) for name, read in holding.items()}
+        text = ", ".join(f"{name} {won} of {all_}" for name, (won, all_) in counts.items())
+        won, all_ = (sum(count[part] for count in counts.values()) for part in (0, 1))
+        if all_ == 0:
+            return Outcome(text, "differs", UNMEASURED)
+        if won > share * all_:
+            return Outcome(text, "holds")
+        return Outcome(text, "differs", f"not more than {100 * share:g} %")
 
     return judge
+
+
+def is_below(low: Value, high: Value) -> bool:
+    """Whether one value is below another by more than the spread over the seeds."""
+    return _relation(low, high) == "<"
+
+
+def is_above_or_tied(high: Value, low: Value) -> bool:
+    """Whether one value is not below another by more than the spread over the seeds."""
+    return _relation(high, low) != "<"
+
+
+def close(measures: Measures, paper: Mapping[str, float], unit: str) -> Judge:
+    """Each is the paper's number, within the tolerance."""
+    return lambda runs: _close(_read(measures, runs), paper, unit)
+
+
+def agree(measures: Measures, unit: str, tolerance: float = TOLERANCE) -> Judge:
+    """All are the first one's number, within the tolerance; over several seeds, seed by seed."""
+
+    def judge(runs: Runs) -> Outcome:
+        values = _read(measures, runs)
+        first = _values(next(iter(values.values())))
+        ratios: dict[str, Value] = {
+            name: [a / b if b else math.nan for a, b in zip(_values(value), first, strict=True)]
+            for name, value in values.items()
+        }
+        outcome = _close(ratios, dict.fromkeys(ratios, 1.0), "", tolerance)
+        return replace(outcome, measured=_values_text(values, unit))
+
+    return judge
+
+
+_WORSE: tuple[Verdict, ...] = ("holds", "undecidable", "weaker", "differs")
+"""Verdicts, the worse the further on."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +207,14 @@ class _Change:
     @property
     def percent(self) -> float:
         return 100 * (_mean(self.after) / _mean(self.before) - 1)
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the changes seed by seed, in points; 0 for a single one."""
+        pairs = list(zip(_values(self.after), _values(self.before), strict=False))
+        if len(pairs) < 2 or any(before == 0 for _, before in pairs):
+            return 0.0
+        return statistics.stdev(100 * (after / before - 1) for after, before in pairs)
 
     def text(self, unit: str) -> str:
         both = f"{_spread(self.after)} against{self.where} {_spread(self.before)} {unit}".strip()
@@ -199,11 +241,32 @@ def _change(ours: _Change, paper_percent: float, unit: str) -> Outcome:
     if not math.isfinite(ours.percent):
         return Outcome(text, "differs", UNMEASURED)
     by = f"{ours.percent - paper_percent:+.1f} points"
-    if ours.percent * paper_percent <= 0:
+    size = ours.percent * math.copysign(1, paper_percent)
+    half = abs(paper_percent) / 2
+    if ours.spread > 0 and any(abs(size - edge) <= ours.spread for edge in (0, half)):
+        return Outcome(text, "undecidable", f"{by}, ± {ours.spread:.1f} points")
+    if size <= 0:
         return Outcome(text, "differs", f"{by}, other sign")
-    if abs(ours.percent) < abs(paper_percent) / 2:
+    if size < half:
         return Outcome(text, "weaker", by)
     return Outcome(text, "holds")
+
+
+def _bounded(measures: Measures, bound: float, sign: int, unit: str) -> Judge:
+    word = "above" if sign > 0 else "below"
+
+    def judge(runs: Runs) -> Outcome:
+        values = _read(measures, runs)
+        found: list[tuple[Verdict, str]] = []
+        for name, value in values.items():
+            beyond = sign * (_mean(value) - bound)
+            if math.isfinite(beyond) and 0 < abs(beyond) <= _deviation(value):
+                found.append(("undecidable", f"{name} around {bound:g}".strip()))
+            elif not beyond > 0:
+                found.append(("differs", f"{name} not {word} {bound:g}".strip()))
+        return _outcome(values, found, unit)
+
+    return judge
 
 
 def _close(
@@ -212,13 +275,15 @@ def _close(
     unit: str,
     tolerance: float = TOLERANCE,
 ) -> Outcome:
-    off = {name: _mean(values[name]) / paper[name] - 1 for name in values}
-    wrong = [
-        f"{name} {_off(by, tolerance)}".strip()
-        for name, by in off.items()
-        if not abs(by) <= tolerance
-    ]
-    return _outcome(values, wrong, unit)
+    found: list[tuple[Verdict, str]] = []
+    for name, value in values.items():
+        by = _mean(value) / paper[name] - 1
+        spread = _deviation(value) / abs(paper[name])
+        if spread > tolerance and abs(by) <= tolerance + 2 * spread:
+            found.append(("undecidable", f"{name} ± {100 * spread:.0f} %".strip()))
+        elif not abs(by) <= tolerance:
+            found.append(("differs", f"{name} {_off(by, tolerance)}".strip()))
+    return _outcome(values, found, unit)
 
 
 def _off(by: float, tolerance: float) -> str:
@@ -229,18 +294,29 @@ def _off(by: float, tolerance: float) -> str:
     return f"{100 * by:+.{decimals}f} %"
 
 
-def _ordered(readings: Readings, pairs: Sequence[tuple[str, str]], unit: str) -> Judge:
+def _ordered(measures: Measures, pairs: Sequence[tuple[str, str]], unit: str) -> Judge:
     def judge(runs: Runs) -> Outcome:
-        values = _read(readings, runs)
+        values = _read(measures, runs)
         found = [(low, _relation(values[low], values[high]), high) for low, high in pairs]
-        wrong = [" ".join(words) for words in found if words[1] != "<"]
-        return _outcome(values, wrong, unit)
+        text = _values_text(values, unit)
+        if _is_unmeasured(values):
+            return Outcome(text, "differs", UNMEASURED)
+        return _of_signs(text, [(words[1], " ".join(words)) for words in found], ", ")
 
     return judge
 
 
+def _of_signs(text: str, found: Sequence[tuple[str, str]], between: str) -> Outcome:
+    """The verdict on pairs by their signs, each with what is said of it where it is not ``<``."""
+    wrong = [words for sign, words in found if sign in (">", "=")]
+    if wrong:
+        return Outcome(text, "differs", between.join(wrong))
+    tied = [words for sign, words in found if sign == "≈"]
+    return Outcome(text, "undecidable", between.join(tied)) if tied else Outcome(text, "holds")
+
+
 def _relation(low: Value, high: Value) -> str:
-    """``<``, ``>`` or ``=``; the last, too, within the spread of the difference over seeds."""
+    """``<``, ``>``, ``=``, or ``≈`` within the spread of the difference over seeds."""
     if _values(low) == _values(high):
         return "="
     # Seeds have the same traffic in all cases, so it is their differences that spread.
@@ -249,24 +325,43 @@ def _relation(low: Value, high: Value) -> str:
     if not all(map(math.isfinite, differences)):
         # What never happens is above all that does; over several seeds, where it is so in each.
         signs = {"<" if a < b else ">" if a > b else "=" for a, b in pairs}
-        return signs.pop() if len(signs) == 1 else "="
+        return signs.pop() if len(signs) == 1 else "≈"
     spread = statistics.stdev(differences) if len(differences) > 1 else 0.0
     mean = statistics.fmean(differences)
-    if abs(mean) <= spread:
-        return "="
-    return "<" if mean > 0 else ">"
+    if len(differences) > 1 and abs(mean) <= spread:
+        return "≈"
+    return "<" if mean > 0 else ">" if mean < 0 else "="
 
 
-def _outcome(values: Mapping[str, Value], wrong: Sequence[str], unit: str) -> Outcome:
-    words = [f"{name} {_spread(value)}".strip() for name, value in values.items()]
-    text = f"{', '.join(words)} {unit}".strip()
+def _outcome(
+    values: Mapping[str, Value], found: Sequence[tuple[Verdict, str]], unit: str
+) -> Outcome:
+    """The worst of what was found of single values, and nothing else of it."""
+    text = _values_text(values, unit)
     if _is_unmeasured(values):
         return Outcome(text, "differs", UNMEASURED)
-    return Outcome(text, "differs", ", ".join(wrong)) if wrong else Outcome(text, "holds")
+    for verdict in reversed(_WORSE):
+        words = [words for each, words in found if each == verdict]
+        if words:
+            return Outcome(text, verdict, ", ".join(words))
+    return Outcome(text, "holds")
 
 
-def _read(readings: Readings, runs: Runs) -> dict[str, Value]:
-    return {name: reading(runs) for name, reading in readings.items()}
+def _values_text(values: Mapping[str, Value], unit: str) -> str:
+    words = [f"{name} {_spread(value)}".strip() for name, value in values.items()]
+    return f"{', '.join(words)} {unit}".strip()
+
+
+def _read(measures: Measures, runs: Runs) -> dict[str, Value]:
+    return {name: measure(runs) for name, measure in measures.items()}
+
+
+def _deviation(value: Value) -> float:
+    """The standard deviation over seeds; 0 for a single one, and where it is no number."""
+    values = _values(value)
+    if len(values) < 2 or not all(map(math.isfinite, values)):
+        return 0.0
+    return statistics.stdev(values)
 
 
 def _is_unmeasured(values: Mapping[str, Value]) -> bool:

@@ -3,53 +3,38 @@
 from __future__ import annotations
 
 from rocelab.papers.hiercc.bursts import FIG4
+from rocelab.papers.hiercc.decisions import DECISIONS, READINGS
 from rocelab.papers.hiercc.hpcc import FIG1, FIG2
 from rocelab.papers.hiercc.loads import FIG5
+from rocelab.papers.hiercc.racks import RACKS
 from rocelab.papers.model import Paper
 
 PAPER = Paper(
     id="hiercc",
     citation='Zhang et al., "HierCC: Hierarchical RDMA Congestion Control", APNet 2021',
-    figures=(FIG1, FIG2, FIG4, FIG5),
+    figures=(FIG1, FIG2, FIG4, FIG5, RACKS),
     looks={
-        "DCQCN": 0,
-        "HPCC": 1,
-        "HierCC": 2,
+        "HierCC": 0,
+        "DCQCN": 1,
+        "HPCC": 2,
         "TIMELY": 3,
         "ExpressPass": 4,
-        "HierCC to the letter": 5,
-        "HierCC, S ahead": 6,
         "12 us": 0,
         "6 us": 1,
-        "12 us, in the pod": 5,
-        "6 us, in the pod": 4,
-        "12 us, T of each path": 5,
-        "6 us, T of each path": 4,
+        "fullest": 0,
+        "after 100 us": 1,
+        "racks x C0": 2,
     },
     assumptions=(
         "a payload of 1000 B; PFC with dynamic thresholds; buffers of 32 MB",
+        "fig2: 100 KB each; the paper gives no size, and beyond a window it does not count",
         (
-            "of suggested values HPCC and TIMELY have those of their papers, DCQCN those of the "
-            "HPCC simulator, ExpressPass those of its authors' simulator"
+            "fig4: (b) is the queue at the receiver, with the VOQ beside it, as the paper does not "
+            "say which it shows"
         ),
-        (
-            "fig1: the bursts come from a rack of another pod; variants have them from all racks "
-            "of the receiver's pod, and T of each path"
-        ),
-        (
-            "fig4: the bursts come from the rack of the long flow; (b) is the queue at the "
-            "receiver, with the VOQs beside it, as the paper does not say which it shows"
-        ),
+        "fig5: loads of 30 to 80 %, arrivals for 10 ms, two seeds",
+        "the least rate of a sender is HierCC's parameter min_rate; the paper has none",
     ),
-    departures=(
-        (
-            "HierCC's C0 is what fills the path between ToRs, 25 Gb/s times their round trip and a "
-            "packet, 27 KB between pods, where section 5 has 10 KB, because with these a VOQ fills "
-            "38 % of its link there (fig4); the paper's C0 is in the variants, to the letter"
-        ),
-        (
-            "in the variants with S ahead S counts what has joined the VOQ, where section 3.2 has "
-            "what has left it, because so the paper's C0 fills the link, too"
-        ),
-    ),
+    decisions=DECISIONS,
+    readings=READINGS,
 )

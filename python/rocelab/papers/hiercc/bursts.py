@@ -5,27 +5,29 @@ from __future__ import annotations
 from functools import partial
 
 from rocelab.papers import setups, verdict
-from rocelab.papers.hiercc.setup import FIFTH, FORMS, SCHEMES, network, on_wire_kb
+from rocelab.papers.decisions import Reading
+from rocelab.papers.hiercc import decisions as decided
+from rocelab.papers.hiercc.setup import FIFTH, network, on_wire_kb, scheme, wire
 from rocelab.papers.measurements import MS, each, gbps, lines, peak, queue_kb, single
-from rocelab.papers.model import Claim, Figure, Panel, Reading, Runs
+from rocelab.papers.model import Claim, Figure, Measure, Panel, Runs
 from rocelab.scenario import Scenario
 from rocelab.series import between
 
 _ROUNDS_MS = (1.0, 3.0)
 
 
-def _bursts(scheme: str) -> Scenario:
-    """A long flow from h0 to h63; at 1 and 3 ms its 15 neighbours send 75 KB each there."""
+def _bursts(reading: Reading, name: str) -> Scenario:
+    """A long flow from h0 to h63; at 1 and 3 ms 15 other hosts send 75 KB each there."""
     voq = [{"name": "voq", "kind": "flow-queue", "nodes": ["h0"], "interval": "1us"}]
     return Scenario(
-        name=f"hiercc-bursts-{scheme}",
+        name=f"hiercc-bursts-{name}",
         topology=network("1us", FIFTH),
-        scheme=SCHEMES[scheme],
+        scheme=scheme(reading, name),
         traffic=[
             setups.flows("long", [("h0", "h63")], "1GB"),
             {
                 "kind": "bursts",
-                "src": ["h1..h15"],
+                "src": reading.of(decided.FIG4_SENDERS),
                 "dst": ["h63"],
                 "size": "75KB",
                 "start": "1ms",
@@ -36,31 +38,28 @@ def _bursts(scheme: str) -> Scenario:
         probe=[
             {"name": "queue", "kind": "queue", "ports": ["tor3:h63"], "interval": "1us"},
             {"name": "used", "kind": "throughput", "ports": ["tor3:h63"], "interval": "50us"},
-            *(voq if scheme in FORMS else []),
+            *(voq if name == "HierCC" else []),
         ],
         run={"stop": "5ms"},
+        **wire(reading),
     )
 
 
-def _peak(case: str) -> Reading:
+def _peak(case: str) -> Measure:
     return peak(queue_kb(case))
 
 
-def _longest_voq(case: str) -> Reading:
+def _longest_voq(case: str) -> Measure:
     return peak(queue_kb(case, "voq"))
 
 
-def _times_below_dcqcn(form: str) -> Reading:
-    """How many times as long DCQCN's longest queue is, whatever the kind of that of ``form``."""
-
-    def reading(runs: Runs) -> float:
-        own = [single(read(form)(runs)) for read in (_peak, _longest_voq)]
-        return single(_peak("DCQCN")(runs)) / max(own)
-
-    return reading
+def _times_below_dcqcn(runs: Runs) -> float:
+    """How many times as long DCQCN's longest queue is, whatever the kind of HierCC's."""
+    own = [single(read("HierCC")(runs)) for read in (_peak, _longest_voq)]
+    return single(_peak("DCQCN")(runs)) / max(own)
 
 
-def _used_percent(case: str) -> Reading:
+def _used_percent(case: str) -> Measure:
     """Mean from the first bursts on."""
 
     def reading(runs: Runs) -> float:
@@ -75,74 +74,18 @@ _IN_FLIGHT_KB = 16 * 25 / 8 * (2 + 2 * 0.35)
 way, and the packets of 1.1 KB on the wire that stop and data wait for."""
 
 _BOUND_KB = 70 + _IN_FLIGHT_KB
-_FOUR = ("DCQCN", *FORMS)
+_BOTH = ("HierCC", "DCQCN")
 
 _FULL = "mean from the first bursts to 5 ms"
-
-
-def _form_claims(form: str) -> list[Claim]:
-    """What the paper says of HierCC, of one of its forms."""
-    suffix = "" if form == FORMS[0] else f"-{form.split()[-1]}"
-    variant = bool(suffix)
-    return [
-        Claim(
-            f"voq{suffix}",
-            f"{form} limits the length of its VOQ",
-            "70 KB, the upper bound V_high",
-            verdict.below(each([form], _longest_voq), 70.0, "KB"),
-            reason="a stop takes effect a hop later: until then 16 hosts at line rate send "
-            f"{_IN_FLIGHT_KB:.0f} KB; see the check below",
-            variant=variant,
-        ),
-        Claim(
-            f"queue{suffix}",
-            f"{form} has a small queue at the receiver",
-            "small beside DCQCN's 1000 KB",
-            verdict.lowest(each(("DCQCN", form), _peak), form, "KB"),
-            variant=variant,
-        ),
-        Claim(
-            f"times{suffix}",
-            f"The longest queue of {form} is shorter than DCQCN's",
-            "up to about 10 times (section 1)",
-            verdict.close({"": _times_below_dcqcn(form)}, {"": 10.0}, "times"),
-            assumption="the VOQ or the queue at the receiver, whichever is longer: the paper does "
-            "not say which fig. 4(b) shows; of incast, as it shows no queue of realistic traffic",
-            reason="the longest is the VOQ, and what hosts send until a stop takes effect is more "
-            "than V_high; of the queues at the receiver alone DCQCN's is 1000 times as long",
-            variant=variant,
-        ),
-        Claim(
-            f"throughput{suffix}",
-            f"{form} keeps a high utilisation where DCQCN wastes bandwidth after the bursts",
-            "HierCC higher",
-            verdict.highest(each(("DCQCN", form), _used_percent), form, "%"),
-            assumption=_FULL,
-            reason=_WINDOW_OF_C0,
-            variant=variant,
-        ),
-        Claim(
-            f"full{suffix}",
-            f"{form} has full throughput after the bursts",
-            "25 Gb/s",
-            verdict.above(each([form], _used_percent), 95.0, "%"),
-            assumption=f"{_FULL}; full is above 95 %",
-            reason=_WINDOW_OF_C0,
-            variant=variant,
-        ),
-    ]
-
-
 _WINDOW_OF_C0 = (
     "a VOQ moves no more than C0 in a round trip between ToRs, 10 KB in 8.4 us, which is 9.5 of 25 "
-    "Gb/s; C0 of the downlink's rate times that round trip, or S counting what has joined the VOQ, "
-    "fills the link"
+    "Gb/s"
 )
 
 FIG4 = Figure(
     id="fig4",
     title="A long flow and two rounds of 15 bursts",
-    cases=lambda _quick: each(_FOUR, _bursts),
+    cases=lambda reading, _quick: each(_BOTH, partial(_bursts, reading)),
     columns=3,
     completion_times=False,
     panels=[
@@ -150,19 +93,20 @@ FIG4 = Figure(
             "(a) Throughput",
             "Time (ms)",
             "Throughput (Gb/s)",
-            lines(_FOUR, partial(gbps, probe="used", per_tick=MS)),
+            lines(_BOTH, partial(gbps, probe="used", per_tick=MS)),
         ),
         Panel(
             "(b) Queue at the receiver",
             "Time (ms)",
             "Queue length (KB)",
-            lines(_FOUR, partial(queue_kb, per_tick=MS)),
+            lines(_BOTH, partial(queue_kb, per_tick=MS)),
+            log_y=True,
         ),
         Panel(
             "VOQ at the senders' ToR",
             "Time (ms)",
             "Queue length (KB)",
-            lines(FORMS, partial(queue_kb, probe="voq", per_tick=MS)),
+            lines(["HierCC"], partial(queue_kb, probe="voq", per_tick=MS)),
         ),
     ],
     claims=[
@@ -171,18 +115,54 @@ FIG4 = Figure(
             "DCQCN builds a queue of up to 1000 KB",
             "1000 KB",
             verdict.close({"": _peak("DCQCN")}, {"": 1000.0}, "KB"),
-            assumption="the 15 bursts of 75 KB come from the rack of the long flow",
             reason=f"all 1125 KB, {15 * on_wire_kb(75):.0f} KB on the wire, leave at line rate "
             "before a sender slows down, and until the peak the long flow adds nearly as much as "
-            "the link sends, 156 KB. DCQCN's preset does little: with dcqcn-paper it is 1169 KB "
-            "(+17 %), with the adapter's defaults 1144 (+14 %)",
+            "the link sends, 156 KB",
         ),
-        *(claim for form in FORMS for claim in _form_claims(form)),
+        Claim(
+            "voq",
+            "HierCC limits the length of its VOQ",
+            "70 KB, the upper bound V_high",
+            verdict.below(each(["HierCC"], _longest_voq), 70.0, "KB"),
+            reason="a stop takes effect a hop later: until then 16 hosts at line rate send "
+            f"{_IN_FLIGHT_KB:.0f} KB; see the check below",
+        ),
+        Claim(
+            "queue",
+            "HierCC has a small queue at the receiver",
+            "small beside DCQCN's 1000 KB",
+            verdict.lowest(each(_BOTH, _peak), "HierCC", "KB"),
+        ),
+        Claim(
+            "times",
+            "The longest queue of HierCC is shorter than DCQCN's",
+            "up to about 10 times, with incast",
+            verdict.close({"": _times_below_dcqcn}, {"": 10.0}, "times"),
+            assumption="the VOQ or the queue at the receiver, whichever is longer: the paper does "
+            "not say which fig. 4(b) shows",
+            reason="the longest is the VOQ, and what hosts send until a stop takes effect is more "
+            "than V_high",
+        ),
+        Claim(
+            "throughput",
+            "HierCC keeps a high utilisation where DCQCN wastes bandwidth after the bursts",
+            "HierCC higher",
+            verdict.highest(each(_BOTH, _used_percent), "HierCC", "%"),
+            assumption=_FULL,
+        ),
+        Claim(
+            "full",
+            "HierCC has full throughput after the bursts",
+            "25 Gb/s",
+            verdict.above(each(["HierCC"], _used_percent), 95.0, "%"),
+            assumption=f"{_FULL}; full is above 95 %",
+            reason=_WINDOW_OF_C0,
+        ),
         Claim(
             "voq-in-flight",
             "HierCC's VOQ is bounded by V_high and what is in flight on one hop",
             "",
-            verdict.below(each(FORMS, _longest_voq), _BOUND_KB, "KB"),
+            verdict.below(each(["HierCC"], _longest_voq), _BOUND_KB, "KB"),
             assumption="16 senders at line rate until the stop has come and their last data is in",
             expected=f"below 70 KB and {_IN_FLIGHT_KB:.0f} KB",
         ),

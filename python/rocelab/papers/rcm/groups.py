@@ -9,8 +9,9 @@ from functools import partial
 import polars as pl
 
 from rocelab.papers import by_load, setups, verdict
+from rocelab.papers.decisions import Reading
 from rocelab.papers.measurements import bars, warmed_up
-from rocelab.papers.model import Claim, Figure, Panel, Reading, Runs, Value
+from rocelab.papers.model import Claim, Figure, Measure, Panel, Runs, Value
 from rocelab.papers.rcm.setup import COMPARED, DELAY, RATE, scenario
 from rocelab.scenario import Scenario
 from rocelab.series import US
@@ -18,12 +19,15 @@ from rocelab.series import US
 _WORKLOADS = ("Enterprise", "DataMining")
 
 
-def _groups(quick: bool, workload: str, load: int, seed: int, scheme: str) -> Scenario:
+def _groups(
+    reading: Reading, quick: bool, workload: str, load: int, seed: int, scheme: str
+) -> Scenario:
     """Hosts send within their group, which is a pod."""
     k = 4 if quick else 12
     # Long enough for many elephants.
     arrive_ms = 10 if workload == "Enterprise" else 40
     return scenario(
+        reading,
         scheme,
         f"groups-{workload}",
         seed,
@@ -39,13 +43,14 @@ def _groups(quick: bool, workload: str, load: int, seed: int, scheme: str) -> Sc
                 "duration": f"{arrive_ms}ms",
             }
         ],
+        voqs=k,
     )
 
 
-def _fct_us(low: float, high: float) -> Callable[[str], Reading]:
+def _fct_us(low: float, high: float) -> Callable[[str], Measure]:
     """Reads the mean completion time of flows of these sizes."""
 
-    def read(case: str) -> Reading:
+    def read(case: str) -> Measure:
         def reading(runs: Runs) -> Value:
             flows = warmed_up(runs[case].flows.to_polars())
             of_size = flows.filter(pl.col("size_bytes").is_between(low, high))
@@ -73,7 +78,7 @@ def _of_size(workload: str, name: str, size: str) -> Callable[[Runs], list[float
     return by_load.at_load(workload, _INJECTED, name, _fct_us(*_CLASSES[size]))
 
 
-def _percent(workload: str, name: str, size: str) -> Reading:
+def _percent(workload: str, name: str, size: str) -> Measure:
     """Of the mean over the seeds with DCQCN."""
 
     def reading(runs: Runs) -> float:
@@ -83,25 +88,11 @@ def _percent(workload: str, name: str, size: str) -> Reading:
     return reading
 
 
-_LITTLE_TO_GAIN = (
-    "what turns it was not found. Mice of data mining take 10.4 us if nobody else sends and 14.9 "
-    "with DCQCN, so that 30 % could be gained; in the quick version, among 16 hosts, 9.7 and 11.3"
-)
-
-
-_FEW_PATHS = (
-    "what turns it was not found. Within a pod there are few paths to collide on, but with each "
-    "group spread over all pods, every fourth host, enterprise has 88.5 % of DCQCN's mean in the "
-    "quick version and data mining 90.0, in pods 93.5 and 97.5. With an injection of 80 % they "
-    "have 93.1 and 95.2"
-)
-
-
 FIG9 = Figure(
     id="fig9",
     title="Average FCT within groups at 60 % injection",
-    cases=lambda quick: by_load.cases(
-        _WORKLOADS, (_INJECTED,), 3, COMPARED, partial(_groups, quick)
+    cases=lambda reading, quick: by_load.cases(
+        _WORKLOADS, (_INJECTED,), 3, COMPARED, partial(_groups, reading, quick)
     ),
     quick="16 hosts in place of 432",
     panels=[
@@ -155,7 +146,6 @@ FIG9 = Figure(
                     "us",
                 ),
                 assumption=_ALL_END,
-                reason=_LITTLE_TO_GAIN,
             ),
             Claim(
                 f"{workload.lower()}-elephants",
@@ -179,7 +169,6 @@ FIG9 = Figure(
                 "% of DCQCN's mean FCT",
             ),
             assumption=f"all sizes; {_ALL_END}",
-            reason=_FEW_PATHS,
         )
     ],
 )

@@ -8,36 +8,35 @@ from typing import Any
 import polars as pl
 
 from rocelab.papers import seeds
+from rocelab.papers.decisions import Reading
 from rocelab.papers.measurements import mean
-from rocelab.papers.model import Reading, Runs
+from rocelab.papers.model import Measure, Runs
+from rocelab.papers.rcm import decisions as decided
 from rocelab.scenario import Scenario
 from rocelab.series import US, Samples
 
-_SCHEMES: Mapping[str, dict[str, Any]] = {
-    "PFC alone": {"name": "none"},
-    "DCQCN": {"name": "dcqcn", "preset": "dcqcn-mlx"},
-    "RCM": {"name": "rcm", "preset": "rcm"},
-    "RCM to the letter": {"name": "rcm", "preset": "rcm-letter"},
-    "RCM, timer 55 us": {"name": "rcm", "params": {"increase_timer": "55us"}},
-    "RCM, Q_eq 16 KB": {"name": "rcm", "params": {"equilibrium": "16KB"}},
-    "RCM, cuts of cuts": {"name": "rcm", "params": {"cut_rule": "compound"}},
-    "RCM without SAR": {"name": "rcm", "params": {"sar": False}},
-    "RCM without RCC": {"name": "rcm", "params": {"rcc": False}},
-    "RCM, no marking": {"name": "rcm"},
-}
-_MARKING = {
-    "enabled": True,
-    "kmin": "5KB",
-    "kmax": "200KB",
-    "pmax": 0.01,
-    "reference_rate": "40Gbps",
-}
 RATE, DELAY = "100Gbps", "1us"
+_QUEUE_KB = 100
+"""Section 4.1."""
+_HEADROOM_KB = 30
+"""What an input queue keeps free above Xoff, also with a single VOQ: its default is 70 %."""
 _PACKET = 1082
 """Bytes that a full packet takes on a link, 1000 of them data."""
 
 
+def _scheme(reading: Reading, name: str) -> dict[str, Any]:
+    if name == "PFC alone":
+        return {"name": "none"}
+    params = dict(reading.of(decided.TIMER))
+    if name == "DCQCN":
+        return {"name": "dcqcn", "preset": "dcqcn-mlx", **({"params": params} if params else {})}
+    for decision in decided.OF_RCM:
+        params |= reading.of(decision)
+    return {"name": "rcm", "preset": "rcm", "params": params}
+
+
 def scenario(
+    reading: Reading,
     scheme: str,
     name: str,
     seed: int,
@@ -45,26 +44,38 @@ def scenario(
     *,
     topology: Mapping[str, Any],
     traffic: Sequence[Mapping[str, Any]],
+    voqs: int,
     probe: Sequence[Mapping[str, Any]] = (),
     traced: Sequence[str] = (),
 ) -> Scenario:
     """CIOQ switches with the paper's queues; the same marking for all that mark.
 
-    Without ``stop`` it lasts until all messages have ended. ``traced`` are nodes whose packets are
-    recorded.
+    Without ``stop`` it lasts until all messages have ended. ``voqs`` is how many an input has;
+    ``traced`` are nodes whose packets are recorded.
     """
-    marks = scheme not in ("PFC alone", "RCM, no marking")
+    marking = {"enabled": True, **reading.of(decided.MARKING)}
     return Scenario(
         name=f"rcm-{name}",
-        scheme=_SCHEMES[scheme],
-        switch={"architecture": "cioq"},
-        ecn=_MARKING if marks else {"enabled": False},
+        scheme=_scheme(reading, scheme),
+        ecn={"enabled": False} if scheme == "PFC alone" else marking,
         topology=topology,
         traffic=traffic,
         probe=probe,
         trace={"packets": traced},
         run={"seed": seed} if stop is None else {"stop": stop, "seed": seed},
+        **_switches(reading, voqs),
     )
+
+
+def _switches(reading: Reading, voqs: int) -> dict[str, Any]:
+    """The queues, and PFC's thresholds where they are not those of 100 KB."""
+    if not reading.of(decided.QUEUES):
+        return {"switch": {"architecture": "cioq"}}
+    room_kb = _QUEUE_KB * voqs
+    return {
+        "switch": {"architecture": "cioq", "input_queue": f"{room_kb}KB"},
+        "pfc": {"xoff": f"{room_kb - _HEADROOM_KB}KB"},
+    }
 
 
 def custom(
@@ -100,7 +111,7 @@ def throughput(*flows: int) -> Callable[[str], Callable[[Runs], Samples]]:
     return read
 
 
-def in_span(name: str, span: tuple[float, ...], *flows: int) -> Reading:
+def in_span(name: str, span: tuple[float, ...], *flows: int) -> Measure:
     """Its mean over microseconds, for each seed."""
     return seeds.reading(name, lambda case: mean(throughput(*flows)(case), *span))
 

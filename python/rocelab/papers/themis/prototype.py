@@ -3,53 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from rocelab.papers import seeds, verdict
+from rocelab.papers.decisions import Reading
 from rocelab.papers.measurements import bars
-from rocelab.papers.model import Claim, Figure, Panel, Reading
+from rocelab.papers.model import Claim, Figure, Measure, Panel
+from rocelab.papers.themis import decisions as decided
+from rocelab.papers.themis.published import read as published_flows
 from rocelab.papers.themis.setup import LABELS, PROTOTYPE, THREE, TOPOLOGY, of_scheme
 from rocelab.scenario import Scenario
 
 
-def _both(metric: str) -> dict[str, Reading]:
+def _both(metric: str) -> dict[str, Measure]:
     return {name: of_scheme(name, metric) for name in ("DCQCN", "HPCC")}
 
 
 _HPCC: Mapping[str, Any] = {
-    "window": "bdp",
     "min_rate": "100Mbps",
     "rate_ai": "50Mbps",
     "int_multi": 1,
     "max_hops": 10,
-    "int_format": "hpcc-ns3-uncoded",
 }
-_SCHEMES: Mapping[str, dict[str, Any]] = {
-    "DCQCN": {"name": "dcqcn", "preset": "dcqcn-themis"},
-    "HPCC": {"name": "hpcc", "preset": "hpcc-ns3", "params": dict(_HPCC)},
-    "HPCC, exact INT": {
-        "name": "hpcc",
-        "preset": "hpcc-ns3",
-        "params": {**_HPCC, "int_format": "full"},
-    },
-    "HPCC, own T": {
-        "name": "hpcc",
-        "preset": "hpcc-ns3",
-        "params": {**_HPCC, "int_format": "full", "base_rtt": "path", "window": "path-bdp"},
-    },
-    "THEMIS": dict(PROTOTYPE),
-    "no stall": {**PROTOTYPE, "params": {"stall_after_requeue": False}},
-    "NP alone": {**PROTOTYPE, "params": {"react": False}},
-    "RP alone": {**PROTOTYPE, "params": {"notify": False, "stall_after_requeue": False}},
-    "poster's form": {
-        **PROTOTYPE,
-        "params": {
-            "switch_variant": "paper",
-            "notify_interval": "50us",
-            "stall_after_requeue": False,
-        },
-    },
+_POSTERS_FORM: Mapping[str, Any] = {
+    "switch_variant": "paper",
+    "notify_interval": "50us",
+    "stall_after_requeue": False,
 }
+
+
+def _scheme(reading: Reading, name: str) -> dict[str, Any]:
+    """What the prototype ran, in a reading."""
+    if name == "DCQCN":
+        return {"name": "dcqcn", "preset": "dcqcn-themis"}
+    if name == "HPCC":
+        params = dict(_HPCC)
+        for decision in (decided.INT, decided.HPCC_RTT):
+            params |= reading.of(decision)
+        return {"name": "hpcc", "preset": "hpcc-ns3", "params": params}
+    if reading.of(decided.FORM) == "poster":
+        return {**PROTOTYPE, "params": dict(_POSTERS_FORM)}
+    params = dict(reading.of(decided.STALL))
+    return {**PROTOTYPE, "params": params} if params else dict(PROTOTYPE)
 
 
 _QUIRKS = (
@@ -66,23 +63,24 @@ _QUIRKS = (
 )
 
 
-def _experiment(scheme: str, seed: int) -> Scenario:
-    """What the prototype ran: its settings, and flows as its generator made them."""
+_DRAWN: Mapping[str, Any] = {
+    "kind": "request-response",
+    "workload": "WebSearch",
+    "request_size": "0B",
+    "load": 1.0,
+    "destination_mix": "quota",
+    "duration": "10ms",
+}
+
+
+def _experiment(reading: Reading, traffic: Mapping[str, Any], scheme: str, seed: int) -> Scenario:
+    """What the prototype ran with its settings."""
     return Scenario(
         name=f"themis-{scheme}-{seed}",
         # With 200 MiB and a headroom of 300 MB its external switches never pause anybody.
         topology={**TOPOLOGY, "external_buffer": "200MiB"},
-        scheme=_SCHEMES[scheme],
-        traffic=[
-            {
-                "kind": "request-response",
-                "workload": "WebSearch",
-                "request_size": "0B",
-                "load": 1.0,
-                "destination_mix": "quota",
-                "duration": "10ms",
-            }
-        ],
+        scheme=_scheme(reading, scheme),
+        traffic=[traffic],
         wire={"profile": "hpcc-ns3", "payload": "1KB"},
         host={"retransmit_timeout": "never", "nack_interval": "500us"},
         switch={"buffer": "33554432B"},
@@ -99,11 +97,31 @@ def _experiment(scheme: str, seed: int) -> Scenario:
     )
 
 
-def _experiments(schemes: Sequence[str]) -> Callable[[bool], Mapping[str, Scenario]]:
-    return lambda quick: seeds.cases(range(1, 2 if quick else 6), schemes, _experiment)
+_DRAWS, _PUBLISHED_SEEDS = 20, 5
 
 
-_ONE_DRAW = "one draw of flows in place of five"
+def _experiments(
+    published: Path | None, schemes: Sequence[str]
+) -> Callable[[Reading, bool], Mapping[str, Scenario]]:
+    """The runs of a table; of the flows in ``published`` in readings that take those."""
+
+    def cases(reading: Reading, quick: bool) -> Mapping[str, Scenario]:
+        traffic, count = _DRAWN, _DRAWS
+        if reading.of(decided.FLOWS):
+            assert published is not None, "the reading is there with its flows alone"  # noqa: S101
+            traffic, count = _published(published), _PUBLISHED_SEEDS
+        of_one = partial(_experiment, reading, traffic)
+        return seeds.cases(range(1, 2 if quick else count + 1), schemes, of_one)
+
+    return cases
+
+
+@cache
+def _published(directory: Path) -> dict[str, Any]:
+    return {"kind": "flows", "flows": published_flows(directory)}
+
+
+_ONE_DRAW = f"one draw of flows in place of {_DRAWS}"
 
 
 _TABLES: Mapping[str, Mapping[str, float]] = {
@@ -120,38 +138,22 @@ def _table_panels(schemes: Sequence[str]) -> list[Panel]:
             "",
             LABELS[metric],
             [
-                bars(
-                    "poster",
-                    {name: _constant(_TABLES[name][metric]) for name in schemes if name in _TABLES},
-                ),
-                bars("here", {_broken(name): of_scheme(name, metric) for name in schemes}),
+                bars("poster", {name: _constant(_TABLES[name][metric]) for name in schemes}),
+                bars("here", {name: of_scheme(name, metric) for name in schemes}),
             ],
         )
         for letter, metric in zip("abc", THREE, strict=True)
     ]
 
 
-def _constant(value: float) -> Reading:
+def _constant(value: float) -> Measure:
     return lambda _runs: value
 
 
-def _broken(name: str) -> str:
-    """A name in two lines, to fit below a bar."""
-    return name.replace(" ", "\n", 1)
+_FLOWS = f"mean of {_DRAWS} draws of flows (quick version: one), as the prototype's were drawn"
 
 
-_FLOWS = (
-    "mean of five draws of flows (quick version: one draw), as the prototype's were drawn; they "
-    "are far apart, DCQCN's unfairness is 13 to 28, THEMIS's 6.4 to 8.1"
-)
-_ON_THEIRS = "docs/schemes/themis.md has what comes of the published flows"
-_HPCC_WHY = (
-    "the prototype's INT has no code for 1.6 Tb/s, which is taken for 25 Gb/s here, and its T is "
-    "that of the long path for all flows; see the bars with exact INT and with each path's own T"
-)
-
-
-def _table_claims(scheme: str, reason: str) -> list[Claim]:
+def _table_claims(scheme: str) -> list[Claim]:
     return [
         Claim(
             f"{scheme.lower()}-{metric.split('-')[0].lower()}",
@@ -161,79 +163,79 @@ def _table_claims(scheme: str, reason: str) -> list[Claim]:
                 {metric: of_scheme(scheme, metric)}, {metric: _TABLES[scheme][metric]}, ""
             ),
             assumption=_FLOWS,
-            reason=reason,
         )
         for metric in THREE
     ]
 
 
 _LONG = {"DCQCN": "DCQCN", "HPCC": "HPCC", "THEMIS": "DCQCN and THEMIS"}
-_IN_TAB1 = ("DCQCN", "HPCC", "HPCC, exact INT", "HPCC, own T")
-_IN_TAB2 = ("DCQCN", "THEMIS", "no stall", "NP alone", "RP alone", "poster's form")
-
-TAB1 = Figure(
-    id="tab1",
-    title="FCT slowdown within and between data centres without THEMIS",
-    cases=_experiments(_IN_TAB1),
-    quick=_ONE_DRAW,
-    panels=_table_panels(_IN_TAB1),
-    columns=3,
-    claims=[
-        Claim(
-            "suppressed",
-            "Flows inside suffer more than those between the data centres",
-            "unfairness of 18.7 and 24.2",
-            verdict.above(_both("Unfairness"), 5, ""),
-            assumption=f"well above 1 is above 5; {_FLOWS}",
-        ),
-        Claim(
-            "hpcc-worse-intra",
-            "With HPCC flows inside are slower than with DCQCN",
-            "56.9 against 33.2",
-            verdict.lowest(_both("Intra-DC"), "DCQCN", ""),
-            assumption=_FLOWS,
-        ),
-        Claim(
-            "hpcc-worse",
-            "HPCC is more unfair than DCQCN",
-            "24.2 against 18.7",
-            verdict.lowest(_both("Unfairness"), "DCQCN", ""),
-            assumption=_FLOWS,
-            reason=_HPCC_WHY,
-        ),
-        *_table_claims("DCQCN", _ON_THEIRS),
-        *_table_claims("HPCC", _HPCC_WHY),
-    ],
-)
-
+_IN_TAB1 = ("DCQCN", "HPCC")
+_IN_TAB2 = ("DCQCN", "THEMIS")
 _PERCENT = {
     metric: 100 * (_TABLES["THEMIS"][metric] / _TABLES["DCQCN"][metric] - 1) for metric in THREE
 }
 
-TAB2 = Figure(
-    id="tab2",
-    title="FCT slowdown within and between data centres with THEMIS's prototype",
-    cases=_experiments(_IN_TAB2),
-    quick=_ONE_DRAW,
-    panels=_table_panels(_IN_TAB2),
-    columns=3,
-    claims=[
-        *(
-            Claim(
-                f"change-{metric.split('-')[0].lower()}",
-                f"{metric} against DCQCN",
-                f"{_PERCENT[metric]:+.1f} %",
-                verdict.change(
-                    of_scheme("THEMIS", metric), of_scheme("DCQCN", metric), _PERCENT[metric], ""
+
+def tables(published: Path | None = None) -> tuple[Figure, Figure]:
+    """Both; with the directory of the published flows also for the reading that takes them."""
+    return (
+        Figure(
+            id="tab1",
+            title="FCT slowdown within and between data centres without THEMIS",
+            cases=_experiments(published, _IN_TAB1),
+            quick=_ONE_DRAW,
+            panels=_table_panels(_IN_TAB1),
+            columns=3,
+            claims=[
+                Claim(
+                    "suppressed",
+                    "Flows inside suffer more than those between the data centres",
+                    "unfairness of 18.7 and 24.2",
+                    verdict.above(_both("Unfairness"), 5, ""),
+                    assumption=f"well above 1 is above 5; {_FLOWS}",
                 ),
-                assumption=_FLOWS,
-                reason="other seeds give -10 to +8 %, the published flows "
-                f"nearly the poster's value; {_ON_THEIRS}"
-                if metric == "Inter-DC"
-                else "",
-            )
-            for metric in THREE
+                Claim(
+                    "hpcc-worse-intra",
+                    "With HPCC flows inside are slower than with DCQCN",
+                    "56.9 against 33.2",
+                    verdict.lowest(_both("Intra-DC"), "DCQCN", ""),
+                    assumption=_FLOWS,
+                ),
+                Claim(
+                    "hpcc-worse",
+                    "HPCC is more unfair than DCQCN",
+                    "24.2 against 18.7",
+                    verdict.lowest(_both("Unfairness"), "DCQCN", ""),
+                    assumption=_FLOWS,
+                ),
+                *_table_claims("DCQCN"),
+                *_table_claims("HPCC"),
+            ],
         ),
-        *_table_claims("THEMIS", _ON_THEIRS),
-    ],
-)
+        Figure(
+            id="tab2",
+            title="FCT slowdown within and between data centres with THEMIS's prototype",
+            cases=_experiments(published, _IN_TAB2),
+            quick=_ONE_DRAW,
+            panels=_table_panels(_IN_TAB2),
+            columns=3,
+            claims=[
+                *(
+                    Claim(
+                        f"change-{metric.split('-')[0].lower()}",
+                        f"{metric} against DCQCN",
+                        f"{_PERCENT[metric]:+.1f} %",
+                        verdict.change(
+                            of_scheme("THEMIS", metric),
+                            of_scheme("DCQCN", metric),
+                            _PERCENT[metric],
+                            "",
+                        ),
+                        assumption=_FLOWS,
+                    )
+                    for metric in THREE
+                ),
+                *_table_claims("THEMIS"),
+            ],
+        ),
+    )

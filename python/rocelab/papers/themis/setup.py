@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from rocelab.papers import seeds, setups
-from rocelab.papers.model import Reading, Runs
+from rocelab.papers.model import Measure, Runs
 
 TOPOLOGY: Mapping[str, Any] = {
     "kind": "cross-dc",
@@ -37,10 +37,10 @@ LABELS = {
 THREE = tuple(LABELS)
 
 
-def _slowdown(metric: str) -> Callable[[str], Reading]:
+def _slowdown(metric: str) -> Callable[[str], Measure]:
     """Reads the mean slowdown of a kind of responses, or the unfairness, of a case."""
 
-    def read(case: str) -> Reading:
+    def read(case: str) -> Measure:
         def reading(runs: Runs) -> float:
             def mean(tag: str) -> float:
                 flows = runs[case].flows.to_polars().filter(pl.col("tag") == TAGS[tag])
@@ -53,6 +53,6 @@ def _slowdown(metric: str) -> Callable[[str], Reading]:
     return read
 
 
-def of_scheme(scheme: str, metric: str) -> Reading:
+def of_scheme(scheme: str, metric: str) -> Measure:
     """The slowdown by ``metric`` of a scheme, for each seed."""
     return seeds.reading(scheme, _slowdown(metric))

@@ -1,0 +1,206 @@
+"""All claims of a paper under all of its readings, and with single decisions changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from rocelab.papers.decisions import Reading, flips
+from rocelab.papers.model import Figure, Paper
+from rocelab.papers.reproduce import OUTCOME, Reproduction, described, doubts_on, judged
+from rocelab.scenario import Scenario
+from rocelab.sweeps.cache import run_all
+
+Kind = Literal["headline", "named", "flip"]
+Matrix = dict[str, Any]
+"""What ``readings.json`` holds; docs/reproduce.md describes it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A reading, and how it is run."""
+
+    reading: Reading
+    kind: Kind
+    quick: bool
+
+    @property
+    def id(self) -> str:
+        """The name that outcomes go by: the headline may be there in both versions."""
+        return f"{self.reading.name}{', quick' if self.quick else ''}"
+
+
+def columns(paper: Paper, *, quick: bool, named_quick: bool) -> list[Column]:
+    """The headline and the named readings, then each single change of the headline.
+
+    Single changes are run in the quick version, and with them the headline, to compare.
+    """
+    headline, *named = paper.readings
+    found = [Column(headline, "headline", quick)]
+    found += [Column(reading, "named", quick or named_quick) for reading in named]
+    if paper.decisions and not quick:
+        found.append(Column(headline, "headline", True))
+    found += [Column(reading, "flip", True) for _, reading in flips(paper.decisions)]
+    return found
+
+
+def evaluate(
+    paper: Paper,
+    figures: Sequence[Figure],
+    *,
+    cache: Path,
+    command: str = "",
+    quick: bool = False,
+    named_quick: bool = False,
+    jobs: int | None = None,
+    progress: bool = False,
+    done: Callable[[str], None] = lambda _text: None,
+) -> Matrix:
+    """Judges all claims of ``figures`` in all columns; ``done`` gets a line for each.
+
+    ``quick`` takes the quick version of all, ``named_quick`` that of the named readings.
+    Runs are kept in ``cache``, so that an evaluation that was stopped goes on where it was.
+    """
+    listed = columns(paper, quick=quick, named_quick=named_quick)
+    outcomes: dict[tuple[str, str], list[dict[str, str]]] = {}
+    doubts: dict[str, list[str]] = {}
+    for number, column in enumerate(listed, 1):
+        like = next(
+            (other for other in listed if _is_headline(other) and other.quick == column.quick),
+            None,
+        )
+        same = [
+            figure
+            for figure in figures
+            if like is not None
+            and like is not column
+            and _cases(figure, like) == _cases(figure, column)
+        ]
+        doubts[column.id] = []
+        for figure in same:
+            assert like is not None, "only figures that are like another's"  # noqa: S101
+            outcomes[column.id, figure.id] = outcomes[like.id, figure.id]
+        for figure, found, why in _judged(
+            column,
+            [figure for figure in figures if figure not in same],
+            cache=cache,
+            jobs=jobs,
+            progress=progress,
+        ):
+            outcomes[column.id, figure.id] = found
+            doubts[column.id] += [f"{figure.id}: {text}" for text in why]
+        verdicts = [
+            each["verdict"] for figure in figures for each in outcomes[column.id, figure.id]
+        ]
+        done(
+            f"{paper.id}, {number} of {len(listed)}: {column.id}: {verdicts.count('holds')} of "
+            f"{len(verdicts)} hold"
+        )
+    return _matrix(paper, figures, listed, outcomes, doubts, command=command, quick=quick)
+
+
+def single(
+    paper: Paper,
+    made: Mapping[str, Reproduction],
+    reading: Reading,
+    *,
+    command: str,
+    quick: bool,
+) -> Matrix:
+    """A matrix of one reading, from what was ``made`` in it, by figure: without decisions."""
+    column = Column(reading, "headline", quick)
+    figures = [figure for figure in paper.figures if figure.id in made]
+    outcomes = {
+        (column.id, id_): [{key: claim[key] for key in OUTCOME} for claim in one.claims]
+        for id_, one in made.items()
+    }
+    doubts = {column.id: [f"{id_}: {text}" for id_, one in made.items() for text in one.doubts]}
+    plain = replace(paper, decisions=(), readings=(replace(reading, choices={}),))
+    return _matrix(plain, figures, [column], outcomes, doubts, command=command, quick=quick)
+
+
+def _matrix(
+    paper: Paper,
+    figures: Sequence[Figure],
+    listed: Sequence[Column],
+    outcomes: Mapping[tuple[str, str], Sequence[Mapping[str, str]]],
+    doubts: Mapping[str, Sequence[str]],
+    *,
+    command: str,
+    quick: bool,
+) -> Matrix:
+    return {
+        "command": command,
+        "paper": paper.id,
+        "citation": paper.citation,
+        "quick": quick,
+        "assumptions": list(paper.assumptions),
+        "decisions": [
+            {
+                "id": decision.id,
+                "question": decision.question,
+                "step": decision.step,
+                "argument": decision.argument,
+                "options": [
+                    {"name": option.name, "source": option.source} for option in decision.options
+                ],
+            }
+            for decision in paper.decisions
+        ],
+        "columns": [
+            {
+                "id": column.id,
+                "name": column.reading.name,
+                "summary": column.reading.summary,
+                "kind": column.kind,
+                "quick": column.quick,
+                "choices": dict(column.reading.choices),
+                "doubts": list(doubts[column.id]),
+            }
+            for column in listed
+        ],
+        "figures": [
+            {
+                "id": figure.id,
+                "title": figure.title,
+                "quick": figure.quick,
+                "claims": [
+                    described(paper, figure, claim)
+                    | {
+                        "outcomes": {
+                            column.id: outcomes[column.id, figure.id][number] for column in listed
+                        }
+                    }
+                    for number, claim in enumerate(figure.claims)
+                ],
+            }
+            for figure in figures
+        ],
+    }
+
+
+def _is_headline(column: Column) -> bool:
+    return column.kind == "headline"
+
+
+def _cases(figure: Figure, column: Column) -> Mapping[str, Scenario]:
+    return figure.cases(column.reading, column.quick)
+
+
+def _judged(
+    column: Column, figures: Sequence[Figure], *, cache: Path, jobs: int | None, progress: bool
+) -> Iterator[tuple[Figure, list[dict[str, str]], list[str]]]:
+    """Runs what all ``figures`` need in one go; then their outcomes, and doubts on them."""
+    cases = {figure.id: _cases(figure, column) for figure in figures}
+    wanted = {
+        f"{id_} {name}": scenario
+        for id_, named in cases.items()
+        for name, scenario in named.items()
+    }
+    results = run_all(wanted, cache, jobs=jobs, progress=progress)
+    for figure in figures:
+        runs = {name: results[f"{figure.id} {name}"] for name in cases[figure.id]}
+        found = [judged(claim.judge(runs)) for claim in figure.claims]
+        yield figure, found, doubts_on(figure, runs)

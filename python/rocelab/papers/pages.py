@@ -1,0 +1,367 @@
+"""What came of the papers' claims, as Markdown: from what ``readings.json`` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rocelab._text_table import markdown
+from rocelab.papers.decisions import STEPS
+from rocelab.papers.matrix import Matrix
+
+_SIGNS = {"holds": "+", "weaker": "~", "differs": "-", "undecidable": "?"}
+_WORDS = {
+    "holds": "hold",
+    "weaker": "are weaker",
+    "differs": "differ",
+    "undecidable": "are undecidable",
+}
+_SEE = (
+    "[Reproduce](reproduce.md) says how claims are judged, what a reading is, and by which rule "
+    "the headline is chosen."
+)
+Claim = Mapping[str, Any]
+
+
+def page(matrix: Matrix) -> str:
+    """A paper's claims, what they depend on, and what was measured."""
+    parts = [
+        f"# Claims: {matrix['citation']}",
+        f"Written by `{matrix['command']}`. {_SEE}",
+        _counts(matrix),
+    ]
+    if matrix["decisions"]:
+        parts += ["## Readings", _readings(matrix), *_doubts(matrix)]
+        parts += [
+            "## Which claims hold in which reading",
+            _legend(matrix),
+            _claims_by_reading(matrix),
+        ]
+        parts += ["## Decisions", _DECISIONS, _decisions(matrix)]
+    parts += ["## What was measured", _measured_in(matrix)]
+    for figure in matrix["figures"]:
+        parts += [f"### `{matrix['paper']}/{figure['id']}`", f"{figure['title']}."]
+        parts += [text for text in (_rows(matrix, figure, kind) for kind in _KINDS) if text]
+    if matrix["assumptions"]:
+        parts += ["## Where the paper is silent", "For all figures and readings:"]
+        parts += ["\n".join(f"- {text}" for text in matrix["assumptions"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def overview(matrices: Sequence[Matrix], link: str) -> str:
+    """A table over the papers; ``link`` leads to the page of a paper's name."""
+    head = (
+        "paper",
+        "claims",
+        "hold by the rule's reading",
+        "undecidable",
+        "hold in every reading",
+        "depend on the reading",
+        "hold in none",
+        "what most depends on",
+    )
+    rows: list[Sequence[str]] = [head]
+    for matrix in matrices:
+        groups = _groups(matrix)
+        headline = _verdicts(matrix, _main(matrix)[0])
+        rows.append(
+            (
+                f"[{_NAMES[matrix['paper']]}]({link.format(matrix['paper'])})",
+                str(len(headline)),
+                str(headline.count("holds")),
+                str(headline.count("undecidable")),
+                *(str(len(groups[name])) for name in ("every", "some", "none")),
+                _most_turned(matrix),
+            )
+        )
+    return markdown(rows, left=1)
+
+
+_NAMES = {
+    "fncc": "FNCC",
+    "mercury": "Mercury",
+    "rcm": "RCM",
+    "hiercc": "HierCC",
+    "themis": "THEMIS",
+    "baselines": "baselines",
+}
+
+
+def _main(matrix: Matrix) -> list[dict[str, Any]]:
+    """The columns of the headline and the named readings, each in its fullest version."""
+    found: dict[str, dict[str, Any]] = {}
+    for column in matrix["columns"]:
+        if column["kind"] != "flip":
+            found.setdefault(column["name"], column)
+    return list(found.values())
+
+
+def _claims(matrix: Matrix) -> list[tuple[str, Claim]]:
+    """The paper's claims with their figures; checks of ours are not counted."""
+    return [
+        (figure["id"], claim)
+        for figure in matrix["figures"]
+        for claim in figure["claims"]
+        if claim["kind"] == "paper"
+    ]
+
+
+def _verdict(claim: Claim, column: Mapping[str, Any]) -> str:
+    return str(claim["outcomes"][column["id"]]["verdict"])
+
+
+def _verdicts(matrix: Matrix, column: Mapping[str, Any]) -> list[str]:
+    return [_verdict(claim, column) for _, claim in _claims(matrix)]
+
+
+def _groups(matrix: Matrix) -> dict[str, list[tuple[str, Claim]]]:
+    """The claims that hold in every reading, in some, and in none."""
+    groups: dict[str, list[tuple[str, Claim]]] = {"every": [], "some": [], "none": []}
+    for figure, claim in _claims(matrix):
+        holds = [_verdict(claim, column) == "holds" for column in _main(matrix)]
+        name = "every" if all(holds) else "some" if any(holds) else "none"
+        groups[name].append((figure, claim))
+    return groups
+
+
+def _number(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
+
+
+def _counts(matrix: Matrix) -> str:
+    verdicts = _verdicts(matrix, _main(matrix)[0])
+    if not verdicts:
+        return "It has no claims."
+    counted = ", ".join(f"{verdicts.count(verdict)} {words}" for verdict, words in _WORDS.items())
+    version = "quick" if matrix["quick"] else "full"
+    text = (
+        f"Of {_number(len(verdicts), 'claim', 'claims')} of the paper {counted} in the headline "
+        f"reading, {_main(matrix)[0]['name']} ({version} version)."
+    )
+    if len(_main(matrix)) > 1:
+        groups = _groups(matrix)
+        text += (
+            f" Over the {len(_main(matrix))} readings {len(groups['every'])} hold in every one, "
+            f"{len(groups['some'])} in some, {len(groups['none'])} in none. The headline follows "
+            "the rule, not the outcome. A claim that holds in no reading is a finding; one that "
+            "holds in some is a question to the authors."
+        )
+    return text
+
+
+def _version(column: Mapping[str, Any]) -> str:
+    return "quick" if column["quick"] else "full"
+
+
+def _readings(matrix: Matrix) -> str:
+    head = ("", "reading", "what it stands for", "settings that differ", "version")
+    rows: list[Sequence[str]] = [(*head, *_WORDS.values())]
+    for number, column in enumerate(_main(matrix), 1):
+        verdicts = _verdicts(matrix, column)
+        choices = [
+            f"{decision}: {option} ({_source(matrix, decision, option)})"
+            for decision, option in column["choices"].items()
+        ]
+        counts = [str(verdicts.count(verdict)) for verdict in _WORDS]
+        rows.append(
+            (
+                str(number),
+                f"**{column['name']}**" if column["kind"] == "headline" else column["name"],
+                column["summary"],
+                "; ".join(choices),
+                _version(column),
+                *counts,
+            )
+        )
+    return markdown(rows, left=5)
+
+
+def _source(matrix: Matrix, decision: str, option: str) -> str:
+    found = next(each for each in matrix["decisions"] if each["id"] == decision)
+    return str(next(each["source"] for each in found["options"] if each["name"] == option))
+
+
+def _doubts(matrix: Matrix) -> list[str]:
+    """What casts doubt on the numbers of the headline and the named readings."""
+    told = [f"- {column['name']}: {text}" for column in _main(matrix) for text in column["doubts"]]
+    return ["What casts doubt on numbers:", "\n".join(told)] if told else []
+
+
+def _legend(matrix: Matrix) -> str:
+    headers = ", ".join(
+        f"{number} is {column['name']}" for number, column in enumerate(_main(matrix), 1)
+    )
+    return (
+        "`+` holds, `~` weaker, `-` differs, `?` undecidable. "
+        f"Of the columns {headers}. *Turned by* has the single decisions, and their options of "
+        "several, that give the headline's verdict another sign, with that sign: see "
+        "[Decisions](#decisions). They are run in the quick version, and compared with the "
+        "headline's quick version."
+    )
+
+
+_HEADS = {
+    "every": "**Holds in every reading**",
+    "some": "**Depends on the reading**",
+    "none": "**Holds in no reading**",
+}
+
+
+def _claims_by_reading(matrix: Matrix) -> str:
+    listed = _main(matrix)
+    numbers = [str(number) for number in range(1, len(listed) + 1)]
+    rows = [("figure", "claim", *numbers, "turned by")]
+    empty = ("",) * len(listed)
+    for name, found in _groups(matrix).items():
+        rows.append(("", f"{_HEADS[name]}: {len(found)}", *empty, ""))
+        rows += [
+            (
+                f"[{figure}](#{matrix['paper']}{figure})",
+                claim["claim"],
+                *(_SIGNS[_verdict(claim, column)] for column in listed),
+                _turned(matrix, claim) or "none",
+            )
+            for figure, claim in found
+        ]
+    sums = [str(_verdicts(matrix, column).count("holds")) for column in listed]
+    rows.append(("", "**Claims that hold**", *sums, ""))
+    return markdown(rows, left=2 + len(listed) + 1)
+
+
+def _flips(matrix: Matrix, claim: Claim) -> list[tuple[str, str, str]]:
+    """Decision, option and sign of the single changes that turn the headline's verdict."""
+    headline = next(
+        column
+        for column in matrix["columns"]
+        if column["kind"] == "headline" and (column["quick"] or matrix["quick"])
+    )
+    return [
+        (decision, option, _SIGNS[_verdict(claim, column)])
+        for column in matrix["columns"]
+        if column["kind"] == "flip" and _verdict(claim, column) != _verdict(claim, headline)
+        for decision, option in column["choices"].items()
+    ]
+
+
+def _turned(matrix: Matrix, claim: Claim) -> str:
+    return ", ".join(
+        f"{_option_id(matrix, decision, option)} {sign}"
+        for decision, option, sign in _flips(matrix, claim)
+    )
+
+
+def _option_id(matrix: Matrix, decision: str, option: str) -> str:
+    """``H1`` for the other option of two, ``H1b`` for one of several."""
+    found = next(each for each in matrix["decisions"] if each["id"] == decision)
+    names = [each["name"] for each in found["options"]]
+    return decision if len(names) == 2 else f"{decision}{'abcdefgh'[names.index(option)]}"
+
+
+def _most_turned(matrix: Matrix) -> str:
+    """The two decisions that turn most claims."""
+    counts: dict[str, set[tuple[str, str]]] = {}
+    for figure, claim in _claims(matrix):
+        for decision, _, _ in _flips(matrix, claim):
+            counts.setdefault(decision, set()).add((figure, claim["id"]))
+    most = sorted(counts, key=lambda decision: -len(counts[decision]))[:2]
+    questions = {each["id"]: each["question"] for each in matrix["decisions"]}
+    return "; ".join(
+        f"{decision}: {questions[decision]} ({len(counts[decision])})" for decision in most
+    )
+
+
+_DECISIONS = (
+    "What the paper leaves open or says in two ways. The first option is the headline's; the step "
+    "is that of the rule that selects it. An option without a source is a trial, which no reading "
+    "takes."
+)
+
+
+def _decisions(matrix: Matrix) -> str:
+    rows = [("id", "question", "headline's option", "selected by", "other options")]
+    for decision in matrix["decisions"]:
+        first, *others = decision["options"]
+        rows.append(
+            (
+                decision["id"],
+                decision["question"],
+                f"{first['name']} ({first['source']})",
+                f"step {decision['step']}, {STEPS[decision['step']]}: {decision['argument']}",
+                "; ".join(
+                    f"{_option_id(matrix, decision['id'], other['name'])}: {other['name']} "
+                    f"({other['source'] or 'no source'})"
+                    for other in others
+                ),
+            )
+        )
+    return markdown(rows, left=5)
+
+
+_KINDS: Mapping[str, tuple[str, Callable[[Claim], str]]] = {
+    "paper": ("", lambda claim: str(claim["paper"])),
+    "ours": (
+        "Checks of ours, which the paper does not claim:\n\n",
+        lambda claim: str(claim["expected"]),
+    ),
+}
+
+
+def _measured_in(matrix: Matrix) -> str:
+    version = "the quick version, which is smaller" if matrix["quick"] else "the full version"
+    text = f"In the headline reading, by {version}."
+    if matrix["decisions"]:
+        text += (
+            " Where a claim does not hold, *why* says which readings and which single decisions "
+            "(quick version) make it hold."
+        )
+    return text
+
+
+def _rows(matrix: Matrix, figure: Mapping[str, Any], kind: str) -> str:
+    """The claims of a kind: what was measured, and where they do not hold what turns them."""
+    claims = [claim for claim in figure["claims"] if claim["kind"] == kind]
+    if not claims:
+        return ""
+    heading, value = _KINDS[kind]
+    headline = _main(matrix)[0]
+    first = "claim" if kind == "paper" else "check"
+    second = "paper" if kind == "paper" else "expected"
+    rows = [(first, second, "measured", "verdict", "rests on", "why")]
+    for claim in claims:
+        outcome = claim["outcomes"][headline["id"]]
+        verdict = outcome["verdict"] + (f": {outcome['by']}" if outcome["by"] else "")
+        place = f" ({claim['place']})" if claim["place"] else ""
+        why = "" if outcome["verdict"] == "holds" else _why(matrix, claim)
+        rows.append(
+            (
+                claim["claim"],
+                value(claim) + place,
+                outcome["measured"],
+                verdict,
+                claim["assumption"],
+                why,
+            )
+        )
+    return heading + markdown(rows, left=6)
+
+
+def _why(matrix: Matrix, claim: Claim) -> str:
+    """What makes a claim hold that does not, and the cause where it was worked out."""
+    parts = [claim["reason"]] if claim["reason"] else []
+    if matrix["decisions"]:
+        readings = [
+            column["name"] for column in _main(matrix)[1:] if _verdict(claim, column) == "holds"
+        ]
+        turns = [
+            f"{_option_id(matrix, decision, option)} {option}"
+            for decision, option, sign in _flips(matrix, claim)
+            if sign == "+"
+        ]
+        found = [f"reading {', '.join(readings)}"] if readings else []
+        found += [f"decision {', '.join(turns)}"] if turns else []
+        parts.append(
+            f"holds with {'; '.join(found)}"
+            if found
+            else "holds in no reading and with no single decision changed"
+        )
+    return ". ".join(part[:1].upper() + part[1:] for part in parts)
