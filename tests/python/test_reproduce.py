@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from rocelab.papers import (
     by_size,
     measurements,
     pages,
+    places,
     plots,
     reproduce,
     themis,
@@ -352,6 +354,43 @@ def test_every_decision_is_argued_and_every_headline_has_a_source() -> None:
             assert decision.options[0].source, f"{paper.id} {decision.id}"
 
 
+def test_every_claim_has_its_place_in_the_paper_and_every_number_its_claim() -> None:
+    claims = {
+        (paper.id, figure.id, claim.id)
+        for paper in reproduce.PAPERS
+        for figure in paper.figures
+        for claim in figure.claims
+        if claim.kind == "paper"
+    }
+    table = places.numbers()
+    listed = {tuple(row) for row in table.select("paper", "figure", "claim").iter_rows()}
+    assert claims - listed == set()
+    assert listed - claims == set()
+    assert table["place"].str.len_chars().min() > 0
+    assert table.filter(pl.col("number").is_null() & pl.col("unit").is_not_null()).is_empty()
+
+
+def test_numbers_of_the_papers_stand_in_the_claims_that_judge_them() -> None:
+    """A number that is judged is the one of the table, however the claim writes it."""
+    texts = {
+        (paper.id, figure.id, claim.id): f"{claim.paper} {claim.text} {claim.assumption}"
+        for paper in reproduce.PAPERS
+        for figure in paper.figures
+        for claim in figure.claims
+    }
+    for row in places.numbers().drop_nulls("number").iter_rows(named=True):
+        # A change has its sign in the text, or in a word.
+        text = texts[row["paper"], row["figure"], row["claim"]].replace(",", "")
+        if (row["figure"], row["claim"]) in _DERIVED:
+            continue
+        number = abs(row["number"])
+        assert re.search(rf"(?<![\d.]){number:g}(?![\d.]*\d)", text), (row, text)
+
+
+_DERIVED = {("fig9", "reaction-times"), ("fig13", "lhcs-rate")}
+"""Claims whose text has what follows from the numbers: moments less that of the join, a share."""
+
+
 def test_every_option_changes_a_run() -> None:
     """A decision that no figure heeds would be one without effect."""
     for paper in reproduce.PAPERS:
@@ -456,7 +495,7 @@ def test_a_quick_version_says_what_it_changes() -> None:
             assert (full != quick) == bool(figure.quick), figure.id
 
 
-def test_lines_from_zero_end_below_the_top_and_the_judged_one_lies_on_top() -> None:
+def test_lines_from_zero_end_below_the_top_and_the_judged_one_is_thick() -> None:
     lines = [
         Line("judged", lambda _runs: ([30.0, 80.0], [99.0, 100.0])),
         Line("other", lambda _runs: ([30.0, 80.0], [99.5, 99.0])),
@@ -468,7 +507,7 @@ def test_lines_from_zero_end_below_the_top_and_the_judged_one_lies_on_top() -> N
     assert axes.get_xticks().tolist() == [30, 80]
     first, second = axes.lines
     assert first.get_linewidth() > second.get_linewidth()
-    assert first.get_zorder() > second.get_zorder()
+    assert first.get_zorder() < second.get_zorder()
 
 
 def _drawing(panels: list[Panel]) -> Figure:

@@ -29,7 +29,7 @@ _LOG_BARS_ROOM = 0.15
 """Of a logarithmic axis's length, what is left above bars for their numbers."""
 _BARS_WIDE = 0.8
 """How much of the way to the next word the bars of one take together."""
-_JUDGED_PT, _OTHER_PT, _THIN_PT = 1.8, 1.1, 0.6
+_JUDGED_PT, _OTHER_PT, _THIN_PT = 2.0, 1.0, 0.6
 """Widths of the line of what a paper is about, which has the first look, and of others."""
 _CAP_PT = 1.5
 """Half the length of the ends of error bars."""
@@ -150,8 +150,8 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
                 linewidth=_THIN_PT if line.thin else _OTHER_PT if look else _JUDGED_PT,
                 marker=MARKERS[look] if panel.by_size or panel.marked else "",
                 label=line.name,
-                # What a paper is about lies on top.
-                zorder=2.0 if look else 2.5,
+                # Below the others, which are thinner: where they meet both are seen.
+                zorder=2.0 if look else 1.9,
             )
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.x)

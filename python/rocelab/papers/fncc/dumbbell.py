@@ -348,6 +348,15 @@ FIG9 = Figure(
             assumption="mean step of both rates from 1 us to the next, from 400 us to 1 ms",
         ),
         Claim(
+            "dcqcn-recovers",
+            "With DCQCN the flows are slow to recover",
+            "DCQCN later than HPCC",
+            verdict.rising(
+                {name: partial(_settled_us, f"100 {name}", 100) for name in ("HPCC", "DCQCN")}, "us"
+            ),
+            assumption="within 15 % of 47.5 % of the line rate from then on until 1 ms",
+        ),
+        Claim(
             "rocc-converges",
             "RoCC hardly converges",
             "hard to converge",

@@ -89,6 +89,7 @@ RACKS = Figure(
                 _line("after 100 us", _later),
             ],
             marked=True,
+            ticks=_RACKS,
         )
     ],
     claims=[

@@ -66,7 +66,9 @@ def _burst_panel(title: str, name: str) -> Panel:
             for flow in range(_BURST)
         ),
     ]
-    return Panel(title, "Time (µs)", "Throughput (Gb/s)", shown, x_range=(140, 230))
+    return Panel(
+        title, "Time (µs)", "Throughput (Gb/s)", shown, x_range=(140, 230), y_range=(0, 100)
+    )
 
 
 _FIRST = (155.0, 160.0)
