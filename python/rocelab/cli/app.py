@@ -21,6 +21,7 @@ from rocelab.cli.report import report
 from rocelab.cli.reproduce import reproduce
 from rocelab.cli.run import run
 from rocelab.cli.sweep import sweep
+from rocelab.cli.tournament import tournament
 from rocelab.cli.tune import tune
 from rocelab.cli.validate import validate
 
@@ -51,6 +52,7 @@ app.command()(fct)
 app.command()(bench)
 app.command()(reproduce)
 app.command()(compare)
+app.command()(tournament)
 app.command()(sweep)
 app.command()(tune)
 

@@ -12,9 +12,9 @@ from rocelab.papers.matrix import Matrix
 _SIGNS = {"holds": "+", "weaker": "~", "differs": "-", "undecidable": "?"}
 _WORDS = {
     "holds": "hold",
-    "weaker": "are weaker",
+    "weaker": "weaker",
     "differs": "differ",
-    "undecidable": "are undecidable",
+    "undecidable": "undecidable",
 }
 _SEE = (
     "[Reproduce](reproduce.md) says how claims are judged, what a reading is, and by which rule "
@@ -59,6 +59,7 @@ def overview(matrices: Sequence[Matrix], link: str) -> str:
         "depend on the reading",
         "hold in none",
         "what most depends on",
+        "version",
     )
     rows: list[Sequence[str]] = [head]
     for matrix in matrices:
@@ -72,9 +73,15 @@ def overview(matrices: Sequence[Matrix], link: str) -> str:
                 str(headline.count("undecidable")),
                 *(str(len(groups[name])) for name in ("every", "some", "none")),
                 _most_turned(matrix),
+                _versions(matrix),
             )
         )
     return markdown(rows, left=1)
+
+
+def _versions(matrix: Matrix) -> str:
+    headline, *named = (_version(column) for column in _main(matrix))
+    return headline if set(named) <= {headline} else f"{headline}; other readings quick"
 
 
 _NAMES = {
@@ -135,8 +142,8 @@ def _counts(matrix: Matrix) -> str:
     counted = ", ".join(f"{verdicts.count(verdict)} {words}" for verdict, words in _WORDS.items())
     version = "quick" if matrix["quick"] else "full"
     text = (
-        f"Of {_number(len(verdicts), 'claim', 'claims')} of the paper {counted} in the headline "
-        f"reading, {_main(matrix)[0]['name']} ({version} version)."
+        f"Of {_number(len(verdicts), 'claim', 'claims')} of the paper, in the headline reading "
+        f"{_main(matrix)[0]['name']} ({version} version): {counted}."
     )
     if len(_main(matrix)) > 1:
         groups = _groups(matrix)

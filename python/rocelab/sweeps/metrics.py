@@ -21,6 +21,8 @@ Number = int | float | None
 
 SMALL_BYTES = 100_000
 """Messages up to this size are small."""
+LARGE_BYTES = 1_000_000
+"""Messages of at least this size are large."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,19 @@ def _fct(statistic: str, title: str, read: Callable[[pl.Series], Number]) -> Met
     return Metric(f"fct_{statistic}_ps", title, "ps", of_run)
 
 
-def _small_p99(run: Result) -> Number:
-    flows = run.flows.to_polars()
-    small = flows.filter(flows["size_bytes"] <= SMALL_BYTES)
-    return _percentile(99)(small["slowdown"].drop_nulls())
+def _of_sizes(percent: int, least: float, most: float) -> Callable[[Result], Number]:
+    def of_run(run: Result) -> Number:
+        flows = run.flows.to_polars()
+        chosen = flows.filter(flows["size_bytes"].is_between(least, most))
+        return _percentile(percent)(chosen["slowdown"].drop_nulls())
+
+    return of_run
+
+
+_SIZES: Mapping[str, tuple[str, float, float]] = {
+    "small": ("up to 100 KB", 0, SMALL_BYTES),
+    "large": ("from 1 MB on", LARGE_BYTES, math.inf),
+}
 
 
 def _mean(values: pl.Series) -> Number:
@@ -92,7 +103,16 @@ METRICS: tuple[Metric, ...] = (
     _slowdown("p50", "p50 FCT slowdown"),
     _slowdown("p95", "p95 FCT slowdown"),
     _slowdown("p99", "p99 FCT slowdown"),
-    Metric("small_slowdown_p99", "p99 FCT slowdown up to 100 KB", "", _small_p99),
+    *(
+        Metric(
+            f"{name}_slowdown_p{percent}",
+            f"p{percent} FCT slowdown {words}",
+            "",
+            _of_sizes(percent, least, most),
+        )
+        for name, (words, least, most) in _SIZES.items()
+        for percent in (50, 95, 99)
+    ),
     _fct("mean", "Mean FCT", _mean),
     _fct("p50", "p50 FCT", _percentile(50)),
     _fct("p95", "p95 FCT", _percentile(95)),

@@ -1,0 +1,163 @@
+"""Tournaments as text, as data and as a page."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from rocelab._text_table import aligned, markdown
+from rocelab.sweeps.metrics import Metric
+from rocelab.tournament.play import Tournament, metrics
+from rocelab.tournament.traffics import Traffic
+
+_HEADS = {
+    "max_queue_bytes": "longest queue",
+    "pause_frames": "pauses",
+    "jain": "Jain",
+    "queue.recovery_ps": "recovery",
+}
+
+
+_EXPLAINED = (
+    "Each scheme has its default preset; network, traffic and PFC are those of the paper's figure "
+    "in its headline reading. Values are means with half of their 95 % confidence interval. Bold "
+    "is best by more than noise: the confidence interval of the difference to each other scheme, "
+    "taken seed by seed, is on one side of 0. Small messages have at most 100 KB, large ones at "
+    "least 1 MB; recovery is the time from the longest queue to a tenth of it. `rcm` has switches "
+    "with input queues everywhere: its longest queue is that of an output, which holds 100 KB."
+)
+
+
+def as_data(played: Tournament) -> list[dict[str, Any]]:
+    """A row for each traffic, scheme and metric."""
+    return [
+        {
+            "traffic": traffic.id,
+            "scheme": scheme,
+            "metric": metric.name,
+            "mean": None if mean is None else mean[0],
+            "ci95": None if mean is None else mean[1],
+            "best": played.best(traffic.id, metric) == scheme,
+            "refused": played.entries[traffic.id, scheme].refused,
+        }
+        for traffic in played.traffics
+        for scheme in played.schemes
+        for metric in metrics()
+        for mean in (played.mean(traffic.id, scheme, metric.name),)
+    ]
+
+
+def to_csv(played: Tournament) -> str:
+    """The rows of :func:`as_data`."""
+    file = io.StringIO()
+    pl.DataFrame(as_data(played), infer_schema_length=None).write_csv(file)
+    return file.getvalue()
+
+
+def table(played: Tournament) -> str:
+    """For terminals: a table for each traffic; ``*`` marks the best by more than noise."""
+    parts = []
+    for traffic in played.traffics:
+        parts.append(f"{traffic.id}: {traffic.title}")
+        parts.append(aligned(_rows(played, traffic, "{}*"), left=1))
+        parts += [f"  {scheme}: {why}" for scheme, why in _refused(played, traffic)]
+        parts += [f"  {text}" for text in played.doubts[traffic.id]]
+        parts.append("")
+    return "\n".join([*parts, *summary(played)])
+
+
+def page(played: Tournament, command: str) -> str:
+    """A Markdown page: what it shows in a few lines, then a table for each traffic."""
+    version = "quick version, on smaller networks" if played.quick else "full version"
+    parts = [
+        "# Tournament: every scheme on every paper's traffic",
+        f"Written by `{command}`, {version}; {played.seeds} seeds.",
+        _EXPLAINED,
+        "## What it shows",
+        "\n".join(f"- {line}" for line in summary(played)),
+    ]
+    for traffic in played.traffics:
+        parts += [f"## `{traffic.id}`", f"{traffic.title[:1].upper()}{traffic.title[1:]}."]
+        parts.append(markdown(_rows(played, traffic, "**{}**"), left=1))
+        refused = [
+            f"- `{scheme}` cannot run there: {why}" for scheme, why in _refused(played, traffic)
+        ]
+        doubts = [f"- {text}" for text in played.doubts[traffic.id]]
+        if refused or doubts:
+            parts.append("\n".join([*refused, *doubts]))
+    return "\n\n".join(parts) + "\n"
+
+
+def summary(played: Tournament) -> list[str]:
+    """A line for each metric: who leads most often, and who is best by more than noise."""
+    lines = []
+    for metric in metrics():
+        judged = [traffic for traffic in played.traffics if _measured(played, traffic, metric)]
+        if not judged:
+            continue
+        leads = Counter(name for each in judged for name in played.leaders(each.id, metric))
+        often = ", ".join(f"{name} {count}" for name, count in leads.most_common(_LEADERS))
+        best = [name for each in judged if (name := played.best(each.id, metric)) is not None]
+        lines.append(
+            f"{metric.title}: first of {len(judged)} traffics, or not behind by more than noise: "
+            f"{often}" + (f"; best alone: {_counted(best)}" if best else "")
+        )
+    return lines
+
+
+_LEADERS = 5
+"""Schemes that a line of the summary names."""
+
+
+def _counted(names: Sequence[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in Counter(names).most_common())
+
+
+def _measured(played: Tournament, traffic: Traffic, metric: Metric) -> bool:
+    return any(
+        played.mean(traffic.id, scheme, metric.name) is not None for scheme in played.schemes
+    )
+
+
+def _refused(played: Tournament, traffic: Traffic) -> list[tuple[str, str]]:
+    found = [(scheme, played.entries[traffic.id, scheme].refused) for scheme in played.schemes]
+    return [(scheme, why) for scheme, why in found if why]
+
+
+def _rows(played: Tournament, traffic: Traffic, marked: str) -> list[Sequence[str]]:
+    """A row for each scheme that runs, a column for each metric that any of them has."""
+    shown = [metric for metric in metrics() if _measured(played, traffic, metric)]
+    best = {metric.name: played.best(traffic.id, metric) for metric in shown}
+    rows: list[Sequence[str]] = [("scheme", *(_head(metric) for metric in shown))]
+    for scheme in played.schemes:
+        if played.entries[traffic.id, scheme].refused:
+            continue
+        cells = [scheme]
+        for metric in shown:
+            text = _cell(played.mean(traffic.id, scheme, metric.name), metric)
+            cells.append(marked.format(text) if best[metric.name] == scheme else text)
+        rows.append(cells)
+    return rows
+
+
+def _head(metric: Metric) -> str:
+    if metric.name in _HEADS:
+        return _HEADS[metric.name]
+    sizes, _, statistic = metric.name.partition("_slowdown_")
+    return f"{sizes} {statistic}"
+
+
+def _cell(mean: tuple[float, float | None] | None, metric: Metric) -> str:
+    if mean is None:
+        return "none"
+    value, half = mean
+    scale, unit = {"bytes": (1e3, " KB"), "ps": (1e6, " µs")}.get(metric.unit, (1.0, ""))
+    value /= scale
+    decimals = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    text = f"{value:,.{decimals}f}"
+    spread = "" if not half else f" ± {half / scale:,.{decimals}f}"
+    return f"{text}{spread}{unit}"

@@ -1,0 +1,156 @@
+"""Runs a tournament, and finds who is best by more than noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocelab import catalogue
+from rocelab._doubts import doubts_of
+from rocelab.errors import ConfigError
+from rocelab.scenario import Scenario
+from rocelab.sweeps.cache import run_all
+from rocelab.sweeps.confidence import interval
+from rocelab.sweeps.metrics import METRICS, Metric, Number, probe_metrics, select_metrics
+from rocelab.sweeps.warnings import dedup_warnings
+from rocelab.tournament.traffics import TRAFFICS, Traffic
+
+SEEDS, QUICK_SEEDS = 5, 3
+
+_NAMES = (
+    *(f"{sizes}_slowdown_p{percent}" for sizes in ("small", "large") for percent in (50, 95, 99)),
+    "max_queue_bytes",
+    "pause_frames",
+    "jain",
+    "queue.recovery_ps",
+)
+
+
+def metrics() -> list[Metric]:
+    """What schemes are compared by, as sweeps define it."""
+    return select_metrics(_NAMES, [*METRICS, *probe_metrics({"queue": "bytes"})])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What came of one scheme on one traffic."""
+
+    values: Mapping[str, Sequence[Number]]
+    """By metrics, a value for each seed; None where a run has none."""
+    refused: str = ""
+    """Why the scheme cannot run there; then there are no values."""
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """All entries, by traffic and scheme."""
+
+    schemes: Sequence[str]
+    traffics: Sequence[Traffic]
+    seeds: int
+    quick: bool
+    entries: Mapping[tuple[str, str], Entry]
+    doubts: Mapping[str, Sequence[str]]
+    """By traffic, the warnings that cast doubt on its numbers."""
+
+    def mean(self, traffic: str, scheme: str, metric: str) -> tuple[float, float | None] | None:
+        """Mean and half of the 95 % confidence interval; none where a run has no value."""
+        values = self._complete(traffic, scheme, metric)
+        return None if values is None else interval(values)
+
+    def leaders(self, traffic: str, metric: Metric) -> list[str]:
+        """The scheme with the best mean, and those not behind it by more than noise.
+
+        Behind by more than noise is where the 95 % confidence interval of the difference, taken
+        seed by seed as all schemes have the same traffic, is on one side of 0. Empty where no
+        scheme has a value.
+        """
+        found = {
+            scheme: values
+            for scheme in self.schemes
+            if (values := self._complete(traffic, scheme, metric.name)) is not None
+        }
+        if not found:
+            return []
+        sign = -1 if metric.more_is_better else 1
+        first = min(found, key=lambda scheme: sign * interval(found[scheme])[0])
+
+        def is_behind(values: Sequence[float]) -> bool:
+            pairs = zip(found[first], values, strict=True)
+            mean, half = interval([sign * (b - a) for a, b in pairs])
+            return half is not None and mean - half > 0
+
+        return [first, *(name for name in found if name != first and not is_behind(found[name]))]
+
+    def best(self, traffic: str, metric: Metric) -> str | None:
+        """The scheme that all others with a value are behind by more than noise."""
+        leaders = self.leaders(traffic, metric)
+        values = [self._complete(traffic, scheme, metric.name) for scheme in self.schemes]
+        rivals = sum(each is not None for each in values) > 1
+        return leaders[0] if rivals and len(leaders) == 1 else None
+
+    def _complete(self, traffic: str, scheme: str, metric: str) -> list[float] | None:
+        values = self.entries[traffic, scheme].values.get(metric, ())
+        found = [float(value) for value in values if value is not None]
+        return found if found and len(found) == len(values) else None
+
+
+def chosen_schemes(names: Iterable[str]) -> list[str]:
+    """The schemes of these names, all where there is none; raises :class:`ConfigError`."""
+    known = [each["name"] for each in catalogue.schemes()]
+    found = list(dict.fromkeys(names))
+    for name in found:
+        if name not in known:
+            raise ConfigError(f"no scheme {name!r}", hint=f"there are: {', '.join(known)}")
+    return found or known
+
+
+def chosen_traffics(papers: Iterable[str]) -> list[Traffic]:
+    """The traffic of these papers, of all where there is none; raises :class:`ConfigError`."""
+    known = list(dict.fromkeys(traffic.paper for traffic in TRAFFICS))
+    names = list(papers)
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"no paper {name!r}", hint=f"there are: {', '.join(known)}")
+    return [traffic for traffic in TRAFFICS if not names or traffic.paper in names]
+
+
+def play(
+    schemes: Sequence[str],
+    traffics: Sequence[Traffic],
+    *,
+    cache: Path,
+    quick: bool = False,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> Tournament:
+    """Runs each scheme on each traffic with several seeds; runs are kept in ``cache``."""
+    seeds = range(1, (QUICK_SEEDS if quick else SEEDS) + 1)
+    refused: dict[tuple[str, str], str] = {}
+    wanted: dict[str, Scenario] = {}
+    for traffic in traffics:
+        for scheme in schemes:
+            try:
+                cases = {seed: traffic.scenario(scheme, seed, quick=quick) for seed in seeds}
+                # What the scheme asks of the network is known once the network is laid out.
+                cases[1].plan()
+            except ConfigError as error:
+                refused[traffic.id, scheme] = error.message
+            else:
+                wanted |= {f"{traffic.id} {scheme} {seed}": case for seed, case in cases.items()}
+    results = run_all(wanted, cache, jobs=jobs, progress=progress)
+    entries, doubts = {}, {}
+    for traffic in traffics:
+        warned: list[tuple[str, str]] = []
+        for scheme in schemes:
+            if (traffic.id, scheme) in refused:
+                entries[traffic.id, scheme] = Entry({}, refused[traffic.id, scheme])
+                continue
+            runs = [results[f"{traffic.id} {scheme} {seed}"] for seed in seeds]
+            entries[traffic.id, scheme] = Entry(
+                {metric.name: [metric.read(run) for run in runs] for metric in metrics()}
+            )
+            warned += [(scheme, text) for run in runs for text in doubts_of(run)]
+        doubts[traffic.id] = dedup_warnings(warned, len(schemes) * len(seeds))
+    return Tournament(schemes, traffics, len(seeds), quick, entries, doubts)

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from rocelab.errors import ConfigError
+from rocelab.sweeps.metrics import Metric
+from rocelab.tournament import page
+from rocelab.tournament.play import Entry, Tournament, chosen_traffics, metrics
+from rocelab.tournament.traffics import TRAFFICS
+
+(QUEUE,) = (metric for metric in metrics() if metric.name == "max_queue_bytes")
+(JAIN,) = (metric for metric in metrics() if metric.name == "jain")
+
+
+def played(metric: Metric, values: dict[str, list[float | None]]) -> Tournament:
+    traffic = TRAFFICS[0]
+    entries = {
+        (traffic.id, scheme): Entry({metric.name: found}) for scheme, found in values.items()
+    }
+    return Tournament(list(values), [traffic], 3, True, entries, {traffic.id: []})
+
+
+def test_the_best_is_better_than_each_other_by_more_than_noise() -> None:
+    id_ = TRAFFICS[0].id
+    # Far apart from seed to seed, but always in the same order.
+    clear = played(QUEUE, {"a": [10.0, 500.0, 90.0], "b": [20.0, 512.0, 101.0]})
+    assert clear.leaders(id_, QUEUE) == ["a"]
+    assert clear.best(id_, QUEUE) == "a"
+    noisy = played(QUEUE, {"a": [10.0, 20.0, 30.0], "b": [12.0, 19.0, 36.0], "c": [99.0] * 3})
+    assert noisy.leaders(id_, QUEUE) == ["a", "b"]
+    assert noisy.best(id_, QUEUE) is None
+    # More is better, and equal values are no noise but a tie.
+    fair = played(JAIN, {"a": [0.5, 0.5, 0.5], "b": [0.9, 0.9, 0.9]})
+    assert fair.best(id_, JAIN) == "b"
+    tied = played(JAIN, {"a": [0.5, 0.5, 0.5], "b": [0.5, 0.5, 0.5]})
+    assert tied.best(id_, JAIN) is None
+
+
+def test_nobody_is_best_alone() -> None:
+    id_ = TRAFFICS[0].id
+    one = played(QUEUE, {"a": [1.0, 1.0, 1.0], "b": [None, 1.0, 1.0]})
+    assert one.mean(id_, "b", "max_queue_bytes") is None
+    assert one.leaders(id_, QUEUE) == ["a"]
+    assert one.best(id_, QUEUE) is None
+    nothing = played(QUEUE, {"a": [None] * 3})
+    assert nothing.leaders(id_, QUEUE) == []
+
+
+def test_traffics_have_names_of_their_own() -> None:
+    assert len({traffic.id for traffic in TRAFFICS}) == len(TRAFFICS)
+    assert {traffic.paper for traffic in TRAFFICS} == {"mercury", "rcm", "fncc", "hiercc", "themis"}
+    assert {traffic.paper for traffic in chosen_traffics(["rcm"])} == {"rcm"}
+    with pytest.raises(ConfigError, match="no paper 'nobody'"):
+        chosen_traffics(["nobody"])
+
+
+def test_all_traffics_are_the_same_for_all_schemes() -> None:
+    for traffic in TRAFFICS:
+        one, other = (traffic.scenario(name, 1, quick=True) for name in ("dcqcn", "hpcc"))
+        assert one.to_dict()["traffic"] == other.to_dict()["traffic"]
+        assert one.to_dict()["topology"] == other.to_dict()["topology"]
+        assert one.to_dict()["scheme"]["name"] == "dcqcn"
+        assert other.to_dict()["scheme"]["name"] == "hpcc"
+
+
+def test_a_tournament_from_end_to_end(command: Command, tmp_path: Path) -> None:
+    files = ["--csv", "t.csv", "--markdown", "t.md", "--cache", "cache"]
+    done = command(
+        *("tournament", "dcqcn", "expresspass", "--paper", "rcm", "--quick", "--quiet", *files),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "t.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 2 * len(metrics())
+    (queue,) = (
+        row
+        for row in rows
+        if (row["traffic"], row["scheme"], row["metric"])
+        == ("rcm/fig9", "dcqcn", "max_queue_bytes")
+    )
+    assert float(queue["mean"]) > 0
+    # The other has no place for its queues in the switches of this paper, and nobody wins alone.
+    assert {row["best"] for row in rows} == {"false"}
+    (why,) = {row["refused"] for row in rows if row["scheme"] == "expresspass"}
+    assert "CIOQ switches have no place for them" in why
+    text = (tmp_path / "t.md").read_text(encoding="utf-8")
+    assert "Written by `rocelab tournament dcqcn expresspass --paper rcm --quick`" in text
+    assert f"- `expresspass` cannot run there: {why}" in text
+    assert "## `rcm/fig9`" in done.stdout or "rcm/fig9: groups" in done.stdout
+    # Again, from the cache, as JSON.
+    again = command(
+        *("tournament", "dcqcn", "expresspass", "--paper", "rcm", "--quick", "--json", "--cache"),
+        "cache",
+        cwd=tmp_path,
+    )
+    found = json.loads(again.stdout)
+    assert [str(row["mean"] or "") for row in found] == [row["mean"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nobody"], "no scheme 'nobody'"),
+        (["--paper", "nobody"], "no paper 'nobody'"),
+        (["--markdown", "t.txt"], "--markdown t.txt: must end in .md"),
+    ],
+)
+def test_what_a_tournament_does_not_know(
+    command: Command, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    done = command("tournament", *arguments, "--cache", "cache", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {words}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_says_what_it_shows_in_a_line_for_each_metric() -> None:
+    lines = page.summary(played(QUEUE, {"a": [1.0, 1.0, 1.0], "b": [2.0, 2.0, 2.0]}))
+    assert lines == [
+        "Longest queue: first of 1 traffics, or not behind by more than noise: a 1; best alone: a 1"
+    ]
