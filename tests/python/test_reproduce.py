@@ -185,11 +185,11 @@ def test_a_matrix_has_all_readings_and_what_single_decisions_turn(tmp_path: Path
     page = pages.page(json.loads(json.dumps(matrix)))
     assert "Written by `the command`" in page
     assert (
-        "Of 4 claims of the paper, in the headline reading letter (full version): 2 hold, 0 weaker, "
-        "1 differ, 1 undecidable." in page
+        "Of 4 claims of the paper, in the headline reading letter (full version): 2 hold, "
+        "0 weaker, 1 differ, 1 undecidable." in page
     )
     assert "2 readings 1 hold in every one, 2 in some, 1 in none" in page
-    assert "| 2 | second | what section 2 has | D1: the other (section 2) | full | 2 |" in page
+    assert "| 2 | second | what section 2 has | [D1b](#decisions) | full | 2 |" in page
     assert "| [fig1](#fnccfig1) | differs to holds | - | + | D1b + |" in page
     assert "| [fig1](#fnccfig1) | holds to weaker | + | ~ | D1b ~ |" in page
     assert "| [fig1](#fnccfig1) | holds to holds | + | + | none |" in page
@@ -213,7 +213,7 @@ def test_in_the_quick_version_the_headline_is_there_once(tmp_path: Path) -> None
     matrix = evaluate(paper, paper.figures, cache=tmp_path / "cache", named_quick=True)
     assert "| full; other readings quick |" in pages.overview([matrix], "{}")
     assert [column["quick"] for column in matrix["columns"]] == [False, True, True, True, True]
-    assert "| 2 | second | what section 2 has | D1: the other (section 2) | quick | 2 |" in (
+    assert "| 2 | second | what section 2 has | [D1b](#decisions) | quick | 2 |" in (
         pages.page(matrix)
     )
 

@@ -122,6 +122,8 @@ def test_what_a_tournament_does_not_know(
 
 def test_the_page_says_what_it_shows_in_a_line_for_each_metric() -> None:
     lines = page.summary(played(QUEUE, {"a": [1.0, 1.0, 1.0], "b": [2.0, 2.0, 2.0]}))
-    assert lines == [
-        "Longest queue: first of 1 traffics, or not behind by more than noise: a 1; best alone: a 1"
-    ]
+    (line,) = lines
+    assert line == (
+        "Longest queue, 1 traffics: leading, or behind by no more than noise: a on 1; "
+        "best alone: a 1"
+    )

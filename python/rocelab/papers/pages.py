@@ -161,12 +161,12 @@ def _version(column: Mapping[str, Any]) -> str:
 
 
 def _readings(matrix: Matrix) -> str:
-    head = ("", "reading", "what it stands for", "settings that differ", "version")
+    head = ("", "reading", "what it stands for", "options that differ", "version")
     rows: list[Sequence[str]] = [(*head, *_WORDS.values())]
     for number, column in enumerate(_main(matrix), 1):
         verdicts = _verdicts(matrix, column)
         choices = [
-            f"{decision}: {option} ({_source(matrix, decision, option)})"
+            f"[{_option_id(matrix, decision, option)}](#decisions)"
             for decision, option in column["choices"].items()
         ]
         counts = [str(verdicts.count(verdict)) for verdict in _WORDS]
@@ -175,17 +175,12 @@ def _readings(matrix: Matrix) -> str:
                 str(number),
                 f"**{column['name']}**" if column["kind"] == "headline" else column["name"],
                 column["summary"],
-                "; ".join(choices),
+                ", ".join(choices),
                 _version(column),
                 *counts,
             )
         )
     return markdown(rows, left=5)
-
-
-def _source(matrix: Matrix, decision: str, option: str) -> str:
-    found = next(each for each in matrix["decisions"] if each["id"] == decision)
-    return str(next(each["source"] for each in found["options"] if each["name"] == option))
 
 
 def _doubts(matrix: Matrix) -> list[str]:

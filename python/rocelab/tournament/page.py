@@ -100,10 +100,10 @@ def summary(played: Tournament) -> list[str]:
         if not judged:
             continue
         leads = Counter(name for each in judged for name in played.leaders(each.id, metric))
-        often = ", ".join(f"{name} {count}" for name, count in leads.most_common(_LEADERS))
+        often = ", ".join(f"{name} on {count}" for name, count in leads.most_common(_LEADERS))
         best = [name for each in judged if (name := played.best(each.id, metric)) is not None]
         lines.append(
-            f"{metric.title}: first of {len(judged)} traffics, or not behind by more than noise: "
+            f"{metric.title}, {len(judged)} traffics: leading, or behind by no more than noise: "
             f"{often}" + (f"; best alone: {_counted(best)}" if best else "")
         )
     return lines
@@ -157,6 +157,8 @@ def _cell(mean: tuple[float, float | None] | None, metric: Metric) -> str:
     value, half = mean
     scale, unit = {"bytes": (1e3, " KB"), "ps": (1e6, " µs")}.get(metric.unit, (1.0, ""))
     value /= scale
+    if metric.whole and not half and value.is_integer():
+        return f"{value:,.0f}{unit}"
     decimals = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     text = f"{value:,.{decimals}f}"
     spread = "" if not half else f" ± {half / scale:,.{decimals}f}"
