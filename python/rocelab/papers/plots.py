@@ -165,7 +165,8 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
             low, high = axes.get_ylim()
             axes.set_ylim(low, high * (high / low) ** _LOG_BARS_ROOM)
     elif bars:
-        axes.set_ylim(bottom=0)
+        # Where all is 0 there is no height to go by.
+        axes.set_ylim(0, axes.get_ylim()[1] if axes.dataLim.ymax > 0 else 1)
     else:
         # Nothing here is below 0; where all is 0 there is no height to go by.
         axes.set_ylim(0, max(axes.dataLim.ymax, 0) * HEADROOM or 1)

@@ -37,7 +37,8 @@ PAPER = Paper(
         "steady: requests of 1 KB, responses at once; buffers of 1 GB at the external switches",
         (
             "`rocelab reproduce themis --flows DIR` runs the flows that the prototype's authors "
-            "publish, which are not part of rocelab; DIR is their directory mix"
+            "publish, which are not part of rocelab; DIR is their directory mix. The page of "
+            "claims in the documentation has them as of 27 November 2026"
         ),
     ),
     decisions=DECISIONS,
