@@ -10,6 +10,7 @@ from rocelab import __version__
 from rocelab.cli.bench import bench
 from rocelab.cli.catalogue import list_, schema
 from rocelab.cli.compare import compare
+from rocelab.cli.export import export
 from rocelab.cli.fct import fct
 from rocelab.cli.hpcc import compare_hpcc, hpcc, validate_hpcc
 from rocelab.cli.import_ import import_
@@ -45,6 +46,7 @@ app.command(
 app.command()(schema)
 app.command()(migrate)
 app.add_typer(import_, name="import")
+app.add_typer(export, name="export")
 app.command("list")(list_)
 app.command()(plot)
 app.command()(report)

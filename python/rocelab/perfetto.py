@@ -1,0 +1,190 @@
+"""Traces for Perfetto, a viewer of timelines: flows and pauses as slices, series as counters."""
+
+from __future__ import annotations
+
+import heapq
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rocelab import _format
+from rocelab.errors import ConfigError
+from rocelab.io.files import write_atomic
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+
+PS_PER_NS = 1000
+_SEQUENCE = 1
+"""All packets are of one writer."""
+_BATCH = 10_000
+"""Packets that are encoded at once."""
+
+
+def write_trace(result: Result, path: Path) -> None:
+    """Writes what ``result`` has to ``path``: flows, series, and pauses where they were traced.
+
+    Times are rounded down to nanoseconds. Each node is a group of tracks. A host has the flows that
+    it sends, on as many tracks as there are at a time; a port has its pauses and its counters. A
+    flow or pause that was not over ends with the run. Raises :class:`ConfigError` where the package
+    perfetto is not installed.
+    """
+    try:
+        from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
+    except ImportError:
+        raise ConfigError(
+            "a trace needs perfetto, which is not installed", hint="pip install 'rocelab[perfetto]'"
+        ) from None
+    made = _Trace(proto)
+    made.add_flows(result.flows.to_polars(), int(result.summary["simulated_ns"]))
+    ports = result.ports.to_polars()
+    peers = {(node, port): peer for node, port, peer in ports["node", "port", "peer"].iter_rows()}
+    if "pfc" in result.traces:
+        pauses = result.traces["pfc"].to_polars()
+        made.add_pauses(pauses, peers, int(result.summary["simulated_ns"]))
+    for name, series in result.series.items():
+        made.add_series(name, series.to_polars(), series.column, peers)
+    write_atomic(path, made.encoded())
+
+
+class _Trace:
+    """The packets of a trace, in the order in which they are added."""
+
+    def __init__(self, proto: Any) -> None:  # noqa: ANN401
+        self._proto = proto
+        self._packets: list[Any] = []
+        self._done: list[bytes] = []
+        self._tracks: dict[tuple[str, ...], int] = {}
+
+    def encoded(self) -> bytes:
+        """The whole; messages of a kind that are written one after the other are one."""
+        self._encode()
+        return b"".join(self._done)
+
+    def add_flows(self, flows: pl.DataFrame, end_ns: int) -> None:
+        """A slice for each flow, on the first track of its sender that is free."""
+        lanes: dict[str, list[tuple[int, int]]] = {}
+        for flow in flows.sort("start_ps", "flow_id").iter_rows(named=True):
+            begin, end = flow["start_ps"] // PS_PER_NS, end_ns
+            if flow["fct_ps"] is not None:
+                end = (flow["start_ps"] + flow["fct_ps"]) // PS_PER_NS
+            used = lanes.setdefault(flow["src"], [])
+            # The lane that has been free for the longest, or another one.
+            lane = heapq.heappop(used)[1] if used and used[0][0] <= begin else len(used)
+            heapq.heappush(used, (end, lane))
+            track = self._track(flow["src"], f"flows {lane + 1}")
+            notes = {
+                key: flow[key]
+                for key in ("flow_id", "tag", "dst", "size_bytes", "slowdown", "unfinished")
+                if flow[key] is not None
+            }
+            title = f"{flow['tag']} to {flow['dst']}, {_format.size(flow['size_bytes'])}"
+            self._slice(track, begin, end, title, notes)
+
+    def add_pauses(
+        self, frames: pl.DataFrame, peers: dict[tuple[str, int], str], end_ns: int
+    ) -> None:
+        """A slice for each time in which a port's priority is paused."""
+        begun: dict[tuple[str, int, int], int] = {}
+        for frame in frames.iter_rows(named=True):
+            key = (frame["node"], frame["port"], frame["priority"])
+            at = frame["time_ps"] // PS_PER_NS
+            if frame["pause"]:
+                begun.setdefault(key, at)
+            elif key in begun:
+                self._pause(key, peers, begun.pop(key), at)
+        for key, at in begun.items():
+            self._pause(key, peers, at, end_ns)
+
+    def _pause(
+        self, key: tuple[str, int, int], peers: dict[tuple[str, int], str], begin: int, end: int
+    ) -> None:
+        node, port, priority = key
+        track = self._track(node, f"{_port(node, port, peers)} paused, priority {priority}")
+        self._slice(track, begin, end, "paused", {"priority": priority})
+
+    def add_series(
+        self, name: str, samples: pl.DataFrame, column: str, peers: dict[tuple[str, int], str]
+    ) -> None:
+        """A counter for each port or flow that the probe ``name`` looked at."""
+        is_of_ports = "node" in samples.columns
+        keys = ["node", "port"] if is_of_ports else ["flow_id"]
+        for key, rows in samples.group_by(keys, maintain_order=True):
+            group, what = (
+                (str(key[0]), _port(str(key[0]), int(key[1]), peers))
+                if is_of_ports
+                else ("flows", f"flow {key[0]}")
+            )
+            track = self._counter(group, f"{what} {name}", column)
+            values = rows[column].cast(pl.Float64)
+            for time_ps, value in zip(rows["time_ps"], values, strict=True):
+                if value is not None:
+                    self._count(track, time_ps // PS_PER_NS, value)
+
+    def _slice(self, track: int, begin: int, end: int, title: str, notes: dict[str, Any]) -> None:
+        events = self._proto.TrackEvent
+        packet = self._packet(begin)
+        packet.track_event.type = events.TYPE_SLICE_BEGIN
+        packet.track_event.track_uuid = track
+        packet.track_event.name = title
+        for key, value in notes.items():
+            note = packet.track_event.debug_annotations.add()
+            note.name = key
+            if isinstance(value, int):
+                note.uint_value = value
+            elif isinstance(value, float):
+                note.double_value = value
+            else:
+                note.string_value = value
+        packet = self._packet(end)
+        packet.track_event.type = events.TYPE_SLICE_END
+        packet.track_event.track_uuid = track
+
+    def _count(self, track: int, at: int, value: float) -> None:
+        packet = self._packet(at)
+        packet.track_event.type = self._proto.TrackEvent.TYPE_COUNTER
+        packet.track_event.track_uuid = track
+        packet.track_event.double_counter_value = value
+
+    def _track(self, *names: str) -> int:
+        """The track of this name below those before it, made where it is not there yet."""
+        if names in self._tracks:
+            return self._tracks[names]
+        parent = self._track(*names[:-1]) if len(names) > 1 else 0
+        track = self._tracks[names] = len(self._tracks) + 1
+        descriptor = self._packet(None).track_descriptor
+        descriptor.uuid = track
+        descriptor.name = names[-1]
+        if parent:
+            descriptor.parent_uuid = parent
+        return track
+
+    def _counter(self, group: str, name: str, column: str) -> int:
+        track = self._track(group, name)
+        # The packet that has just been added describes it.
+        counter = self._packets[-1].track_descriptor.counter
+        unit = column.rsplit("_", 1)[-1]
+        if unit == "bytes":
+            counter.unit = self._proto.CounterDescriptor.UNIT_SIZE_BYTES
+        else:
+            counter.unit_name = unit
+        return track
+
+    def _packet(self, at: int | None) -> Any:  # noqa: ANN401
+        if len(self._packets) >= _BATCH:
+            self._encode()
+        packet = self._proto.TracePacket()
+        packet.trusted_packet_sequence_id = _SEQUENCE
+        if at is not None:
+            packet.timestamp = at
+        self._packets.append(packet)
+        return packet
+
+    def _encode(self) -> None:
+        self._done.append(self._proto.Trace(packet=self._packets).SerializeToString())
+        self._packets = []
+
+
+def _port(node: str, port: int, peers: dict[tuple[str, int], str]) -> str:
+    return f"{node} to {peers[node, port]}"

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
+
+import rocelab
+from conftest import INCAST, Command
+from rocelab import Scenario
+from rocelab.errors import ConfigError
+from rocelab.perfetto import write_trace
+
+BEGIN, END, COUNTER = (
+    getattr(proto.TrackEvent, f"TYPE_{name}") for name in ("SLICE_BEGIN", "SLICE_END", "COUNTER")
+)
+
+
+class Read:
+    """A trace as a viewer reads it: slices and counters by the names of their tracks."""
+
+    def __init__(self, path: Path) -> None:
+        trace = proto.Trace()
+        trace.ParseFromString(path.read_bytes())
+        names: dict[int, str] = {}
+        self.units: dict[str, Any] = {}
+        self.slices: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        self.notes: dict[str, dict[str, Any]] = {}
+        self.counters: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        opened: dict[int, tuple[int, str]] = {}
+        for packet in trace.packet:
+            assert packet.trusted_packet_sequence_id == 1
+            if packet.HasField("track_descriptor"):
+                track = packet.track_descriptor
+                assert track.uuid not in names
+                parent = f"{names[track.parent_uuid]} / " if track.parent_uuid else ""
+                names[track.uuid] = parent + track.name
+                self.units[names[track.uuid]] = track.counter
+                continue
+            event = packet.track_event
+            name = names[event.track_uuid]
+            if event.type == COUNTER:
+                self.counters[name].append((packet.timestamp, event.double_counter_value))
+            elif event.type == BEGIN:
+                assert event.track_uuid not in opened, f"two slices at a time on {name}"
+                opened[event.track_uuid] = (packet.timestamp, event.name)
+                self.notes[event.name] = {
+                    note.name: getattr(note, note.WhichOneof("value"))
+                    for note in event.debug_annotations
+                }
+            else:
+                begin, title = opened.pop(event.track_uuid)
+                assert begin <= packet.timestamp
+                self.slices[name].append((begin, packet.timestamp, title))
+        assert not opened, "slices that do not end"
+
+
+@pytest.fixture(scope="module")
+def congested() -> rocelab.Result:
+    """An incast with pauses, a queue, rates, and a flow that is cut off."""
+    probes = [
+        {"name": "queue", "kind": "queue", "ports": ["s0:h4"], "interval": "1us"},
+        {"name": "speed", "kind": "goodput", "flows": [0], "interval": "2us"},
+    ]
+    scenario = Scenario.from_toml(INCAST).with_settings(
+        probe=probes,
+        trace={"pfc": True},
+        pfc={"threshold": "static", "xoff": "20KB", "xon": "10KB"},
+        run={"stop": "75us"},
+    )
+    return rocelab.run(scenario)
+
+
+def test_a_trace_has_what_the_tables_have(congested: rocelab.Result, tmp_path: Path) -> None:
+    write_trace(congested, tmp_path / "trace.pftrace")
+    read = Read(tmp_path / "trace.pftrace")
+    flows = congested.flows.to_polars()
+    end = congested.summary["simulated_ns"]
+    expected = sorted(
+        (
+            start // 1000,
+            end if fct is None else (start + fct) // 1000,
+        )
+        for start, fct in flows.select("start_ps", "fct_ps").iter_rows()
+    )
+    sent = {name: found for name, found in read.slices.items() if " / flows " in name}
+    assert sorted(slice_[:2] for found in sent.values() for slice_ in found) == expected
+    assert {name.split(" / ")[0] for name in sent} == set(flows["src"])
+    cut = flows.filter(~pl.col("done"))
+    assert 0 < len(cut) < len(flows)
+    noted = [note for note in read.notes.values() if "unfinished" in note]
+    assert {note["flow_id"] for note in noted} <= set(cut["flow_id"])
+
+    queue = congested.series["queue"].to_polars()
+    (name,) = (name for name in read.counters if name.endswith(" queue"))
+    assert name == "s0 / s0 to h4 queue"
+    assert [at for at, _ in read.counters[name]] == [t // 1000 for t in queue["time_ps"]]
+    assert [value for _, value in read.counters[name]] == queue["queue_bytes"].to_list()
+    assert read.units[name].unit == proto.CounterDescriptor.UNIT_SIZE_BYTES
+    assert read.units["flows / flow 0 speed"].unit_name == "bps"
+    assert len(read.counters["flows / flow 0 speed"]) == len(congested.series["speed"])
+
+
+def test_pauses_last_as_long_as_the_ports_were_paused(
+    congested: rocelab.Result, tmp_path: Path
+) -> None:
+    write_trace(congested, tmp_path / "trace.pftrace")
+    read = Read(tmp_path / "trace.pftrace")
+    lasted: dict[str, int] = defaultdict(int)
+    for name, found in read.slices.items():
+        if " paused, priority " in name:
+            lasted[name.split(" / ")[0]] += sum(end - begin for begin, end, _ in found)
+    ports = congested.ports.to_polars().filter(pl.col("paused_ns") > 0)
+    paused = {node: int(ns) for node, ns in ports.select("node", "paused_ns").iter_rows()}
+    assert set(lasted) == set(paused) != set()
+    for node, ns in paused.items():
+        # Each slice begins and ends on a whole nanosecond.
+        assert lasted[node] == pytest.approx(ns, abs=200)
+
+
+def test_flows_of_a_host_do_not_overlap_on_a_track(tmp_path: Path) -> None:
+    flows = [
+        {"src": "h0", "dst": "h1", "size": "10KB", "start": f"{start}us"} for start in (0, 0, 0, 50)
+    ]
+    scenario = Scenario(
+        topology={"kind": "star", "hosts": 2, "host_rate": "10Gbps", "host_delay": "1us"},
+        scheme={"name": "none"},
+        traffic=[{"kind": "flows", "flows": flows}],
+    )
+    write_trace(rocelab.run(scenario), tmp_path / "trace.pftrace")
+    read = Read(tmp_path / "trace.pftrace")
+    # Three at a time, and the fourth on a track that is free again.
+    assert sorted(read.slices) == [f"h0 / flows {lane}" for lane in (1, 2, 3)]
+    assert sorted(map(len, read.slices.values())) == [1, 1, 2]
+
+
+def test_export_from_end_to_end(
+    command: Command, congested: rocelab.Result, tmp_path: Path
+) -> None:
+    congested.save(tmp_path / "run")
+    done = command("export", "perfetto", "run", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "run/trace.pftrace\n", "")
+    assert Read(tmp_path / "run/trace.pftrace").counters
+    # The result is still sound, and has no say on what else lies there.
+    assert rocelab.open(tmp_path / "run").summary["digest"] == congested.summary["digest"]
+    done = command("export", "perfetto", "run", "-o", "run", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "error: run: is a directory\n"
+    done = command("export", "perfetto", "nowhere", "-o", "t", cwd=tmp_path)
+    assert done.returncode == 2
+    assert not (tmp_path / "t").exists()
+
+
+def test_what_a_trace_lacks_is_said(command: Command, tmp_path: Path) -> None:
+    rocelab.run(Scenario.from_toml(INCAST)).save(tmp_path / "run")
+    done = command("export", "perfetto", "run", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "no pauses in it: the scenario's [trace] has no pfc = true" in done.stderr
+
+
+def test_without_the_package(
+    congested: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "perfetto.protos.perfetto.trace", None)
+    with pytest.raises(ConfigError, match="perfetto, which is not installed") as raised:
+        write_trace(congested, tmp_path / "t")
+    assert raised.value.hint == "pip install 'rocelab[perfetto]'"
+    assert list(tmp_path.iterdir()) == []
