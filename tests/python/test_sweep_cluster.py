@@ -96,3 +96,37 @@ def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path, command: Comm
     failed = command("sweep", "s.toml", *options, cwd=tmp_path)
     assert failed.returncode == 2
     assert failed.stderr.startswith("error: --dask nonsense://x: cannot reach a Dask scheduler")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_papers_tournaments_and_searches_run_on_a_cluster(
+    cluster: Any,  # noqa: ANN401
+    tmp_path: Path,
+    command: Command,
+) -> None:
+    address = ("--dask", cluster.scheduler_address)
+    commands = {
+        "reproduce": ("reproduce", "hiercc/fig1", "--quick", "--quiet", "--cache", "cache"),
+        "tournament": (
+            *("tournament", "dcqcn", "hpcc", "--paper", "hiercc", "--quick", "--quiet"),
+            *("--json", "--cache", "cache"),
+        ),
+        "tune": (
+            *("tune", "s.toml", "--over", "ecn.kmin=5KB..50KB", "--runs", "3"),
+            *("--out", "tune"),
+        ),
+    }
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "s.toml").write_text(INCAST)
+    for name, arguments in commands.items():
+        here = command(*arguments, cwd=tmp_path / "here")
+        there = command(*arguments, *address, cwd=tmp_path / "there")
+        assert (here.returncode, there.returncode) == (0, 0), (name, here.stderr, there.stderr)
+        assert here.stdout == there.stdout, name
+    # What the workers made lies where it would lie otherwise.
+    made = [
+        sorted(path.name for path in (tmp_path / place / "cache").iterdir())
+        for place in ("here", "there")
+    ]
+    assert made[0] == made[1] != []

@@ -55,6 +55,11 @@ Jobs = Annotated[
     ),
 ]
 
+Dask = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler."),
+]
+
 
 def renamed(old: str, new: str) -> OptionInfo:
     """A hidden option that fails and names the option that has its place."""

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocelab._text import json_text
-from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, renamed, write_text
+from rocelab.cli.options import (
+    Cache,
+    Dask,
+    Jobs,
+    NoBar,
+    Strict,
+    check_text_file,
+    renamed,
+    write_text,
+)
 from rocelab.cli.output import check_doubts, report_kept_runs, show
 from rocelab.errors import ConfigError
 from rocelab.io.files import check_output_directory, to_json, write_atomic
@@ -49,6 +58,7 @@ def reproduce(
     ] = Path("out/reproduce"),
     cache: Cache = None,
     jobs: Jobs = None,
+    dask: Dask = None,
     markdown: Annotated[
         Path | None,
         typer.Option(metavar="FILE.md", help="Write the claims as a Markdown page, too."),
@@ -64,6 +74,7 @@ def reproduce(
     from rocelab.papers.matrix import evaluate, single
     from rocelab.papers.pages import page
     from rocelab.sweeps.cache import default_cache
+    from rocelab.sweeps.remote import dask_executor
 
     if as_list:
         show("\n".join(papers.ids()))
@@ -92,7 +103,7 @@ def reproduce(
     command = " ".join(["rocelab reproduce", *words])
     place = cache or default_cache()
     made = []
-    with report_kept_runs("the cache"):
+    with report_kept_runs("the cache"), dask_executor(dask) as executor:
         for paper, figure in chosen:
             one = papers.reproduce(
                 paper,
@@ -102,6 +113,7 @@ def reproduce(
                 reading=named[paper.id],
                 quick=quick,
                 jobs=jobs,
+                executor=executor,
                 progress=not quiet,
             )
             made.append(one)
@@ -117,6 +129,7 @@ def reproduce(
                 quick=quick,
                 named_quick=quick_readings,
                 jobs=jobs,
+                executor=executor,
                 progress=not quiet,
                 done=lambda text: None if as_json else show(text, flush=True),
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ import typer
 from rocelab import _format
 from rocelab._text import json_text
 from rocelab._text_table import aligned
-from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
+from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
 from rocelab.cli.output import (
     check_doubts,
     ignore_memory_warnings,
@@ -86,10 +85,7 @@ def sweep(
         ),
     ] = None,
     jobs: Jobs = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler."),
-    ] = None,
+    dask: Dask = None,
     shard: Annotated[
         str | None,
         typer.Option(
@@ -139,8 +135,7 @@ def sweep(
                 return
             done = found
         else:
-            workers = nullcontext(None) if dask is None else dask_executor(dask)
-            with workers as executor:
+            with dask_executor(dask) as executor:
                 done = run_plan(
                     plan,
                     out=place,

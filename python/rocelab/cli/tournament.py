@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rocelab._text import json_text
-from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
+from rocelab.cli.options import Cache, Dask, Jobs, NoBar, Strict, check_text_file, write_text
 from rocelab.cli.output import check_doubts, report_kept_runs, show
 
 
@@ -32,6 +32,7 @@ def tournament(
     ] = None,
     cache: Cache = None,
     jobs: Jobs = None,
+    dask: Dask = None,
     strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="A list of rows, as JSON.")] = False,
     quiet: NoBar = False,
@@ -41,6 +42,7 @@ def tournament(
     That is by slowdowns of small and large messages, queues, pauses, fairness and recovery.
     """
     from rocelab.sweeps.cache import default_cache
+    from rocelab.sweeps.remote import dask_executor
     from rocelab.tournament import page as pages
     from rocelab.tournament.play import chosen_schemes, chosen_traffics, play
 
@@ -48,13 +50,14 @@ def tournament(
     traffics = chosen_traffics(paper or [])
     check_text_file("--csv", csv, ".csv")
     check_text_file("--markdown", markdown, ".md")
-    with report_kept_runs("the cache"):
+    with report_kept_runs("the cache"), dask_executor(dask) as executor:
         played = play(
             chosen,
             traffics,
             cache=cache or default_cache(),
             quick=quick,
             jobs=jobs,
+            executor=executor,
             progress=not quiet,
         )
     command = " ".join(

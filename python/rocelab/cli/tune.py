@@ -9,7 +9,7 @@ import typer
 
 from rocelab import _format
 from rocelab._text_table import aligned
-from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, load_scenario
+from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, load_scenario
 from rocelab.cli.output import ignore_memory_warnings, note, report_kept_runs, show
 from rocelab.sweeps.metrics import select_metrics
 
@@ -54,6 +54,7 @@ def tune(
         Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME-tune.")
     ] = None,
     jobs: Jobs = None,
+    dask: Dask = None,
     force: Annotated[
         bool,
         typer.Option("--force", help="Run again what is there of other scenarios or simulators."),
@@ -66,6 +67,7 @@ def tune(
     same command goes on after Ctrl-C, and with a larger --runs searches further.
     """
     from rocelab.io.files import write_atomic
+    from rocelab.sweeps.remote import dask_executor
     from rocelab.sweeps.tune import known_metrics, parse_condition, parse_space
     from rocelab.sweeps.tune import tune as search
 
@@ -75,7 +77,10 @@ def tune(
     goals = select_metrics([one.strip() for one in goal.split(",")], known)
     conditions = [parse_condition(one, known) for one in subject_to or []]
     place = out or Path("out") / f"{base.name}-tune"
-    with report_kept_runs(f"{place}; the same command goes on"):
+    with (
+        report_kept_runs(f"{place}; the same command goes on"),
+        dask_executor(dask) as executor,
+    ):
         found = search(
             base,
             [parse_space(one) for one in over],
@@ -86,6 +91,7 @@ def tune(
             out=place,
             force=force,
             jobs=jobs,
+            executor=executor,
             progress=not quiet,
         )
         write_atomic(place / "trials.csv", found.table().write_csv().encode(), follow=False)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from rocelab.papers.decisions import Reading, flips
 from rocelab.papers.model import Figure, Paper
 from rocelab.papers.reproduce import OUTCOME, Reproduction, described, doubts_on, judged
+from rocelab.result import Result
 from rocelab.scenario import Scenario
 from rocelab.sweeps.cache import run_all
 
@@ -55,6 +58,7 @@ def evaluate(
     quick: bool = False,
     named_quick: bool = False,
     jobs: int | None = None,
+    executor: Executor | None = None,
     progress: bool = False,
     done: Callable[[str], None] = lambda _text: None,
 ) -> Matrix:
@@ -64,6 +68,7 @@ def evaluate(
     Runs are kept in ``cache``, so that an evaluation that was stopped goes on where it was.
     """
     listed = columns(paper, quick=quick, named_quick=named_quick)
+    run = partial(run_all, directory=cache, jobs=jobs, executor=executor, progress=progress)
     outcomes: dict[tuple[str, str], list[dict[str, str]]] = {}
     doubts: dict[str, list[str]] = {}
     for number, column in enumerate(listed, 1):
@@ -82,13 +87,8 @@ def evaluate(
         for figure in same:
             assert like is not None, "only figures that are like another's"  # noqa: S101
             outcomes[column.id, figure.id] = outcomes[like.id, figure.id]
-        for figure, found, why in _judged(
-            column,
-            [figure for figure in figures if figure not in same],
-            cache=cache,
-            jobs=jobs,
-            progress=progress,
-        ):
+        rest = [figure for figure in figures if figure not in same]
+        for figure, found, why in _judged(column, rest, run):
             outcomes[column.id, figure.id] = found
             doubts[column.id] += [f"{figure.id}: {text}" for text in why]
         verdicts = [
@@ -190,16 +190,19 @@ def _cases(figure: Figure, column: Column) -> Mapping[str, Scenario]:
 
 
 def _judged(
-    column: Column, figures: Sequence[Figure], *, cache: Path, jobs: int | None, progress: bool
+    column: Column,
+    figures: Sequence[Figure],
+    run: Callable[[Mapping[str, Scenario]], Mapping[str, Result]],
 ) -> Iterator[tuple[Figure, list[dict[str, str]], list[str]]]:
     """Runs what all ``figures`` need in one go; then their outcomes, and doubts on them."""
     cases = {figure.id: _cases(figure, column) for figure in figures}
-    wanted = {
-        f"{id_} {name}": scenario
-        for id_, named in cases.items()
-        for name, scenario in named.items()
-    }
-    results = run_all(wanted, cache, jobs=jobs, progress=progress)
+    results = run(
+        {
+            f"{id_} {name}": scenario
+            for id_, named in cases.items()
+            for name, scenario in named.items()
+        }
+    )
     for figure in figures:
         runs = {name: results[f"{figure.id} {name}"] for name in cases[figure.id]}
         found = [judged(claim.judge(runs)) for claim in figure.claims]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,13 +100,14 @@ def reproduce(
     reading: Reading | None = None,
     quick: bool = False,
     jobs: int | None = None,
+    executor: Executor | None = None,
     progress: bool = False,
 ) -> Reproduction:
     """Writes picture, data and ``claims.json`` to the figure's own directory in ``out``."""
     directory = out / paper.id / figure.id
     reading = reading or paper.headline
     cases = figure.cases(reading, quick)
-    runs = run_all(cases, cache, jobs=jobs, progress=progress)
+    runs = run_all(cases, cache, jobs=jobs, executor=executor, progress=progress)
     frame = plots.data(figure, runs)
     claims = [
         described(paper, figure, claim) | judged(outcome)

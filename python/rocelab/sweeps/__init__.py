@@ -443,11 +443,5 @@ def _make_runs(
     if executor is None:
         run_parallel(todo, make, jobs=jobs, progress=progress)
     else:
-        run_on(
-            executor,
-            todo,
-            lambda case: plan.scenario_of(case).to_toml(),
-            keep,
-            progress=progress,
-        )
+        run_on(executor, todo, plan.scenario_of, keep, progress=progress)
     return results, len(todo)

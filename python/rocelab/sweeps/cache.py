@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from functools import cache
 from pathlib import Path
 
@@ -41,14 +42,18 @@ def run_all(
     directory: Path,
     *,
     jobs: int | None = None,
+    executor: Executor | None = None,
     progress: bool = False,
 ) -> dict[str, Result]:
     """The results of ``scenarios``, from the cache in ``directory`` or by ``jobs`` runs at a time.
 
+    With ``executor`` runs are made there, instead of here.
     An entry of the cache that is damaged, or that is of another scenario, is run again. On Ctrl-C
     what is complete stays there. Raises :class:`ResultError`, before the runs, where no result
     could be put there.
     """
+    from rocelab.sweeps.remote import run_on
+
     check_jobs(jobs)
     recover_all(directory)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
@@ -56,15 +61,23 @@ def run_all(
     results = {home: _cached(home, scenario) for home, scenario in wanted.items()}
     missing = {home: scenario for home, scenario in wanted.items() if results[home] is None}
     if missing:
-        check_runs(missing.values(), parallel_runs(jobs, len(missing)))
+        if executor is None:
+            check_runs(missing.values(), parallel_runs(jobs, len(missing)))
         check_output_directory(directory)
+    if executor is None:
 
-    def make(home: Path, tick: Tick) -> None:
-        # Another process may have been faster: its result is the same.
-        save(run_checked(missing[home], threads=1, progress=tick), home, force=True)
+        def make(home: Path, tick: Tick) -> None:
+            # Another process may have been faster: its result is the same.
+            save(run_checked(missing[home], threads=1, progress=tick), home, force=True)
 
-    run_parallel(list(missing), make, jobs=jobs, progress=progress)
+        run_parallel(list(missing), make, jobs=jobs, progress=progress)
+    else:
+        run_on(executor, list(missing), missing.__getitem__, _keep, progress=progress)
     return {name: results[home] or open_result(home) for name, home in homes.items()}
+
+
+def _keep(home: Path, result: Result) -> None:
+    save(result, home, force=True)
 
 
 def _cached(home: Path, scenario: Scenario) -> Result | None:

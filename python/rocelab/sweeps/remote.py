@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rocelab._progress import runs_bar
 from rocelab.errors import ConfigError, SimulationError
@@ -15,13 +15,14 @@ from rocelab.sweeps.cache import simulator_hash
 
 if TYPE_CHECKING:
     from rocelab.result import Result
-    from rocelab.sweeps.plan import Case
+
+Name = TypeVar("Name", bound=Hashable)
 
 _TICK_S = 0.1
 """Interval in which signals are checked."""
 
 _RETRIES = 3
-"""How often a cluster runs a case again whose worker was lost."""
+"""How often a cluster runs a scenario again whose worker was lost."""
 
 
 def run_scenario(scenario_toml: str) -> tuple[Result, str]:
@@ -34,21 +35,20 @@ def run_scenario(scenario_toml: str) -> tuple[Result, str]:
 
 def run_on(
     executor: Executor,
-    cases: Sequence[Case],
-    text_of: Callable[[Case], str],
-    store: Callable[[Case, Result], None],
+    names: Sequence[Name],
+    scenario_of: Callable[[Name], Scenario],
+    store: Callable[[Name, Result], None],
     *,
     progress: bool = False,
 ) -> None:
-    """Runs ``cases`` on ``executor``, and hands each result to ``store`` when it is there.
+    """Runs scenarios on ``executor``, and hands each result to ``store`` when it is there.
 
-    ``text_of`` gives the complete scenario of a case. Results come back as they are pickled, so
-    workers need no directory that they share with this process. On Ctrl-C, runs that have not
-    begun are cancelled; what was stored stays.
+    Results come back as they are pickled, so workers need no directory that they share with this
+    process. On Ctrl-C, runs that have not begun are cancelled; what was stored stays.
     """
-    with deferred_signals() as signals, runs_bar(len(cases), shown=progress) as show:
-        pending: dict[Future[tuple[Result, str]], Case] = {
-            executor.submit(run_scenario, text_of(case)): case for case in cases
+    with deferred_signals() as signals, runs_bar(len(names), shown=progress) as show:
+        pending: dict[Future[tuple[Result, str]], Name] = {
+            executor.submit(run_scenario, scenario_of(name).to_toml()): name for name in names
         }
         try:
             while pending:
@@ -56,23 +56,26 @@ def run_on(
                     raise KeyboardInterrupt
                 done, _ = wait(pending, _TICK_S, FIRST_COMPLETED)
                 for future in done:
-                    case = pending.pop(future)
+                    name = pending.pop(future)
                     result, simulator = future.result()
                     if simulator != simulator_hash():
                         raise SimulationError(
                             "a worker has another rocelab than this process; install the same "
                             "version on all"
                         )
-                    store(case, result)
-                    show(case, 1.0)
+                    store(name, result)
+                    show(name, 1.0)
         finally:
             for future in pending:
                 future.cancel()
 
 
 @contextmanager
-def dask_executor(address: str) -> Iterator[Executor]:
-    """The workers of the Dask cluster at ``address``, as an executor."""
+def dask_executor(address: str | None) -> Iterator[Executor | None]:
+    """The workers of the Dask cluster at ``address``, as an executor; none without an address."""
+    if address is None:
+        yield None
+        return
     try:
         from distributed import Client
     except ImportError:

@@ -25,8 +25,11 @@ from rocelab.sweeps.grid import Axis, Value
 from rocelab.sweeps.metrics import METRICS, Metric, probe_metrics, select_metrics, tag_metrics
 from rocelab.sweeps.parallel import run_parallel
 from rocelab.sweeps.ranges import Span, span_of
+from rocelab.sweeps.remote import run_on
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import optuna
     import polars as pl
 
@@ -186,9 +189,13 @@ def tune(
     out: Path,
     force: bool = False,
     jobs: int | None = None,
+    executor: Executor | None = None,
     progress: bool = False,
 ) -> Tuning:
-    """Tries ``runs`` combinations, each with ``seeds`` seeds, and stores all results in ``out``."""
+    """Tries ``runs`` combinations, each with ``seeds`` seeds, and stores all results in ``out``.
+
+    With ``executor`` runs are made there, instead of here.
+    """
     check_count("runs", runs)
     check_count("seeds", seeds)
     study = _study(scenario, goals, conditions)
@@ -199,7 +206,15 @@ def tune(
         asked = [study.ask() for _ in range(count)]
         trials = [Trial(tuple(_suggest(one, axis) for axis in space)) for one in asked]
         planned = _scenarios(scenario, space, trials, range(first, first + seeds))
-        done.found += _make(scenario, planned, out, force=force, jobs=jobs, progress=progress)
+        done.found += _make(
+            scenario,
+            planned,
+            out,
+            force=force,
+            jobs=jobs,
+            executor=executor,
+            progress=progress,
+        )
         results = [[open_result(out / home) for home in several] for several in planned]
         for one, trial, several in zip(asked, trials, results, strict=True):
             trial.goals = _means(goals, several)
@@ -294,21 +309,29 @@ def _make(
     *,
     force: bool,
     jobs: int | None,
+    executor: Executor | None,
     progress: bool,
 ) -> int:
     """Makes the runs of ``trials`` that ``out`` lacks. Returns how many were there."""
     scenarios = {home: found for several in trials for home, found in several.items()}
     for found in scenarios.values():
-        _memory.check(found, "run")
+        if executor is None:
+            _memory.check(found, "run")
         found.checked.check()
     wanted = ((home, found.to_toml()) for home, found in scenarios.items())
     missing = store.cases_to_run(out, wanted, force=force, marker=store.TUNE)
     store.write_tune(out, scenario)
 
-    def make(home: str, tick: Tick) -> None:
-        store.store_case(run_checked(scenarios[home], threads=1, progress=tick), out / home)
+    def keep(home: str, result: Result) -> None:
+        store.store_case(result, out / home)
 
-    run_parallel(sorted(missing), make, jobs=jobs, progress=progress)
+    def make(home: str, tick: Tick) -> None:
+        keep(home, run_checked(scenarios[home], threads=1, progress=tick))
+
+    if executor is None:
+        run_parallel(sorted(missing), make, jobs=jobs, progress=progress)
+    else:
+        run_on(executor, sorted(missing), scenarios.__getitem__, keep, progress=progress)
     return len(scenarios) - len(missing)
 
 

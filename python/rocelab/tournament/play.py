@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,6 +124,7 @@ def play(
     cache: Path,
     quick: bool = False,
     jobs: int | None = None,
+    executor: Executor | None = None,
     progress: bool = False,
 ) -> Tournament:
     """Runs each scheme on each traffic with several seeds; runs are kept in ``cache``."""
@@ -139,7 +141,7 @@ def play(
                 refused[traffic.id, scheme] = error.message
             else:
                 wanted |= {f"{traffic.id} {scheme} {seed}": case for seed, case in cases.items()}
-    results = run_all(wanted, cache, jobs=jobs, progress=progress)
+    results = run_all(wanted, cache, jobs=jobs, executor=executor, progress=progress)
     entries, doubts = {}, {}
     for traffic in traffics:
         warned: list[tuple[str, str]] = []
