@@ -10,11 +10,32 @@ from typing import Any
 from rocelab.papers import seeds, verdict
 from rocelab.papers.decisions import Reading
 from rocelab.papers.measurements import bars
-from rocelab.papers.model import Claim, Figure, Measure, Panel
+from rocelab.papers.model import Claim, Figure, Measure, Panel, Runs
 from rocelab.papers.themis import decisions as decided
 from rocelab.papers.themis.setup import LABELS, PROTOTYPE, TOPOLOGY, of_scheme
 from rocelab.scenario import Scenario
 
+_PROTOTYPE_SENDERS: Mapping[str, Any] = {
+    "variant": "mellanox",
+    "notification": "ack-echo",
+    "alpha_timer": "1us",
+    "decrease_interval": "4us",
+    "increase_timer": "900us",
+    "byte_counter": "0B",
+    "recovery_steps": 1,
+    "rate_ai": "50Mbps",
+    "rate_hai": "100Mbps",
+    "clamp_target": False,
+    "window": "bdp",
+}
+"""The preset dcqcn-themis, for Annulus, which has no preset over it."""
+_PROTOTYPE_MARKING: Mapping[str, Any] = {
+    "enabled": True,
+    "kmin": "100KB",
+    "kmax": "400KB",
+    "pmax": 0.2,
+    "reference_rate": "25Gbps",
+}
 _PARTS: Mapping[str, Mapping[str, dict[str, Any]]] = {
     "poster": {
         "DCQCN": {"name": "dcqcn", "preset": "dcqcn-paper"},
@@ -23,13 +44,12 @@ _PARTS: Mapping[str, Mapping[str, dict[str, Any]]] = {
         "THEMIS": {"name": "themis", "preset": "themis"},
         "Annulus": {"name": "annulus", "preset": "annulus"},
     },
-    # Annulus over the same senders and marks as the others have.
     "prototype": {
         "DCQCN": {"name": "dcqcn", "preset": "dcqcn-themis"},
         "NP": {**PROTOTYPE, "params": {"react": False}},
         "RP": {**PROTOTYPE, "params": {"notify": False, "stall_after_requeue": False}},
         "THEMIS": {**PROTOTYPE, "params": {"stall_after_requeue": False}},
-        "Annulus": {"name": "annulus", "preset": "annulus"},
+        "Annulus": {"name": "annulus", "preset": "annulus", "params": dict(_PROTOTYPE_SENDERS)},
     },
 }
 _NAMES = tuple(_PARTS["poster"])
@@ -77,6 +97,7 @@ def _one_side(reading: Reading, case: str, seed: int) -> Scenario:
         scheme=_PARTS[form][name],
         traffic=[{"kind": "flows", "flows": flows}],
         run={"seed": seed},
+        ecn=_PROTOTYPE_MARKING if (form, name) == ("prototype", "Annulus") else {},
     )
 
 
@@ -103,6 +124,15 @@ def _part(side: str, name: str, what: str) -> Claim:
         assumption=_CONSTRUCTED,
         expected=f"{name} lower",
     )
+
+
+def _annulus_to_dcqcn(runs: Runs) -> list[float]:
+    """The unfairness near the destination, seed by seed."""
+    both = _of(_SIDES[1], "Unfairness", ("Annulus", "DCQCN"))
+    ours, theirs = (measure(runs) for measure in both.values())
+    assert isinstance(ours, list), "a value for each seed"  # noqa: S101
+    assert isinstance(theirs, list), "a value for each seed"  # noqa: S101
+    return [a / b for a, b in zip(ours, theirs, strict=True)]
 
 
 ABLATION = Figure(
@@ -137,9 +167,9 @@ ABLATION = Figure(
         Claim(
             "annulus-destination",
             "Annulus cannot address unfairness near the destination",
-            "as with DCQCN",
-            verdict.agree(_of(_SIDES[1], "Unfairness", ("DCQCN", "Annulus")), ""),
-            assumption=f"within 15 % of DCQCN; {_CONSTRUCTED}",
+            "not less unfair than DCQCN",
+            verdict.above({"": _annulus_to_dcqcn}, 0.85, "of DCQCN's unfairness"),
+            assumption=f"not lower by more than 15 %, over the same DCQCN; {_CONSTRUCTED}",
         ),
         _part(_SIDES[0], "NP", "notification point"),
         _part(_SIDES[1], "RP", "reaction point"),
