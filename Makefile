@@ -5,9 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml Cargo.toml README.md $(shell find crates python -type f \
-	-not -name '*.py[co]' -not -name '*.so')
+	-not -name '*.py[co]' -not -name '*.so' -not -name 'THIRD-PARTY-LICENSES.txt')
+LICENCES := python/rocelab/THIRD-PARTY-LICENSES.txt
 
-.PHONY: demo test test-rust test-python miri loom fuzz soak lint format docs agreement bench clean
+.PHONY: demo test test-rust test-python miri loom fuzz soak lint format docs wheels agreement bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m rocelab.demo examples/incast-victim.toml --out out/demo
@@ -62,6 +63,14 @@ format: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
 	$(BIN)/mkdocs build --quiet --strict
+
+# What a release has: a wheel that needs no compiler, and the sources. On Linux the wheel is for glibc
+# 2.28 and later, which zig links for.
+wheels: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin[zig]>=1.9,<2'
+	$(BIN)/python tools/third_party.py $(LICENCES)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig --compatibility manylinux_2_28 --out dist
+	$(BIN)/maturin sdist --out dist
 
 # How far runs agree with the HPCC ns-3 simulator's own: the table of docs/hpcc-simulator.md, in five minutes.
 agreement: $(VENV)/.installed
