@@ -90,7 +90,12 @@ $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	touch $@
 
-# The package and the tools that check it.
+# The package and the tools that check it. The wheel stays in out/wheel, where a test installs it in an
+# environment without a compiler.
 $(VENV)/.installed-dev: $(SOURCES) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[dev]'
+	$(BIN)/python tools/third_party.py $(LICENCES)
+	rm -rf out/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir out/wheel .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps out/wheel/*.whl
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(echo out/wheel/*.whl)[dev]"
 	touch $(VENV)/.installed $@
