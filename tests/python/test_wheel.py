@@ -30,11 +30,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _run(binaries: Path, directory: Path, *command: str) -> str:
-    environment = {
-        "PATH": str(binaries),
-        "HOME": str(directory),
-        "LANG": os.environ.get("LANG", ""),
-    }
+    environment = {"PATH": str(binaries), "HOME": str(directory)}
     done = subprocess.run(
         [binaries / command[0], *command[1:]],
         cwd=directory,
