@@ -294,10 +294,10 @@ def test_any_other_allocation_that_fails_ends_the_process_with_a_line() -> None:
 
 
 SECOND_RUN_IS_SHORT = """
-import rocelab.sweeps
+import rocelab.sweeps.remote
 from rocelab import cli
 
-run_checked = rocelab.sweeps.run_checked
+run_checked = rocelab.sweeps.remote.run_checked
 runs = 0
 
 def short_of_memory(scenario, **options):
@@ -307,7 +307,7 @@ def short_of_memory(scenario, **options):
         raise MemoryError("out of memory: the system refused 80 bytes for 20 messages")
     return run_checked(scenario, **options)
 
-rocelab.sweeps.run_checked = short_of_memory
+rocelab.sweeps.remote.run_checked = short_of_memory
 cli.main()
 """
 

@@ -51,7 +51,7 @@ from rocelab.papers.model import (
 from rocelab.papers.rcm import victim
 from rocelab.papers.themis import published
 from rocelab.simulate import run_checked
-from rocelab.sweeps import cache
+from rocelab.sweeps import remote
 from rocelab.sweeps.cache import run_all
 
 FIGURE = "fncc/fig3"
@@ -897,7 +897,7 @@ def test_a_run_that_fails_stops_the_others(
             raise rocelab.SimulationError("it is bad")
         return run_checked(scenario, **options)
 
-    monkeypatch.setattr(cache, "run_checked", fail)
+    monkeypatch.setattr(remote, "run_checked", fail)
     long = rocelab.Scenario.from_toml(long_scenario)
     scenarios = {
         "long": long,

@@ -11,7 +11,6 @@ from rocelab import _memory
 from rocelab.errors import ConfigError
 from rocelab.io.names import file_name
 from rocelab.scenario import Scenario
-from rocelab.simulate import run_checked
 from rocelab.sweeps import grid
 from rocelab.sweeps.plan import Case, Plan
 from rocelab.sweeps.warnings import dedup_warnings
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from rocelab.result import Result
     from rocelab.sweeps.metrics import Metric
-    from rocelab.sweeps.parallel import Tick
 
 DEFAULT_METRICS = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_frames")
 """The metrics that the command prints and draws unless others are named."""
@@ -407,8 +405,8 @@ def _make_runs(
     Returns the results by their places, if they are not stored, and how many runs were made.
     """
     from rocelab.sweeps import store
-    from rocelab.sweeps.parallel import check_jobs, parallel_runs, run_parallel
-    from rocelab.sweeps.remote import run_on
+    from rocelab.sweeps.parallel import check_jobs, parallel_runs
+    from rocelab.sweeps.remote import run_scenarios
 
     check_jobs(jobs)
     # One after the other: networks may be large.
@@ -436,12 +434,6 @@ def _make_runs(
         else:
             store.store_case(result, out / case.place)
 
-    def make(case: Case, tick: Tick) -> None:
-        keep(case, run_checked(plan.scenario_of(case), threads=1, progress=tick))
-
     todo = [case for case in cases if case.place in places]
-    if executor is None:
-        run_parallel(todo, make, jobs=jobs, progress=progress)
-    else:
-        run_on(executor, todo, plan.scenario_of, keep, progress=progress)
+    run_scenarios(todo, plan.scenario_of, keep, jobs=jobs, executor=executor, progress=progress)
     return results, len(todo)

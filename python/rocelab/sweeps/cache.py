@@ -11,10 +11,8 @@ import shutil
 import sys
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from functools import cache
 from pathlib import Path
 
-from rocelab import _rocelab
 from rocelab._memory import check_runs
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.files import check_output_directory, os_errors_as_result_error
@@ -23,8 +21,9 @@ from rocelab.io.open import check_files, open_result, open_without_warning
 from rocelab.io.save import recover_all, save
 from rocelab.result import Result
 from rocelab.scenario import Scenario
-from rocelab.simulate import run_checked
-from rocelab.sweeps.parallel import Tick, check_jobs, parallel_runs, run_parallel
+from rocelab.sweeps.parallel import check_jobs, parallel_runs
+from rocelab.sweeps.remote import run_scenarios
+from rocelab.sweeps.simulator import simulator_hash
 
 
 def default_cache() -> Path:
@@ -52,8 +51,6 @@ def run_all(
     what is complete stays there. Raises :class:`ResultError`, before the runs, where no result
     could be put there.
     """
-    from rocelab.sweeps.remote import run_on
-
     check_jobs(jobs)
     recover_all(directory)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
@@ -64,20 +61,20 @@ def run_all(
         if executor is None:
             check_runs(missing.values(), parallel_runs(jobs, len(missing)))
         check_output_directory(directory)
-    if executor is None:
 
-        def make(home: Path, tick: Tick) -> None:
-            # Another process may have been faster: its result is the same.
-            save(run_checked(missing[home], threads=1, progress=tick), home, force=True)
+    def keep(home: Path, result: Result) -> None:
+        # Another process may have been faster: its result is the same.
+        save(result, home, force=True)
 
-        run_parallel(list(missing), make, jobs=jobs, progress=progress)
-    else:
-        run_on(executor, list(missing), missing.__getitem__, _keep, progress=progress)
+    run_scenarios(
+        list(missing),
+        missing.__getitem__,
+        keep,
+        jobs=jobs,
+        executor=executor,
+        progress=progress,
+    )
     return {name: results[home] or open_result(home) for name, home in homes.items()}
-
-
-def _keep(home: Path, result: Result) -> None:
-    save(result, home, force=True)
 
 
 def _cached(home: Path, scenario: Scenario) -> Result | None:
@@ -128,9 +125,3 @@ def _open_valid(home: Path, scenario: Scenario | None) -> Result:
 def _key(scenario: Scenario) -> str:
     text = f"{simulator_hash()}\n{scenario.to_toml()}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-@cache
-def simulator_hash() -> str:
-    """The hash of the simulator's binary, which differs from build to build."""
-    return hashlib.sha256(Path(_rocelab.__file__).read_bytes()).hexdigest()

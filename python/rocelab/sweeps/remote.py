@@ -1,4 +1,4 @@
-"""Runs on executors: processes, or the workers of a cluster."""
+"""Runs side by side: in this process, or on executors (processes, the workers of a cluster)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from rocelab._progress import runs_bar
 from rocelab.errors import ConfigError, SimulationError
 from rocelab.scenario import Scenario
 from rocelab.signals import deferred_signals
-from rocelab.sweeps.cache import simulator_hash
+from rocelab.simulate import run_checked
+from rocelab.sweeps.parallel import Tick, run_parallel
+from rocelab.sweeps.simulator import simulator_hash
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -27,13 +29,34 @@ _RETRIES = 3
 
 def run_scenario(scenario_toml: str) -> tuple[Result, str]:
     """Runs a complete scenario on one thread. Returns the result and the simulator's hash."""
-    from rocelab.simulate import run_checked
-
     scenario = Scenario.from_toml(scenario_toml)
     return run_checked(scenario, threads=1), simulator_hash()
 
 
-def run_on(
+def run_scenarios(
+    names: Sequence[Name],
+    scenario_of: Callable[[Name], Scenario],
+    store: Callable[[Name, Result], None],
+    *,
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> None:
+    """Runs scenarios on ``executor``, without one ``jobs`` at a time in this process.
+
+    Each run has one thread, and each result goes to ``store`` when it is there.
+    """
+    if executor is not None:
+        _run_on(executor, names, scenario_of, store, progress=progress)
+        return
+
+    def make(name: Name, tick: Tick) -> None:
+        store(name, run_checked(scenario_of(name), threads=1, progress=tick))
+
+    run_parallel(names, make, jobs=jobs, progress=progress)
+
+
+def _run_on(
     executor: Executor,
     names: Sequence[Name],
     scenario_of: Callable[[Name], Scenario],

@@ -27,8 +27,9 @@ from rocelab.io.read import read_text
 from rocelab.io.save import check_result_directory, recover, save
 from rocelab.io.write import to_parquet
 from rocelab.scenario import Scenario
-from rocelab.sweeps.cache import open_if_valid, report_rerun, simulator_hash
+from rocelab.sweeps.cache import open_if_valid, report_rerun
 from rocelab.sweeps.grid import make_axes
+from rocelab.sweeps.simulator import simulator_hash
 
 if TYPE_CHECKING:
     from rocelab.result import Result

@@ -19,13 +19,12 @@ from rocelab._format import parse
 from rocelab.errors import ConfigError
 from rocelab.io.open import open_result
 from rocelab.scenario import Scenario, apply_settings
-from rocelab.simulate import check_count, run_checked
+from rocelab.simulate import check_count
 from rocelab.sweeps import grid, store
 from rocelab.sweeps.grid import Axis, Value
 from rocelab.sweeps.metrics import METRICS, Metric, probe_metrics, select_metrics, tag_metrics
-from rocelab.sweeps.parallel import run_parallel
 from rocelab.sweeps.ranges import Span, span_of
-from rocelab.sweeps.remote import run_on
+from rocelab.sweeps.remote import run_scenarios
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rocelab.result import Result
-    from rocelab.sweeps.parallel import Tick
 
 _BATCH = 4
 """Trials that are chosen together. Not the number of jobs, on which no result may depend."""
@@ -325,13 +323,14 @@ def _make(
     def keep(home: str, result: Result) -> None:
         store.store_case(result, out / home)
 
-    def make(home: str, tick: Tick) -> None:
-        keep(home, run_checked(scenarios[home], threads=1, progress=tick))
-
-    if executor is None:
-        run_parallel(sorted(missing), make, jobs=jobs, progress=progress)
-    else:
-        run_on(executor, sorted(missing), scenarios.__getitem__, keep, progress=progress)
+    run_scenarios(
+        sorted(missing),
+        scenarios.__getitem__,
+        keep,
+        jobs=jobs,
+        executor=executor,
+        progress=progress,
+    )
     return len(scenarios) - len(missing)
 
 
