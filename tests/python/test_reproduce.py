@@ -35,7 +35,7 @@ from rocelab.papers import (
     verdict,
 )
 from rocelab.papers.decisions import HEADLINE, Decision, Option, Reading, flips
-from rocelab.papers.matrix import evaluate
+from rocelab.papers.matrix import evaluate, single
 from rocelab.papers.model import (
     Claim,
     Figure,
@@ -216,6 +216,22 @@ def test_in_the_quick_version_the_headline_is_there_once(tmp_path: Path) -> None
     assert "| 2 | second | what section 2 has | [D1b](#decisions) | quick | 2 |" in (
         pages.page(matrix)
     )
+
+
+def test_a_page_of_one_reading_says_which(tmp_path: Path) -> None:
+    paper = _readings_paper()
+    (figure,), (headline, other) = paper.figures, paper.readings
+    for reading, words in (
+        (headline, "the headline reading letter"),
+        (other, "the reading second"),
+    ):
+        made = reproduce.reproduce(
+            paper, figure, tmp_path, cache=tmp_path / "cache", reading=reading
+        )
+        matrix = single(paper, {figure.id: made}, reading, command="x", quick=False)
+        page = pages.page(matrix)
+        assert f"4 claims of the paper, in {words} (full version):" in page
+        assert f"In {words}, by the full version." in page
 
 
 def test_figures_that_a_reading_leaves_alone_have_the_headlines_outcomes(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def single(
     quick: bool,
 ) -> Matrix:
     """A matrix of one reading, from what was ``made`` in it, by figure: without decisions."""
-    column = Column(reading, "headline", quick)
+    column = Column(reading, "headline" if reading == paper.headline else "named", quick)
     figures = [figure for figure in paper.figures if figure.id in made]
     outcomes = {
         (column.id, id_): [{key: claim[key] for key in OUTCOME} for claim in one.claims]

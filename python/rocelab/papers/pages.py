@@ -90,7 +90,6 @@ _NAMES = {
     "rcm": "RCM",
     "hiercc": "HierCC",
     "themis": "THEMIS",
-    "baselines": "baselines",
 }
 
 
@@ -140,10 +139,9 @@ def _counts(matrix: Matrix) -> str:
     if not verdicts:
         return "It has no claims."
     counted = ", ".join(f"{verdicts.count(verdict)} {words}" for verdict, words in _WORDS.items())
-    version = "quick" if matrix["quick"] else "full"
     text = (
-        f"Of {_number(len(verdicts), 'claim', 'claims')} of the paper, in the headline reading "
-        f"{_main(matrix)[0]['name']} ({version} version): {counted}."
+        f"Of {_number(len(verdicts), 'claim', 'claims')} of the paper, in {_shown(matrix)} "
+        f"({_version(_main(matrix)[0])} version): {counted}."
     )
     if len(_main(matrix)) > 1:
         groups = _groups(matrix)
@@ -154,6 +152,13 @@ def _counts(matrix: Matrix) -> str:
             "holds in some is a question to the authors."
         )
     return text
+
+
+def _shown(matrix: Matrix) -> str:
+    """The reading whose numbers the page has."""
+    first = _main(matrix)[0]
+    kind = "the headline reading" if first["kind"] == "headline" else "the reading"
+    return f"{kind} {first['name']}"
 
 
 def _version(column: Mapping[str, Any]) -> str:
@@ -310,7 +315,7 @@ _KINDS: Mapping[str, tuple[str, Callable[[Claim], str]]] = {
 
 def _measured_in(matrix: Matrix) -> str:
     version = "the quick version, which is smaller" if matrix["quick"] else "the full version"
-    text = f"In the headline reading, by {version}."
+    text = f"In {_shown(matrix)}, by {version}."
     if matrix["decisions"]:
         text += (
             " Where a claim does not hold, *why* says which readings and which single decisions "
