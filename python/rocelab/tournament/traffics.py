@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from rocelab import catalogue
-from rocelab.papers.model import Paper
 from rocelab.papers.reproduce import PAPERS
 from rocelab.scenario import Scenario
 
@@ -41,9 +41,7 @@ class Traffic:
 
     def scenario(self, scheme: str, seed: int, *, quick: bool) -> Scenario:
         """The run of a scheme with its default preset."""
-        paper = _paper(self.paper)
-        figure = next(figure for figure in paper.figures if figure.id == self.figure)
-        given = figure.cases(paper.headline, quick)[self.case].to_dict()
+        given = _given(self, quick)
         known = next(each for each in catalogue.schemes() if each["name"] == scheme)
         settings: dict[str, Any] = {key: given[key] for key in _KEPT}
         settings["run"] = {**settings["run"], "seed": seed}
@@ -60,8 +58,12 @@ class Traffic:
         )
 
 
-def _paper(name: str) -> Paper:
-    return next(paper for paper in PAPERS if paper.id == name)
+@cache
+def _given(traffic: Traffic, quick: bool) -> Mapping[str, Any]:
+    """The scenario of the figure's run. To have one, a figure makes those of all its runs."""
+    paper = next(paper for paper in PAPERS if paper.id == traffic.paper)
+    figure = next(figure for figure in paper.figures if figure.id == traffic.figure)
+    return figure.cases(paper.headline, quick)[traffic.case].to_dict()
 
 
 def _input_queues(pfc: Mapping[str, Any]) -> dict[str, Any]:
