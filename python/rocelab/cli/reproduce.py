@@ -162,6 +162,8 @@ def _reading_name(
     paper: str, reading: str | None, flows: Path | None, readings: bool
 ) -> str | None:
     """What figures are made in: with published flows in their reading, unless all are asked for."""
+    from rocelab.papers.themis.decisions import PUBLISHED
+
     if reading is None and flows is not None and paper == "themis" and not readings:
-        return "published flows"
+        return PUBLISHED.name
     return reading

@@ -51,9 +51,8 @@ def with_flows(directory: Path) -> Paper:
 
     Raises :class:`ConfigError` where there is no such file.
     """
-    published.read(directory)
     return replace(
         PAPER,
-        figures=(*tables(directory), STEADY_FIGURE, ABLATION),
+        figures=(*tables(published.read(directory)), STEADY_FIGURE, ABLATION),
         readings=(*READINGS, PUBLISHED),
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from rocelab.papers import seeds, verdict
@@ -12,7 +11,7 @@ from rocelab.papers.decisions import Reading
 from rocelab.papers.measurements import bars
 from rocelab.papers.model import Claim, Figure, Measure, Panel
 from rocelab.papers.themis import decisions as decided
-from rocelab.papers.themis.published import read as published_flows
+from rocelab.papers.themis.published import Flows
 from rocelab.papers.themis.setup import LABELS, PROTOTYPE, THREE, TOPOLOGY, of_scheme
 from rocelab.scenario import Scenario
 
@@ -101,7 +100,7 @@ _DRAWS, _PUBLISHED_SEEDS = 20, 5
 
 
 def _experiments(
-    published: Path | None, schemes: Sequence[str]
+    published: Flows | None, schemes: Sequence[str]
 ) -> Callable[[Reading, bool], Mapping[str, Scenario]]:
     """The runs of a table; of the flows in ``published`` in readings that take those."""
 
@@ -109,16 +108,11 @@ def _experiments(
         traffic, count = _DRAWN, _DRAWS
         if reading.of(decided.FLOWS):
             assert published is not None, "the reading is there with its flows alone"  # noqa: S101
-            traffic, count = _published(published), _PUBLISHED_SEEDS
+            traffic, count = {"kind": "flows", "flows": published}, _PUBLISHED_SEEDS
         of_one = partial(_experiment, reading, traffic)
         return seeds.cases(range(1, 2 if quick else count + 1), schemes, of_one)
 
     return cases
-
-
-@cache
-def _published(directory: Path) -> dict[str, Any]:
-    return {"kind": "flows", "flows": published_flows(directory)}
 
 
 _ONE_DRAW = f"one draw of flows in place of {_DRAWS}"
@@ -169,73 +163,68 @@ def _table_claims(scheme: str) -> list[Claim]:
 
 
 _LONG = {"DCQCN": "DCQCN", "HPCC": "HPCC", "THEMIS": "DCQCN and THEMIS"}
-_IN_TAB1 = ("DCQCN", "HPCC")
-_IN_TAB2 = ("DCQCN", "THEMIS")
 _PERCENT = {
     metric: 100 * (_TABLES["THEMIS"][metric] / _TABLES["DCQCN"][metric] - 1) for metric in THREE
 }
 
 
-def tables(published: Path | None = None) -> tuple[Figure, Figure]:
-    """Both; with the directory of the published flows also for the reading that takes them."""
+_CLAIMS_1 = [
+    Claim(
+        "suppressed",
+        "Flows inside suffer more than those between the data centres",
+        "unfairness of 18.7 and 24.2",
+        verdict.above(_both("Unfairness"), 5, ""),
+        assumption=f"well above 1 is above 5; {_FLOWS}",
+    ),
+    Claim(
+        "hpcc-worse-intra",
+        "With HPCC flows inside are slower than with DCQCN",
+        "56.9 against 33.2",
+        verdict.lowest(_both("Intra-DC"), "DCQCN", ""),
+        assumption=_FLOWS,
+    ),
+    Claim(
+        "hpcc-worse",
+        "HPCC is more unfair than DCQCN",
+        "24.2 against 18.7",
+        verdict.lowest(_both("Unfairness"), "DCQCN", ""),
+        assumption=_FLOWS,
+    ),
+    *_table_claims("DCQCN"),
+    *_table_claims("HPCC"),
+]
+_CLAIMS_2 = [
+    *(
+        Claim(
+            f"change-{metric.split('-')[0].lower()}",
+            f"{metric} against DCQCN",
+            f"{_PERCENT[metric]:+.1f} %",
+            verdict.change(
+                of_scheme("THEMIS", metric), of_scheme("DCQCN", metric), _PERCENT[metric], ""
+            ),
+            assumption=_FLOWS,
+        )
+        for metric in THREE
+    ),
+    *_table_claims("THEMIS"),
+]
+
+
+def tables(published: Flows | None = None) -> tuple[Figure, Figure]:
+    """Both; with the published flows also for the reading that takes them."""
+
+    def table(number: int, what: str, schemes: Sequence[str], claims: Sequence[Claim]) -> Figure:
+        return Figure(
+            id=f"tab{number}",
+            title=f"FCT slowdown within and between data centres {what}",
+            cases=_experiments(published, schemes),
+            quick=_ONE_DRAW,
+            panels=_table_panels(schemes),
+            columns=3,
+            claims=claims,
+        )
+
     return (
-        Figure(
-            id="tab1",
-            title="FCT slowdown within and between data centres without THEMIS",
-            cases=_experiments(published, _IN_TAB1),
-            quick=_ONE_DRAW,
-            panels=_table_panels(_IN_TAB1),
-            columns=3,
-            claims=[
-                Claim(
-                    "suppressed",
-                    "Flows inside suffer more than those between the data centres",
-                    "unfairness of 18.7 and 24.2",
-                    verdict.above(_both("Unfairness"), 5, ""),
-                    assumption=f"well above 1 is above 5; {_FLOWS}",
-                ),
-                Claim(
-                    "hpcc-worse-intra",
-                    "With HPCC flows inside are slower than with DCQCN",
-                    "56.9 against 33.2",
-                    verdict.lowest(_both("Intra-DC"), "DCQCN", ""),
-                    assumption=_FLOWS,
-                ),
-                Claim(
-                    "hpcc-worse",
-                    "HPCC is more unfair than DCQCN",
-                    "24.2 against 18.7",
-                    verdict.lowest(_both("Unfairness"), "DCQCN", ""),
-                    assumption=_FLOWS,
-                ),
-                *_table_claims("DCQCN"),
-                *_table_claims("HPCC"),
-            ],
-        ),
-        Figure(
-            id="tab2",
-            title="FCT slowdown within and between data centres with THEMIS's prototype",
-            cases=_experiments(published, _IN_TAB2),
-            quick=_ONE_DRAW,
-            panels=_table_panels(_IN_TAB2),
-            columns=3,
-            claims=[
-                *(
-                    Claim(
-                        f"change-{metric.split('-')[0].lower()}",
-                        f"{metric} against DCQCN",
-                        f"{_PERCENT[metric]:+.1f} %",
-                        verdict.change(
-                            of_scheme("THEMIS", metric),
-                            of_scheme("DCQCN", metric),
-                            _PERCENT[metric],
-                            "",
-                        ),
-                        assumption=_FLOWS,
-                    )
-                    for metric in THREE
-                ),
-                *_table_claims("THEMIS"),
-            ],
-        ),
+        table(1, "without THEMIS", ("DCQCN", "HPCC"), _CLAIMS_1),
+        table(2, "with THEMIS's prototype", ("DCQCN", "THEMIS"), _CLAIMS_2),
     )

@@ -7,13 +7,16 @@ from typing import Any
 
 from rocelab.errors import ConfigError
 
+Flows = list[dict[str, Any]]
+"""Messages as in a scenario."""
+
 _HOSTS = 16
 """In a data centre; the file numbers those of the first from 0 on, then those of the second."""
 _COLUMNS = 6
 """Source, destination, priority, port, size in bytes, start in seconds."""
 
 
-def read(directory: Path) -> list[dict[str, Any]]:
+def read(directory: Path) -> Flows:
     """The messages of ``flow.txt`` in the prototype's directory ``mix``, tagged by kind.
 
     They start as long after the first's whole second as there. Raises :class:`ConfigError` where
