@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rocelab._text import json_text
-from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, renamed, write_text
+from rocelab.cli.options import (
+    Cache,
+    CsvFile,
+    Jobs,
+    MarkdownFile,
+    NoBar,
+    Strict,
+    check_text_file,
+    renamed,
+    write_text,
+)
 from rocelab.cli.output import check_doubts, print_warnings, report_kept_runs, show
 from rocelab.errors import ConfigError
 
@@ -33,10 +42,8 @@ def compare(
             help="Rate of the hosts' links; repeatable; default: 40 and 100.",
         ),
     ] = None,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Write it as CSV.")] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE.md", help="Write it as a Markdown page.")
-    ] = None,
+    csv: CsvFile = None,
+    markdown: MarkdownFile = None,
     cache: Cache = None,
     jobs: Jobs = None,
     strict: Strict = False,

@@ -55,6 +55,11 @@ Jobs = Annotated[
     ),
 ]
 
+CsvFile = Annotated[Path | None, typer.Option("--csv", metavar="FILE.csv", help="Write it as CSV.")]
+MarkdownFile = Annotated[
+    Path | None,
+    typer.Option("--markdown", metavar="FILE.md", help="Write it as a Markdown page."),
+]
 Dask = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler."),

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rocelab._text import json_text
-from rocelab.cli.options import Cache, Dask, Jobs, NoBar, Strict, check_text_file, write_text
+from rocelab.cli.options import (
+    Cache,
+    CsvFile,
+    Dask,
+    Jobs,
+    MarkdownFile,
+    NoBar,
+    Strict,
+    check_text_file,
+    write_text,
+)
 from rocelab.cli.output import check_doubts, report_kept_runs, show
 
 
@@ -26,10 +35,8 @@ def tournament(
     quick: Annotated[
         bool, typer.Option("--quick", help="Smaller networks and three seeds in place of five.")
     ] = False,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Write it as CSV.")] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE.md", help="Write it as a Markdown page.")
-    ] = None,
+    csv: CsvFile = None,
+    markdown: MarkdownFile = None,
     cache: Cache = None,
     jobs: Jobs = None,
     dask: Dask = None,
