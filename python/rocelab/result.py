@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
+OPTIONAL = ("view-rate", "view-window")
+"""Series of the probe preset ``view`` that a scheme need not have."""
+
 
 class Capture(Protocol):
     """A capture that is made, or read, when it is asked for."""
@@ -175,7 +178,8 @@ class Result:
     @property
     def warnings(self) -> list[str]:
         """What the user should know: the summary's warnings, and which probes saw nothing."""
-        empty = [entry["name"] for entry in self.summary["series"] if not entry["rows"]]
+        entries = self.summary["series"]
+        empty = [one["name"] for one in entries if not one["rows"] and one["name"] not in OPTIONAL]
         return [*self.summary["warnings"], *(self._why_empty(name) for name in empty)]
 
     @property

@@ -14,6 +14,7 @@ from rocelab.io.read import read_text
 
 if TYPE_CHECKING:
     from rocelab.plan import Plan
+    from rocelab.table import Table
 
 Data = Mapping[str, object]
 """A table of a scenario file."""
@@ -146,6 +147,18 @@ class Scenario:
 
         _memory.check(self, "plan")
         return Plan(self, self._checked.plan())
+
+    def paths(self) -> Table:
+        """The ports that messages pass: ``flow_id``, ``node``, ``port``, from the sender on.
+
+        They are those of :meth:`plan`: as long as no link fails. A scheme that chooses ways itself
+        may take others.
+        """
+        from rocelab.table import Table
+
+        _memory.check(self, "plan")
+        found = self._checked.paths()
+        return Table(lambda: found)
 
     @property
     def name(self) -> str:

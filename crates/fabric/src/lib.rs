@@ -72,7 +72,7 @@ pub use observe::recorder::{PacketEvent, PacketEventKind, PfcEvent, QueueBlock};
 pub use observe::samples::{Sample, Samples};
 pub use observe::spill::{Sequence, SpillError};
 pub use output::{PortReport, RunOutput};
-pub use plan::{BufferCycle, Plan, PlannedPath, PortLoad, SwitchBuffer};
+pub use plan::{BufferCycle, Hop, Plan, PlannedPath, PortLoad, SwitchBuffer};
 pub use port::PortCounters;
 pub use simulation::Simulation;
 pub use switch::chassis::{LosslessDrop, Memory, SwitchAudit};

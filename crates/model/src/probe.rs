@@ -72,6 +72,9 @@ probe_kinds! {
     Utilisation = "utilisation", "", Ports, "Utilisation", "";
     /// Whether a port is paused.
     Pause = "pause", "", Priorities, "Paused", "";
+    /// Fraction of the time since the last sample in which the peer paused at least one priority
+    /// of a port.
+    PausedShare = "paused-share", "", Ports, "Paused share of the time", "";
     /// The scheme's number for a port of a switch: a detector's state, a fair rate.
     PortState = "port-state", "", Ports, "Port state",
         "the scheme {scheme} has no number for these ports";

@@ -131,6 +131,16 @@ impl Scenario {
         Ok((table(messages)?, table(load)?, checks))
     }
 
+    /// The ports that the data of each message leaves through, from its sender on.
+    fn paths(&self, py: Python<'_>) -> PyResult<Table> {
+        let valid = Arc::clone(&self.valid);
+        let found = stoppable(py, move || Ok(rocelab::paths(&valid)?.to_record_batch()))?;
+        match found.map_err(|error| self.config_error(py, error))? {
+            Ok(batch) => Ok(Table::whole(batch)),
+            Err(error) => Err(simulation_error(py, error.to_string())),
+        }
+    }
+
     /// Compares the memory that `runs` at a time of a command need with the limits of this process.
     /// `command` is "check", "plan" or "run". Returns a warning where it may not be there; where it
     /// clearly is not, raises `ConfigError`.

@@ -24,7 +24,7 @@ pub use by_tag::{MAX_TAGS, TagStatistics, jain_of_flows, statistics_by_tag};
 pub use digest::digest;
 pub use drops::Drop;
 pub use flows::{FlowTable, UNFINISHED};
-pub use plan::{LoadTable, MessageTable};
+pub use plan::{HopTable, LoadTable, MessageTable};
 pub use plan_checks::{BufferRow, MarkingRow, PlanChecks};
 pub use ports::PortTable;
 pub use series::{Series, SeriesInfo};

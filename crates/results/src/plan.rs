@@ -112,3 +112,32 @@ impl LoadTable {
         RecordBatch::try_from_iter_with_nullable(columns)
     }
 }
+
+/// One row for each port that a message passes, as columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HopTable {
+    /// The message.
+    pub flow_id: Vec<u32>,
+    /// The node: index into `node_names`.
+    pub node: Vec<u32>,
+    /// The port's number on its node.
+    pub port: Vec<u16>,
+    /// The names of the nodes.
+    pub node_names: Arc<Vec<String>>,
+}
+
+impl HopTable {
+    /// As Arrow, in the order of the rows.
+    ///
+    /// # Errors
+    /// If the columns differ in length.
+    pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
+        let nodes = self.node.iter().map(|&id| id as usize);
+        let columns: [(&str, ArrayRef, bool); 3] = [
+            ("flow_id", Arc::new(UInt32Array::from(self.flow_id.clone())), false),
+            ("node", names_of(nodes, &self.node_names), false),
+            ("port", Arc::new(UInt16Array::from(self.port.clone())), false),
+        ];
+        RecordBatch::try_from_iter_with_nullable(columns)
+    }
+}

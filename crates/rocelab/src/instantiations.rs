@@ -2,7 +2,7 @@
 //! line (and INT depth) of the registry.
 
 use crate::setup_error::describe_setup_error;
-use fabric::{Plan, ProgressCallback, RunOutput, Setup, SetupError, Simulation};
+use fabric::{Hop, Plan, ProgressCallback, RunOutput, Setup, SetupError, Simulation};
 use scenario::{Scenario, ScenarioError};
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
@@ -14,6 +14,8 @@ struct Instantiation {
     check: fn(&Scenario, &Setup) -> Result<(), SetupError>,
     /// Builds, and says what is asked of it.
     plan: fn(&Scenario, &Setup) -> Result<Plan, SetupError>,
+    /// Builds, and says which ports messages pass.
+    hops: fn(&Scenario, &Setup) -> Result<Vec<Hop>, SetupError>,
     /// Builds and runs.
     run: fn(
         &Scenario,
@@ -41,7 +43,12 @@ fn types(scenario: &Scenario) -> &'static [Instantiation] {
 
 impl Instantiation {
     const fn of<S: Scheme>() -> Instantiation {
-        Instantiation { check: check_as::<S>, plan: plan_as::<S>, run: run_as::<S> }
+        Instantiation {
+            check: check_as::<S>,
+            plan: plan_as::<S>,
+            hops: hops_as::<S>,
+            run: run_as::<S>,
+        }
     }
 }
 
@@ -67,6 +74,12 @@ pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), ScenarioEr
 /// Builds, and says what messages ask of the network.
 pub(crate) fn plan(scenario: &Scenario, setup: &Setup) -> Result<Plan, ScenarioError> {
     let outcomes = types(scenario).iter().map(|one| (one.plan)(scenario, setup));
+    first_that_builds(scenario, outcomes)
+}
+
+/// Builds, and says which ports messages pass.
+pub(crate) fn hops(scenario: &Scenario, setup: &Setup) -> Result<Vec<Hop>, ScenarioError> {
+    let outcomes = types(scenario).iter().map(|one| (one.hops)(scenario, setup));
     first_that_builds(scenario, outcomes)
 }
 
@@ -105,6 +118,10 @@ fn check_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<(), SetupEr
 
 fn plan_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Plan, SetupError> {
     build::<S>(scenario, setup).map(|ready| ready.plan())
+}
+
+fn hops_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Vec<Hop>, SetupError> {
+    build::<S>(scenario, setup).map(|ready| ready.hops())
 }
 
 fn build<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Simulation<S>, SetupError> {

@@ -251,6 +251,22 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     Plan::new(scenario, &setup, &plan)
 }
 
+/// The ports that the data of each message leaves through, from its sender on, while all links
+/// work. A scheme that chooses paths itself may take others. Builds the network.
+///
+/// # Errors
+/// As [`run`].
+pub fn paths(scenario: &Scenario) -> Result<results::HopTable, ScenarioError> {
+    let setup = fabric_setup::setup(scenario, &RunOptions::default());
+    let hops = instantiations::hops(scenario, &setup)?;
+    Ok(results::HopTable {
+        flow_id: hops.iter().map(|hop| hop.flow.get()).collect(),
+        node: hops.iter().map(|hop| hop.node.get()).collect(),
+        port: hops.iter().map(|hop| hop.port.get()).collect(),
+        node_names: output::report::node_names(scenario),
+    })
+}
+
 /// Maximum number of threads. Each pair of threads has mailboxes of its own, so their memory grows
 /// with its square.
 const MAX_THREADS: usize = 256;

@@ -4,9 +4,9 @@ use crate::error::{Result, ScenarioError, known_words};
 use crate::network::Port;
 use crate::selector::Selector;
 use crate::settings::{Run, Stop};
-use crate::spec::{FlowSelector, ProbeSpec};
+use crate::spec::{FlowSelector, ProbePreset, ProbeSpec, Quantity};
 use crate::traffic::{Traffic, check_priority, check_span, check_time};
-use model::{Probe, ProbeTargets};
+use model::{Probe, ProbeKind, ProbeTargets};
 use std::collections::BTreeSet;
 use units::{FlowId, NodeId, PortId, Time, cancel};
 
@@ -22,9 +22,12 @@ pub struct NamedProbe {
 /// Nothing in a network changes faster than this.
 const MIN_INTERVAL: Time = Time::from_ns(1);
 
-/// Finds what every probe samples in `run`.
+/// The interval of a preset's probes.
+const PRESET_INTERVAL: Time = Time::from_us(10);
+
+/// Finds what every probe samples in `run`. Puts the probes of presets in their places.
 pub(crate) fn resolve(
-    specs: &[ProbeSpec],
+    specs: &mut Vec<ProbeSpec>,
     nodes: &Selector<'_>,
     traffic: &Traffic,
     run: &Run,
@@ -36,17 +39,21 @@ pub(crate) fn resolve(
     let ports = if specs.is_empty() { Vec::new() } else { nodes.network().ports() };
     let mut names = BTreeSet::new();
     let mut probes = Vec::with_capacity(specs.len());
-    for (index, spec) in specs.iter().enumerate() {
+    for (index, spec) in expand(specs, traffic)? {
         let key = |name: &str| format!("probe.{index}.{name}");
-        check_name(&spec.name, &key("name"))?;
+        let is_missing = |name: &str| ScenarioError::new(key(name), "is missing");
+        let name = spec.name.as_ref().ok_or_else(|| is_missing("name"))?;
+        let kind = spec.kind.ok_or_else(|| is_missing("kind"))?;
+        let interval = spec.interval.ok_or_else(|| is_missing("interval"))?;
+        check_name(name, &key("name"))?;
         // Some file systems do not tell capitals from small letters.
-        if !names.insert(spec.name.to_lowercase()) {
+        if !names.insert(name.to_lowercase()) {
             return Err(ScenarioError::new(
                 key("name"),
-                format!("`{}` is the name of another probe", spec.name),
+                format!("`{name}` is the name of another probe"),
             ));
         }
-        let interval = check_time(spec.interval, || key("interval"))?;
+        let interval = check_time(interval, || key("interval"))?;
         if interval < MIN_INTERVAL {
             return Err(ScenarioError::new(
                 key("interval"),
@@ -54,11 +61,11 @@ pub(crate) fn resolve(
             ));
         }
         let (start, end) = check_span(spec.start, spec.end, key)?;
-        check_priority_of(spec, &key)?;
-        let targets = if spec.kind.is_of_ports() {
-            ProbeTargets::Ports(select_ports(spec, nodes, &ports, &key)?)
+        check_priority_of(&spec, kind, &key)?;
+        let targets = if kind.is_of_ports() {
+            ProbeTargets::Ports(select_ports(&spec, kind, nodes, &ports, &key)?)
         } else {
-            ProbeTargets::Flows(select_flows(spec, nodes, traffic, &key)?)
+            ProbeTargets::Flows(select_flows(&spec, kind, nodes, traffic, &key)?)
         };
         // Without an end the samples can't be counted before the run.
         if let Some(last) = end.into_iter().chain(stop).min() {
@@ -79,20 +86,78 @@ pub(crate) fn resolve(
             }
         }
         let probe = Probe {
-            kind: spec.kind,
+            kind,
             priority: spec.priority,
             interval,
             start,
             end: end.unwrap_or(Time::NEVER),
             targets,
         };
-        probes.push(NamedProbe { name: spec.name.clone(), probe });
+        probes.push(NamedProbe { name: name.clone(), probe });
+        specs.push(spec);
     }
     Ok(probes)
 }
 
+/// Takes all probes from `specs`, those of presets in place of their entries, each with the number
+/// of its entry.
+fn expand(specs: &mut Vec<ProbeSpec>, traffic: &Traffic) -> Result<Vec<(usize, ProbeSpec)>> {
+    let mut expanded = Vec::with_capacity(specs.len());
+    for (index, spec) in specs.drain(..).enumerate() {
+        match spec.preset {
+            None => expanded.push((index, spec)),
+            Some(ProbePreset::View) => {
+                check_preset(&spec, index)?;
+                let probes = view_probes(&spec, !traffic.messages.is_empty());
+                expanded.extend(probes.map(|probe| (index, probe)));
+            }
+        }
+    }
+    Ok(expanded)
+}
+
+/// The probes that `rocelab view` needs.
+fn view_probes(entry: &ProbeSpec, has_flows: bool) -> impl Iterator<Item = ProbeSpec> {
+    let kinds = [
+        ProbeKind::Queue,
+        ProbeKind::Utilisation,
+        ProbeKind::PausedShare,
+        ProbeKind::Rate,
+        ProbeKind::Window,
+    ];
+    kinds.into_iter().filter(move |kind| kind.is_of_ports() || has_flows).map(|kind| ProbeSpec {
+        name: Some(format!("view-{}", kind.name())),
+        kind: Some(kind),
+        interval: Some(entry.interval.unwrap_or(Quantity(PRESET_INTERVAL))),
+        start: entry.start,
+        end: entry.end,
+        nodes: vec!["*".to_owned()],
+        ..ProbeSpec::default()
+    })
+}
+
+/// A preset chooses what its probes record.
+fn check_preset(spec: &ProbeSpec, index: usize) -> Result<()> {
+    let given = [
+        ("name", spec.name.is_some()),
+        ("kind", spec.kind.is_some()),
+        ("nodes", !spec.nodes.is_empty()),
+        ("ports", !spec.ports.is_empty()),
+        ("priority", spec.priority.is_some()),
+        ("flows", !spec.flows.is_empty()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((key, _)) => {
+            Err(ScenarioError::new(format!("probe.{index}.{key}"), "a preset has its own")
+                .hint("beside `preset` there may be `interval`, `start` and `end`"))
+        }
+    }
+}
+
 fn select_ports(
     spec: &ProbeSpec,
+    kind: ProbeKind,
     nodes: &Selector<'_>,
     ports: &[Vec<Port>],
     key: &impl Fn(&str) -> String,
@@ -100,7 +165,7 @@ fn select_ports(
     if !spec.flows.is_empty() {
         return Err(ScenarioError::new(
             key("flows"),
-            format!("{} is a value of ports, not of flows", spec.kind.name()),
+            format!("{} is a value of ports, not of flows", kind.name()),
         )
         .hint("choose `ports` or `nodes`"));
     }
@@ -138,6 +203,7 @@ fn select_ports(
 
 fn select_flows(
     spec: &ProbeSpec,
+    kind: ProbeKind,
     nodes: &Selector<'_>,
     traffic: &Traffic,
     key: &impl Fn(&str) -> String,
@@ -145,7 +211,7 @@ fn select_flows(
     if !spec.ports.is_empty() {
         return Err(ScenarioError::new(
             key("ports"),
-            format!("{} is a value of flows, not of ports", spec.kind.name()),
+            format!("{} is a value of flows, not of ports", kind.name()),
         )
         .hint("choose `flows`, or `nodes` for the flows that these hosts send"));
     }
@@ -194,11 +260,15 @@ fn select_flows(
 }
 
 /// A probe of a priority asks for what ports have by priority.
-fn check_priority_of(spec: &ProbeSpec, key: &impl Fn(&str) -> String) -> Result<()> {
+fn check_priority_of(
+    spec: &ProbeSpec,
+    kind: ProbeKind,
+    key: &impl Fn(&str) -> String,
+) -> Result<()> {
     match spec.priority {
         None => Ok(()),
-        Some(_) if !spec.kind.is_of_priorities() => {
-            let why = format!("there is no {} of a priority", spec.kind.name());
+        Some(_) if !kind.is_of_priorities() => {
+            let why = format!("there is no {} of a priority", kind.name());
             Err(ScenarioError::new(key("priority"), why)
                 .hint("a port has queue, input-queue and pause by priority"))
         }

@@ -146,7 +146,7 @@ impl Scenario {
         }
         check_priorities(&traffic, scheme.info)?;
         check_trees(&routing, scheme.info)?;
-        let probes = probe::resolve(&spec.probe, &nodes, &traffic, &run)?;
+        let probes = probe::resolve(&mut spec.probe, &nodes, &traffic, &run)?;
         let trace = trace::resolve(&spec.trace, &nodes)?;
         let outages = failure::resolve(&spec.failure, &nodes)?;
         if switch.cioq.is_some() {

@@ -144,7 +144,7 @@ impl<T> Probes<T> {
 /// The probes of a node's ports.
 pub(crate) type PortProbes = Probes<PortSnapshot>;
 
-/// Bytes that a port had sent at the last sample.
+/// What a port had counted at the last sample: bytes sent, or time paused in picoseconds.
 #[derive(Debug, Default)]
 pub(crate) struct PortSnapshot(u64);
 
@@ -172,6 +172,15 @@ impl PortProbes {
                     Some(priority) => port.class_bytes(priority) as f64,
                 },
                 ProbeKind::Pause => f64::from(u8::from(port.is_paused(clock.priority))),
+                ProbeKind::PausedShare => {
+                    let paused = port.paused_time(now).ps();
+                    let since = paused - mem::replace(before, paused);
+                    // The share of an interval is known at its end.
+                    if clock.is_fresh() {
+                        return None;
+                    }
+                    since as f64 / clock.interval.ps() as f64
+                }
                 ProbeKind::Throughput | ProbeKind::Utilisation => {
                     // A packet that begins at time zero belongs to the interval after it.
                     let now_sent = if now == Time::ZERO { 0 } else { port.counters.tx_bytes };

@@ -1,6 +1,9 @@
 //! What the messages of a run ask of the network, computed without running it.
 
 mod buffer_cycle;
+mod hops;
+
+pub use hops::Hop;
 
 use crate::build::NodeDevice;
 use crate::mmu::Mmu;

@@ -444,11 +444,15 @@ impl Port {
 
     /// Returns the counters, including a pause that still lasts at `end`.
     pub(crate) fn final_counters(&self, end: Time) -> PortCounters {
-        let mut counters = self.counters;
-        if self.paused != 0 && !self.down {
-            counters.paused += end.saturating_sub(self.paused_since);
+        PortCounters { paused: self.paused_time(end), ..self.counters }
+    }
+
+    /// Returns how long the peer has paused at least one priority, up to `now`.
+    pub(crate) fn paused_time(&self, now: Time) -> Time {
+        if !self.is_paused(None) {
+            return self.counters.paused;
         }
-        counters
+        self.counters.paused + now.saturating_sub(self.paused_since)
     }
 
     /// Returns by priority since when the peer pauses it.

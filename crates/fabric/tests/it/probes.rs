@@ -118,3 +118,36 @@ fn priorities_make_up_the_port() {
         assert_eq!(used, expected, "{kind:?}");
     }
 }
+
+/// Protects the share of time that a port is paused: it misses no pause, however short, so all
+/// intervals together have the time that the port counted.
+#[test]
+fn paused_shares_add_up_to_the_time_that_ports_count() {
+    let mut setup = star(4, G100, US);
+    let (xoff, xon) = (Bytes::new(30_000), Bytes::new(20_000));
+    setup.pfc.threshold = Threshold::Static { xoff, xon };
+    for sender in 0..3 {
+        setup.message(sender, 3, 200_000, US);
+    }
+    setup.stop = US * 100;
+    setup.until_done = false;
+    let ports: Vec<_> = (0..3).map(|host| (NodeId::new(host), PortId::new(0))).collect();
+    let (interval, start, end) = (US * 7, Time::ZERO, US * 98);
+    let probe = Probe {
+        kind: ProbeKind::PausedShare,
+        priority: None,
+        interval,
+        start,
+        end,
+        targets: ProbeTargets::Ports(ports.clone()),
+    };
+    setup.probes = vec![probe];
+    let output = run::<NoControl>(&setup, NO_PARAMS, 1);
+    for (target, &(node, number)) in ports.iter().enumerate() {
+        let shares = of(&output, (0, &setup.probes[0]), target, ports.len());
+        assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+        let seen = shares.iter().sum::<f64>() * interval.ps() as f64;
+        let counted = port(&output, node.get(), number.get()).paused.ps() as f64;
+        assert!(counted > 0.0 && (seen - counted).abs() < 1.0, "{seen} of {counted} ps");
+    }
+}

@@ -15,7 +15,7 @@ mod traffic;
 mod word_or_value;
 
 pub use failure::FailureSpec;
-pub use probe::ProbeSpec;
+pub use probe::{ProbePreset, ProbeSpec};
 pub use quantity::{Quantity, Unit};
 pub use quirks::QuirksSpec;
 pub use settings::{

@@ -6,16 +6,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// A time series to record: one kind of value at regular times for chosen ports or flows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A time series to record: one kind of value at regular times for chosen ports or flows. Or with
+/// `preset` several of them, which are written out in the complete scenario.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeSpec {
-    /// Its name: the series is written to `series/NAME.parquet`.
-    pub name: String,
-    /// What it records.
-    pub kind: ProbeKind,
-    /// From one sample to the next.
-    pub interval: Quantity<Time>,
+    /// Several probes at once. Beside it there are `interval`, `start` and `end` alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<ProbePreset>,
+    /// Its name: the series is written to `series/NAME.parquet`. Required without a preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it records. Required without a preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ProbeKind>,
+    /// From one sample to the next. Required without a preset; with one the default is 10us.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Quantity<Time>>,
     /// The first sample.
     #[serde(default)]
     pub start: Quantity<Time>,
@@ -37,4 +44,13 @@ pub struct ProbeSpec {
     /// Flows, by number or by tag.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSelector>,
+}
+
+/// A set of probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbePreset {
+    /// What `rocelab view` shows: `queue`, `utilisation` and `paused-share` of all ports, and
+    /// `rate` and `window` of all flows. The series are called `view-queue` and so on.
+    View,
 }

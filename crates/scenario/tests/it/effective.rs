@@ -66,6 +66,28 @@ fn the_incast_example_is_what_it_says() {
     assert_eq!(scenario.network.name(peer), "h2");
 }
 
+/// Protects that the complete scenario says what is recorded, and that a result names its series.
+#[test]
+fn a_preset_is_written_out() {
+    let preset = [("probe", r#"[{ preset = "view", interval = "20us", end = "1ms" }]"#)];
+    let scenario = with("incast-victim.toml", &preset);
+    reads_back(&scenario);
+    let names: Vec<&str> = scenario.probes.iter().map(|probe| probe.name.as_str()).collect();
+    let expected =
+        ["view-queue", "view-utilisation", "view-paused-share", "view-rate", "view-window"];
+    assert_eq!(names, expected);
+    for named in &scenario.probes {
+        let (ports, flows) = (2 * scenario.network.links.len(), scenario.messages.len());
+        let all = if named.probe.kind.is_of_ports() { ports } else { flows };
+        assert_eq!(named.probe.targets.count(), all, "{}", named.name);
+        assert_eq!((named.probe.interval, named.probe.end), (Time::from_us(20), Time::from_ms(1)));
+    }
+    assert!(!scenario.to_toml().contains("preset = \"view\""));
+    // Without messages there are no flows to look at.
+    let idle = with("incast-victim.toml", &[preset[0], ("traffic", "[]"), ("run.stop", "\"1ms\"")]);
+    assert_eq!(idle.probes.len(), 3);
+}
+
 #[test]
 fn the_fat_tree_example_is_what_it_says() {
     let scenario = with("fat-tree-websearch.toml", &[]);

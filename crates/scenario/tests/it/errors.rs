@@ -694,6 +694,13 @@ fn probes_must_select_something() {
         &["probe.0.priority: there is no throughput of a priority", "queue, input-queue and pause"],
     );
     says(&set("probe.0.name", "x"), &["probe.0.kind: is missing"]);
+    let preset = |keys: &str| error(&format!("{STAR}{FLOW}[[probe]]\npreset = \"view\"\n{keys}"));
+    says(&preset("nodes = [\"h0\"]"), &["probe.0.nodes: a preset has its own", "`interval`"]);
+    says(&preset("interval = \"1ps\""), &["probe.0.interval: 1ps is too short"]);
+    says(
+        &preset("[[probe]]\npreset = \"view\""),
+        &["probe.1.name: `view-queue` is the name of another probe"],
+    );
     let named = |name: &str| {
         error(&format!(
             "{STAR}{FLOW}[[probe]]\nname = \"{name}\"\nkind = \"queue\"\ninterval = \"1us\"\n\

@@ -1,0 +1,39 @@
+//! The ports that messages pass.
+
+use crate::packet::Scheme;
+use crate::simulation::Simulation;
+use units::{FlowId, NodeId, PortId, cancel};
+
+/// A port that the data of a message leaves through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The message.
+    pub flow: FlowId,
+    /// The node of the port.
+    pub node: NodeId,
+    /// The number of the port at its node.
+    pub port: PortId,
+}
+
+impl<S: Scheme> Simulation<S> {
+    /// Returns the ports on the paths of all messages, by message and then from the sender on.
+    /// Paths are those of [`plan`](Self::plan).
+    pub fn hops(&self) -> Vec<Hop> {
+        let common = &*self.common;
+        let mut hops = Vec::new();
+        let mut path = Vec::new();
+        for (flow, row) in common.flows.iter().enumerate() {
+            cancel::check();
+            common.path((row.src, row.dst), common.hash(row, false), 0, &mut path);
+            hops.extend(path.iter().map(|end| {
+                let here = &common.graph.ports(end.peer)[end.peer_port as usize];
+                Hop {
+                    flow: FlowId::new(flow as u32),
+                    node: NodeId::new(here.peer),
+                    port: PortId::new(here.peer_port),
+                }
+            }));
+        }
+        hops
+    }
+}
