@@ -25,6 +25,7 @@ from rocelab.cli.sweep import sweep
 from rocelab.cli.tournament import tournament
 from rocelab.cli.tune import tune
 from rocelab.cli.validate import validate
+from rocelab.cli.view import view
 
 app = typer.Typer(
     name="rocelab",
@@ -50,6 +51,7 @@ app.add_typer(export, name="export")
 app.command("list")(list_)
 app.command()(plot)
 app.command()(report)
+app.command()(view)
 app.command()(fct)
 app.command()(bench)
 app.command()(reproduce)

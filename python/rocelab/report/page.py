@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from rocelab._html import MAX_TEXT, definitions, document, text, texts
 from rocelab._text import printable
 from rocelab.errors import ConfigError
 
@@ -15,31 +16,21 @@ if TYPE_CHECKING:
     from rocelab.report.charts import Chart
     from rocelab.report.content import Cell, Grid, Report
 
-_MAX_TEXT = 2000
-"""Characters of a text from a result that are shown."""
-_POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-)
-"""The browser then loads nothing from elsewhere, whatever the page holds."""
-
 
 def page(report: Report) -> str:
     """The whole file. All text of ``report`` is escaped."""
     plots = [chart for chart in report.charts if chart.data]
     library = _library() if plots else ""
     data = [{"data": _clean(chart.data), "layout": _clean(chart.layout)} for chart in plots]
-    asked = "".join(
-        f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in report.asked
-    )
     parts = [
-        f"<header><h1>{_text(report.title)}</h1><dl>{asked}</dl></header>",
+        f"<header><h1>{text(report.title)}</h1>{definitions(report.asked)}</header>",
         _section("answer", "Answer", map(_table, report.answer)),
-        _section("warnings", "Warnings", [_list(report.warnings)] if report.warnings else []),
+        _section("warnings", "Warnings", [texts(report.warnings)] if report.warnings else []),
         _section("figures", "Figures", _charts(report.charts)),
         _section("details", "Details", map(_table, report.details)),
         _section("scenario", "Scenario, without defaults", _code(report.scenario)),
         _section("again", "Run it again", _code("\n".join(report.commands))),
-        _section("versions", "Versions", [_definitions(report.versions)]),
+        _section("versions", "Versions", [definitions(report.versions)]),
     ]
     licence = ""
     if library:
@@ -48,16 +39,11 @@ def page(report: Report) -> str:
             f"<pre>{escape(_licence())}</pre></details>"
         )
     script = f"<script>{library}</script><script>{_resource('page.js')}</script>" if plots else ""
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<link rel="icon" href="data:,">'
-        f"<title>{_text(report.title)}</title><style>{_resource('page.css')}</style></head><body>"
+    body = (
         f"<main>{''.join(parts)}</main><footer>{licence}</footer>"
         f'<script type="application/json" id="charts">{_json(data)}</script>{script}'
-        "</body></html>\n"
     )
+    return document(report.title, _resource("page.css"), body)
 
 
 def _library() -> str:
@@ -100,7 +86,7 @@ _OWN_MARKUP = ("hovertemplate", "text")
 def _clean(value: object, key: str = "") -> object:
     """``value`` with all texts printable, and without tags, which plotly would read."""
     if isinstance(value, str):
-        text = printable(value, _MAX_TEXT)
+        text = printable(value, MAX_TEXT)
         return text if key in _OWN_MARKUP else text.replace("<", "&lt;")
     if isinstance(value, Mapping):
         return {str(name): _clean(one, str(name)) for name, one in value.items()}
@@ -109,22 +95,18 @@ def _clean(value: object, key: str = "") -> object:
     return value
 
 
-def _text(text: str) -> str:
-    return escape(printable(text, _MAX_TEXT))
-
-
 def _section(name: str, title: str, parts: Iterable[str]) -> str:
     inner = "".join(parts)
     return f'<section id="{name}"><h2>{title}</h2>{inner}</section>' if inner else ""
 
 
 def _table(grid: Grid) -> str:
-    head = "".join(f'<th scope="col">{_text(one)}</th>' for one in grid.head)
+    head = "".join(f'<th scope="col">{text(one)}</th>' for one in grid.head)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in grid.rows)
-    note = f'<p class="note">{_text(grid.note)}</p>' if grid.note else ""
+    note = f'<p class="note">{text(grid.note)}</p>' if grid.note else ""
     return (
-        f'<h3>{_text(grid.title)}</h3><div class="scroll" tabindex="0" role="region" '
-        f'aria-label="{_text(grid.title)}"><table><thead><tr>{head}</tr></thead>'
+        f'<h3>{text(grid.title)}</h3><div class="scroll" tabindex="0" role="region" '
+        f'aria-label="{text(grid.title)}"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>{note}"
     )
 
@@ -132,32 +114,24 @@ def _table(grid: Grid) -> str:
 def _cell(cell: Cell) -> str:
     kind = " ".join(filter(None, ("number" if cell.number else "", "best" if cell.best else "")))
     mark = '<span class="mark" aria-label="best"> ★</span>' if cell.best else ""
-    return f'<td class="{kind}">{_text(cell.text)}{mark}</td>'
+    return f'<td class="{kind}">{text(cell.text)}{mark}</td>'
 
 
 def _charts(charts: Sequence[Chart]) -> Iterable[str]:
     plots = 0
     for chart in charts:
         if chart.picture:
-            inner = f'<img src="{escape(chart.picture)}" alt="{_text(chart.text)}">'
+            inner = f'<img src="{escape(chart.picture)}" alt="{text(chart.text)}">'
         else:
-            label = f'role="img" aria-label="{_text(chart.text)}"'
+            label = f'role="img" aria-label="{text(chart.text)}"'
             inner = f'<div class="plot" data-chart="{plots}" {label}></div>'
             plots += 1
         yield (
-            f"<figure><h3>{_text(chart.title)}</h3>{inner}"
-            f"<figcaption>{_text(chart.text)}</figcaption></figure>"
+            f"<figure><h3>{text(chart.title)}</h3>{inner}"
+            f"<figcaption>{text(chart.text)}</figcaption></figure>"
         )
 
 
-def _list(texts: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{_text(one)}</li>' for one in texts)}</ul>"
-
-
 def _code(text: str) -> list[str]:
-    lines = [escape(printable(line, _MAX_TEXT)) for line in text.strip().split("\n")]
+    lines = [escape(printable(line, MAX_TEXT)) for line in text.strip().split("\n")]
     return [f'<pre tabindex="0">{chr(10).join(lines)}</pre>'] if text.strip() else []
-
-
-def _definitions(pairs: Sequence[tuple[str, str]]) -> str:
-    return f"<dl>{''.join(f'<dt>{_text(a)}</dt><dd>{_text(b)}</dd>' for a, b in pairs)}</dl>"

@@ -1,0 +1,41 @@
+"""``rocelab view``."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocelab.cli.output import note, show
+from rocelab.errors import ResultError
+
+
+def view(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A result directory.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE.html", help="The file to write; default: DIR/view.html."
+        ),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open it in a browser.")
+    ] = True,
+) -> None:
+    """Show in one page how congestion spreads through a network.
+
+    It needs the series of [[probe]] with preset = "view". The page opens from disk and loads
+    nothing from elsewhere.
+    """
+    from rocelab.view import write_view
+
+    path = out or directory / "view.html"
+    if path.suffix not in (".html", ".htm"):
+        raise ResultError(f"--out {path}: must end in .html")
+    show(str(write_view(directory, path)))
+    if browser and not webbrowser.open(path.resolve().as_uri()):
+        note("no browser was found to open it")

@@ -1,0 +1,417 @@
+"""What the page of a result shows, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rocelab._format import duration
+from rocelab._text import printable
+from rocelab.errors import ResultError
+from rocelab.view.tree import Flow, Interval, Moment, Port, congestion
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rocelab.result import Result
+
+QUEUE, UTILISATION, PAUSED = "view-queue", "view-utilisation", "view-paused-share"
+"""Series that must be there."""
+RATE, WINDOW = "view-rate", "view-window"
+"""Series that depend on the scheme."""
+
+MAX_CELLS = 2_000_000
+"""Intervals times ports. More intervals are joined, several to one."""
+MAX_FLOWS = 20_000
+"""Flows of which the page has path and series."""
+MAX_VICTIMS = 100
+"""Victims of a tree that are named."""
+MAX_HOSTS = 400
+"""From this number of hosts on pods are drawn as one box each."""
+
+
+@dataclass(frozen=True)
+class View:
+    """All that the page shows."""
+
+    title: str
+    facts: list[tuple[str, str]]
+    """Names and values that stand at the top."""
+    warnings: list[str]
+    data: dict[str, Any]
+    """What the page draws; ``types.js`` says what is in it."""
+
+
+@dataclass(frozen=True)
+class _Network:
+    names: list[str]
+    """Of nodes."""
+    tiers: list[int]
+    ports: list[Port]
+    nodes: dict[str, int]
+    """Nodes by name."""
+    index: pl.DataFrame
+    """``node``, ``port`` and the index in ``ports``."""
+
+
+def collect(result: Result) -> View:
+    """What is shown of ``result``. Raises :class:`ResultError` if its series are not there."""
+    missing = [name for name in (QUEUE, UTILISATION, PAUSED) if name not in result.series]
+    if missing:
+        raise ResultError(
+            f"{result.directory or result.summary['name']}: has no series {missing[0]!r}",
+            hint='add [[probe]] with preset = "view" to the scenario, and run it again',
+        )
+    network = _network(result)
+    flows = _flows(result, network)
+    grid = _Grid(result, network)
+    intervals = grid.intervals()
+    moments = congestion(network.ports, flows.values(), intervals)
+    shown = _choose_flows(flows, moments)
+    warnings = list(result.warnings)
+    if len(shown) < len(flows):
+        warnings.append(
+            f"The page has path and series of {len(shown):,} of {len(flows):,} flows: victims of "
+            "congestion, then the first ones."
+        )
+    if grid.joined > 1:
+        warnings.append(
+            f"Each step of the page is {grid.joined} intervals of the probes: the longest queue, "
+            "and the mean of utilisation and paused time."
+        )
+    summary = result.summary
+    facts = [
+        ("scheme", f"{summary['scheme']} ({summary['preset']}), seed {summary['seed']}"),
+        ("network", f"{summary['hosts']} hosts, {summary['switches']} switches"),
+        ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
+        ("step", duration(grid.step_ps)),
+    ]
+    data = {
+        "nodes": _nodes(network),
+        "ports": _ports(network),
+        "times": [interval.end_ps / 1e6 for interval in intervals],
+        "step": grid.step_ps / 1e6,
+        "queue": _by_port(interval.queue for interval in intervals),
+        "utilisation": [[_percent(one) for one in row] for row in grid.utilisation],
+        # A pause never is rounded away.
+        "paused": [[_percent(one) or int(one > 0) for one in row] for row in grid.paused],
+        "moments": [_moment(moment) for moment in moments],
+        "flows": _shown_flows(result, network, flows, shown),
+        "rates": _flow_series(result, RATE, grid, shown),
+        "windows": _flow_series(result, WINDOW, grid, shown),
+        "collapse": sum(tier == 0 for tier in network.tiers) >= MAX_HOSTS,
+    }
+    return View(str(summary["name"]), facts, warnings, data)
+
+
+def _damaged(result: Result, why: str) -> ResultError:
+    return ResultError(f"{result.directory or result.summary['name']}: damaged: {why}")
+
+
+def _network(result: Result) -> _Network:
+    """The nodes, and the ports in the order of ``result.ports``."""
+    import polars as pl
+
+    table = result.ports.to_polars().select("node", "port", "peer", "rate_bps")
+    planned = result.scenario.plan().ports.to_polars()
+    plain = pl.Schema(
+        {"node": pl.String, "port": pl.Int64, "peer": pl.String, "rate_bps": pl.Int64}
+    )
+    table = table.cast(plain)
+    if not table.sort("node", "port").equals(
+        planned.select(table.columns).cast(plain).sort("node", "port")
+    ):
+        raise _damaged(result, "the ports are not those of its scenario")
+    tiers = dict(planned.select("node", "tier").unique(maintain_order=True).iter_rows())
+    # The n-th link from a to b is the n-th from b to a: ports are numbered in the order of links.
+    between: dict[tuple[str, str], list[int]] = {}
+    rows = list(table.iter_rows())
+    for at, (node, _, peer, _) in enumerate(rows):
+        between.setdefault((node, peer), []).append(at)
+    back = {
+        at: other
+        for (node, peer), ends in between.items()
+        for at, other in zip(ends, between[peer, node], strict=True)
+    }
+    ports = [
+        Port(node, number, peer, rate, back[at])
+        for at, (node, number, peer, rate) in enumerate(rows)
+    ]
+    names = list(tiers)
+    return _Network(
+        names=names,
+        tiers=list(tiers.values()),
+        ports=ports,
+        nodes={name: at for at, name in enumerate(names)},
+        index=table.select("node", "port").with_row_index("at").cast({"at": pl.Int64}),
+    )
+
+
+def _flows(result: Result, network: _Network) -> dict[int, Flow]:
+    """All flows by number, in the order of the table."""
+    at_port = {(port.node, port.number): at for at, port in enumerate(network.ports)}
+    paths: dict[int, list[int]] = {}
+    for number, node, port in result.scenario.paths().to_polars().iter_rows():
+        paths.setdefault(number, []).append(at_port[node, port])
+    columns = ("flow_id", "start_ps", "fct_ps")
+    return {
+        number: Flow(
+            number, start, None if fct is None else start + fct, tuple(paths.get(number, ()))
+        )
+        for number, start, fct in result.flows.to_polars().select(columns).iter_rows()
+    }
+
+
+class _Grid:
+    """The samples of ports, by port and then interval."""
+
+    joined: int
+    """Intervals of the probe in one of the page."""
+    step_ps: int
+    utilisation: list[list[float]]
+    paused: list[list[float]]
+
+    def __init__(self, result: Result, network: _Network) -> None:
+        self._network = network
+        samples = result.series[PAUSED].to_polars()
+        times = samples["time_ps"].unique().sort().to_list()
+        if not times:
+            raise ResultError(
+                f"{result.directory or result.summary['name']}: there are no samples to show",
+                hint="run for longer than two intervals of the probe",
+            )
+        queue_times = result.series[QUEUE].to_polars()["time_ps"].unique().sort().to_list()
+        before = [time for time in queue_times if time < times[0]]
+        interval_ps = times[0] - before[-1] if before else times[0]
+        self.joined = max(1, -(-len(times) * len(network.ports) // MAX_CELLS))
+        self.step_ps = interval_ps * self.joined
+        self._begin = times[0] - interval_ps
+        self._times = times
+        self.utilisation = self._means(result, UTILISATION)
+        self.paused = self._means(result, PAUSED)
+        self._queues = self._longest(result)
+
+    @property
+    def steps(self) -> int:
+        return -(-len(self._times) // self.joined)
+
+    def step(self, column: str = "time_ps") -> pl.Expr:
+        """The number of the interval in which a sample falls that is taken at its end."""
+        import polars as pl
+
+        before: pl.Expr = (pl.col(column) - self._begin - 1) // self.step_ps
+        return before.cast(pl.Int64)
+
+    def _samples(self, result: Result, name: str) -> pl.DataFrame:
+        """``at``, ``time_ps`` and ``value``."""
+        import polars as pl
+
+        series = result.series[name]
+        frame = series.to_polars().rename({series.column: "value"})
+        frame = frame.cast({"node": pl.String, "port": pl.Int64, "time_ps": pl.Int64})
+        found = frame.join(self._network.index, on=["node", "port"])
+        if len(found) < len(frame):
+            raise _damaged(result, f"the series {name!r} has ports that are not in the network")
+        return found.select("at", "time_ps", "value")
+
+    def _means(self, result: Result, name: str) -> list[list[float]]:
+        import polars as pl
+
+        frame = self._samples(result, name).with_columns(self.step().alias("step"))
+        means = frame.group_by("at", "step").agg(pl.col("value").mean())
+        rows = [[0.0] * self.steps for _ in self._network.ports]
+        for at, step, value in means.iter_rows():
+            if 0 <= step < self.steps:
+                rows[at][step] = value
+        return rows
+
+    def _longest(self, result: Result) -> tuple[list[list[int]], list[list[int]]]:
+        """The longest queue of each interval, both ends included, and that at its end."""
+        import polars as pl
+
+        frame = self._samples(result, QUEUE)
+        step = self.step()
+        ends = frame.filter(pl.col("time_ps") <= self._times[-1]).with_columns(step.alias("step"))
+        rows = [[[0] * self.steps for _ in self._network.ports] for _ in range(2)]
+        for at, number, most, last in (
+            ends.sort("time_ps")
+            .group_by("at", "step")
+            .agg(pl.col("value").max().alias("most"), pl.col("value").last().alias("last"))
+            .sort("step")
+            .iter_rows()
+        ):
+            if number >= 0:
+                rows[0][at][number] = max(rows[0][at][number], int(most))
+                rows[1][at][number] = int(last)
+            # It is the beginning of the next interval.
+            if 0 <= number + 1 < self.steps:
+                rows[0][at][number + 1] = int(last)
+        return rows[0], rows[1]
+
+    def intervals(self) -> list[Interval]:
+        """All intervals, in order."""
+        longest, at_end = self._queues
+        last = self._times[-1]
+        return [
+            Interval(
+                begin_ps=self._begin + step * self.step_ps,
+                end_ps=min(self._begin + (step + 1) * self.step_ps, last),
+                queue=[row[step] for row in longest],
+                queue_at_end=[row[step] for row in at_end],
+                paused=[row[step] for row in self.paused],
+            )
+            for step in range(self.steps)
+        ]
+
+
+def _percent(share: float) -> int:
+    return round(100 * min(max(share, 0), 1))
+
+
+def _by_port(intervals: Iterable[Sequence[int]]) -> list[list[int]]:
+    return [list(row) for row in zip(*intervals, strict=True)]
+
+
+def _choose_flows(flows: Mapping[int, Flow], moments: Iterable[Moment]) -> list[int]:
+    """Numbers of the flows that the page has: victims, then the first ones."""
+    if len(flows) <= MAX_FLOWS:
+        return list(flows)
+    victims = {
+        flow for moment in moments for tree in moment.trees for flow in tree.victims[:MAX_VICTIMS]
+    }
+    others = (flow for flow in flows if flow not in victims)
+    return sorted([*sorted(victims), *others][:MAX_FLOWS])
+
+
+def _nodes(network: _Network) -> list[dict[str, Any]]:
+    """Nodes with tier, pod, and their place among those of their tier."""
+    pods = _pods(network)
+    places = _places(network)
+    return [
+        {"name": printable(name), "tier": tier, "pod": pods[at], "place": places[at]}
+        for at, (name, tier) in enumerate(zip(network.names, network.tiers, strict=True))
+    ]
+
+
+def _neighbours(network: _Network) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in network.names]
+    for port in network.ports:
+        found[network.nodes[port.node]].append(network.nodes[port.peer])
+    return found
+
+
+def _pods(network: _Network) -> list[int]:
+    """The pod of each node: what is joined without the switches of the top tier; of those -1.
+
+    A host that then is alone is of the pod of the others at its switch.
+    """
+    top = max(network.tiers)
+    neighbours = _neighbours(network)
+    pods = [-1] * len(network.names)
+    of_switch: dict[int, int] = {}
+    count = 0
+    for first, tier in enumerate(network.tiers):
+        if tier == top or pods[first] >= 0:
+            continue
+        group = [first]
+        pods[first] = count
+        for node in group:
+            for other in neighbours[node]:
+                if network.tiers[other] != top and pods[other] < 0:
+                    pods[other] = count
+                    group.append(other)
+        if len(group) == 1 and tier == 0:
+            pods[first] = of_switch.setdefault(neighbours[first][0], count)
+        count = max(pods) + 1
+    return pods
+
+
+def _places(network: _Network) -> list[float]:
+    """What nodes of a tier are ordered by: the mean place of their neighbours below."""
+    neighbours = _neighbours(network)
+    places = [0.0] * len(network.names)
+    for node, _ in sorted(enumerate(network.tiers), key=lambda pair: (pair[1], pair[0])):
+        tier = network.tiers[node]
+        below = [places[one] for one in neighbours[node] if network.tiers[one] < tier]
+        places[node] = sum(below) / len(below) if below else float(node)
+    return places
+
+
+def _ports(network: _Network) -> list[list[int]]:
+    """Of each port its node, its peer, the port at the other end, rate in Mb/s, and number."""
+    nodes = network.nodes
+    return [
+        [nodes[port.node], nodes[port.peer], port.back, port.rate_bps // 10**6, port.number]
+        for port in network.ports
+    ]
+
+
+def _moment(moment: Moment) -> dict[str, Any]:
+    trees = [
+        {
+            "kind": tree.kind,
+            "root": list(tree.root),
+            "paused": [[port, *because] for port, because in tree.paused.items()],
+            "victims": list(tree.victims[:MAX_VICTIMS]),
+            "count": len(tree.victims),
+        }
+        for tree in moment.trees
+    ]
+    return {"trees": trees, "unexplained": list(moment.unexplained)}
+
+
+def _shown_flows(
+    result: Result, network: _Network, flows: Mapping[int, Flow], shown: Sequence[int]
+) -> dict[str, Any]:
+    """Columns of the flows of the page, in the order of ``shown``."""
+    import polars as pl
+
+    table = result.flows.to_polars().filter(pl.col("flow_id").is_in(shown))
+    tags = list(dict.fromkeys(table["tag"].to_list()))
+    place = {tag: at for at, tag in enumerate(tags)}
+    rows = table.select("tag", "src", "dst", "size_bytes", "start_ps", "fct_ps", "slowdown").rows()
+    if not {*table["src"], *table["dst"]} <= network.nodes.keys():
+        raise _damaged(result, "there are flows of hosts that are not in the network")
+    return {
+        "tags": [printable(tag) for tag in tags],
+        "number": [int(one) for one in table["flow_id"]],
+        "tag": [place[row[0]] for row in rows],
+        "src": [network.nodes[row[1]] for row in rows],
+        "dst": [network.nodes[row[2]] for row in rows],
+        "size": [row[3] for row in rows],
+        "start": [row[4] / 1e6 for row in rows],
+        "end": [None if row[5] is None else (row[4] + row[5]) / 1e6 for row in rows],
+        "slowdown": [None if row[6] is None else round(row[6], 2) for row in rows],
+        "path": [list(flows[number].path) for number in table["flow_id"]],
+    }
+
+
+def _flow_series(
+    result: Result, name: str, grid: _Grid, shown: Sequence[int]
+) -> dict[str, list[float | None]]:
+    """The last sample of each interval by flow, from the first interval that has one.
+
+    The list of a flow begins with the number of that interval.
+    """
+    import polars as pl
+
+    if name not in result.series:
+        return {}
+    series = result.series[name]
+    frame = series.to_polars().drop_nulls(series.column).rename({series.column: "value"})
+    last = (
+        frame.filter(pl.col("flow_id").is_in(shown))
+        .with_columns(pl.col("time_ps").cast(pl.Int64))
+        .with_columns(grid.step().alias("step"))
+        .filter(pl.col("step").is_between(0, grid.steps - 1))
+        .sort("flow_id", "time_ps")
+        .group_by("flow_id", "step", maintain_order=True)
+        .agg(pl.col("value").last())
+    )
+    found: dict[str, list[float | None]] = {}
+    for flow, step, value in last.iter_rows():
+        values = found.setdefault(str(flow), [step])
+        values += [None] * (step - int(values[0] or 0) - (len(values) - 1))
+        values.append(round(value))
+    return found
