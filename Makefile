@@ -53,6 +53,9 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest --concise rocelab._rocelab
 	$(BIN)/python docs/generate.py --check
+	@if command -v tsc >/dev/null; then echo tsc --project tools/tsconfig.json && \
+		tsc --project tools/tsconfig.json; \
+	else echo "no tsc: types of scripts are not checked"; fi
 
 format: $(VENV)/.installed-dev
 	cargo fmt --all

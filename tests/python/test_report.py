@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -140,23 +138,3 @@ def test_the_command_writes_a_report(runs: list[Path], tmp_path: Path, command: 
     failed = command("report", tmp_path, cwd=tmp_path)
     assert failed.returncode == 2
     assert "summary.json is missing" in failed.stderr
-
-
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium")
-def test_a_browser_draws_the_figures_without_an_error(runs: list[Path], tmp_path: Path) -> None:
-    path = write_report(runs, tmp_path / "report.html")
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr")
-    more = (f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=10000", "--dump-dom")
-    chromium = shutil.which("chromium")
-    assert chromium is not None
-    done = subprocess.run(
-        [chromium, *options, *more, path.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert "CONSOLE" not in done.stderr, done.stderr
-    charts = len([one for one in collect(runs).charts if one.data])
-    assert charts > 2
-    assert len(re.findall(r'class="plot[^"]*js-plotly-plot', done.stdout)) == charts

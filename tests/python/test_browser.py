@@ -1,0 +1,277 @@
+"""Pages in a browser: the report and the fabric view, as a reader uses them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rocelab
+from conftest import INCAST
+from rocelab.report import write_report
+from rocelab.view import write_view
+from test_view import ring_scenario
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+EVIL = "<script>alert(1)<img src=x onerror=alert(2)>"
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
+
+LOOKS = [(width, colours) for width in (1280, 390) for colours in ("light", "dark")]
+
+Open = Callable[..., "Page"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # The system's browser: none is downloaded. A container has no sandbox.
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Open]:
+    """Opens a file. In the end nothing may have been said, asked for, or thrown."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_file(path: Path, width: int = 1280, colours: str = "light") -> Page:
+        options: dict[str, Any] = {"color_scheme": colours}
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: complaints.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda request: _note_request(request.url, path, complaints))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_file
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def _note_request(url: str, path: Path, complaints: list[str]) -> None:
+    if url != path.as_uri() and not url.startswith(("data:", "blob:")):
+        complaints.append(f"request: {url}")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("report")
+    runs = []
+    for scheme in ("dcqcn", "hpcc"):
+        scenario = rocelab.Scenario.from_toml(INCAST)
+        scenario = scenario.with_settings(name=EVIL, scheme__name=scheme)
+        runs.append(rocelab.run(scenario).save(place / scheme))
+    return write_report(runs, place / "report.html")
+
+
+def _view(scenario: rocelab.Scenario, place: Path) -> Path:
+    rocelab.run(scenario).save(place / "run")
+    path = write_view(place / "run", place / "view.html")
+    assert not path.read_text().count("<img")
+    return path
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example of an incast and its victim, with names that would be markup."""
+    scenario = rocelab.load(
+        "examples/incast-victim.toml",
+        set={"probe": [{"preset": "view"}], "name": EVIL, "traffic.1.tag": EVIL},
+    )
+    return _view(scenario, tmp_path_factory.mktemp("view"))
+
+
+def _ready(page: Page) -> Page:
+    page.wait_for_selector("body[data-ready]")
+    return page
+
+
+def _fits(page: Page) -> bool:
+    """Whether the page itself need not be scrolled sideways."""
+    fits: bool = page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+    return fits
+
+
+@pytest.mark.parametrize(("width", "colours"), LOOKS)
+def test_a_report_draws_all_figures(opened: Open, report: Path, width: int, colours: str) -> None:
+    page = opened(report, width, colours)
+    figures = page.locator("figure .plot")
+    assert figures.count() > 3
+    assert page.locator("figure .js-plotly-plot").count() == figures.count()
+    for at in range(figures.count()):
+        assert figures.nth(at).get_attribute("aria-label")
+    assert _fits(page)
+    assert page.title().startswith("<script>")
+
+
+def test_lines_of_a_report_are_switched_and_pointed_at(opened: Open, report: Path) -> None:
+    page = opened(report)
+    figure = page.locator("figure .js-plotly-plot").first
+    figure.scroll_into_view_if_needed()
+    lines = figure.locator(".scatterlayer .trace")
+    before = lines.count()
+    # The p50 of a run is off at first. plotly waits for a second click before it acts on one.
+    figure.locator(".legendtoggle").first.click()
+    page.wait_for_function(
+        "before => document.querySelector('figure').querySelectorAll('.scatterlayer .trace').length"
+        " > before",
+        arg=before,
+    )
+    figure.locator(".scatterlayer .trace .point").first.hover(force=True)
+    page.wait_for_selector(".hoverlayer .hovertext")
+    assert "slowdown" in (page.locator(".hoverlayer .hovertext").first.text_content() or "")
+
+
+def test_a_report_works_with_keys(opened: Open, report: Path) -> None:
+    page = opened(report)
+    page.keyboard.press("Tab")
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert label == "Numbers"
+    licence = page.locator("footer details")
+    licence.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert "MIT" in licence.locator("pre").inner_text()
+
+
+@pytest.mark.parametrize(("width", "colours"), LOOKS)
+def test_a_view_reads_well_at_any_width(opened: Open, view: Path, width: int, colours: str) -> None:
+    page = _ready(opened(view, width, colours))
+    assert _fits(page)
+    assert page.title().startswith("<script>")
+    label = page.locator("#fabric").get_attribute("aria-label") or ""
+    assert re.search(r"1 congestion tree, \d+ paused ports, 1 victim flow", label)
+    assert page.evaluate(
+        "[...document.querySelectorAll('input,select')].every(o => o.labels.length)"
+    )
+    # It is drawn: the canvas has many colours.
+    colours_drawn = page.evaluate(
+        """() => {
+            const canvas = document.getElementById("fabric");
+            const { width, height } = canvas;
+            const data = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+            const found = new Set();
+            for (let at = 0; at < data.length; at += 4) found.add(data.slice(at, at + 3).join());
+            return found.size;
+        }"""
+    )
+    assert colours_drawn > 20
+
+
+def test_the_slider_moves_all_parts_of_a_view(opened: Open, view: Path) -> None:
+    page = _ready(opened(view))
+    slider, clock = page.locator("#time"), page.locator("#clock")
+    slider.focus()
+    page.keyboard.press("Home")
+    assert clock.inner_text().startswith("10 µs, step 1 of")
+    assert "no port is paused" in page.locator("#trees").inner_text()
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    assert clock.inner_text().startswith("210 µs, step 21 of")
+    assert "s1 → h2" in page.locator("#trees h3").first.inner_text()
+    assert (slider.get_attribute("aria-valuetext") or "").startswith("210 µs: 1 congestion tree")
+    assert "9 victim" not in page.locator("#trees").inner_text()
+
+
+def test_ports_and_flows_of_a_view_show_their_series(opened: Open, view: Path) -> None:
+    page = _ready(opened(view))
+    page.locator("#time").fill("20")
+    detail, clock = page.locator("#detail"), page.locator("#clock")
+    page.locator("#trees").get_by_role("button", name=EVIL).first.click()
+    assert "Flow <script>" in detail.locator("h3").inner_text()
+    steps = detail.locator("ul button").all_inner_texts()
+    assert steps == ["h1 → s0", "s0 → s1", "s1 → h3"]
+    detail.get_by_role("button", name="s0 → s1").click()
+    assert detail.locator("h3").inner_text() == "Port s0 → s1"
+    assert "2 flows through it" in page.locator("#passing").inner_text()
+    charts = detail.locator("svg.chart")
+    assert charts.count() == 3
+    assert (charts.nth(2).get_attribute("aria-label") or "").startswith("Paused share of the time")
+    cursor = charts.first.locator(".cursor")
+    before = cursor.get_attribute("x1")
+    box = charts.first.bounding_box()
+    assert box is not None
+    charts.first.click(position={"x": box["width"] * 0.6, "y": 30})
+    assert cursor.get_attribute("x1") != before
+    assert "step 21 of" not in clock.inner_text()
+    # And by name.
+    page.fill("#wanted", "s1:h2")
+    page.keyboard.press("Enter")
+    assert detail.locator("h3").inner_text() == "Port s1 → h2"
+    page.fill("#wanted", "nobody")
+    page.keyboard.press("Enter")
+    assert page.locator("#found").inner_text() == "there is no port or flow nobody"
+
+
+def _picture(page: Page) -> str:
+    picture: str = page.evaluate("document.getElementById('fabric').toDataURL()")
+    return picture
+
+
+def _find_by_clicks(page: Page, canvas: Locator, found: str) -> bool:
+    """Clicks along two lines across the canvas until ``found`` is there."""
+    box = canvas.bounding_box()
+    assert box is not None
+    for share in (0.3, 0.7):
+        for x in range(10, int(box["width"]) - 10, 12):
+            canvas.click(position={"x": x, "y": box["height"] * share})
+            if page.locator(found).count():
+                return True
+    return False
+
+
+def test_the_picture_of_a_view_is_clicked_switched_and_played(opened: Open, view: Path) -> None:
+    page = _ready(opened(view))
+    canvas = page.locator("#fabric")
+    assert not page.locator("#detail h3").count()
+    assert _find_by_clicks(page, canvas, "#detail h3")
+    assert page.locator("#detail h3").inner_text().startswith("Port ")
+    pictures = [_picture(page)]
+    page.check("#only")
+    pictures.append(_picture(page))
+    page.select_option("#colour", "queue")
+    pictures.append(_picture(page))
+    assert "queue" in page.locator("#scale").inner_text()
+    page.check("#collapse")
+    pictures.append(_picture(page))
+    # A click on a box opens it: s0 has the first hosts.
+    canvas.click(position={"x": 200, "y": 350})
+    pictures.append(_picture(page))
+    assert len(set(pictures)) == len(pictures)
+    canvas.focus()
+    page.keyboard.press("Home")
+    page.select_option("#speed", "10")
+    drawn = int(canvas.get_attribute("data-drawn") or 0)
+    page.keyboard.press("Space")
+    assert page.locator("#play").inner_text() == "Pause"
+    page.wait_for_function(
+        "drawn => Number(document.getElementById('fabric').dataset.drawn) > drawn + 20", arg=drawn
+    )
+    page.locator("#play").click()
+    assert page.locator("#play").inner_text() == "Play"
+    assert "step 1 of" not in page.locator("#clock").inner_text()
+    page.keyboard.press("Enter")
+    assert page.locator("#play").inner_text() == "Pause"
+
+
+def test_a_deadlock_is_told_with_its_circle(opened: Open, tmp_path: Path) -> None:
+    page = _ready(opened(_view(ring_scenario(), tmp_path)))
+    head = page.locator("#trees h3").first.inner_text()
+    assert head.startswith("Deadlock: s0 → s1 waits for s1 → s2")
+    assert head.endswith("s4 → s0, which waits for the first")
