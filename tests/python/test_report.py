@@ -52,6 +52,19 @@ def test_series_are_drawn_as_they_were_sampled(runs: list[Path]) -> None:
     assert len(line["x"]) == min(len(values), 1000)
 
 
+def test_series_of_flows_and_of_many_ports_are_drawn_highest_first(tmp_path: Path) -> None:
+    scenario = rocelab.load(
+        "examples/incast-victim.toml", set={"probe": [{"preset": "view"}], "scheme": "hpcc"}
+    )
+    rocelab.run(scenario).save(tmp_path / "run")
+    charts = {one.title: one for one in collect([tmp_path / "run"]).charts}
+    assert [line["name"] for line in charts["Rate"].data] == [f"flow {at}" for at in range(10)]
+    queue = charts["Queue length"]
+    assert len(queue.data) == 16
+    assert "Only the 16 of 26 lines" in queue.text
+    assert "s1:h2" in [line["name"] for line in queue.data]
+
+
 def test_the_scenario_is_shown_without_defaults(runs: list[Path]) -> None:
     shown = collect(runs[:1]).scenario
     assert 'name = "dcqcn"' in shown

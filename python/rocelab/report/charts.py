@@ -144,20 +144,23 @@ def _slowdown_by_tag(runs: Sequence[tuple[str, Result]]) -> Chart:
 
 
 def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
-    lines: list[dict[str, Any]] = []
     unit, column = "", ""
+    parts: list[tuple[str, pl.DataFrame]] = []
     for name, run in runs:
         for series in run.series.values():
             if series.kind != kind:
                 continue
             unit, column = series.unit, series.column
-            frame = series.to_polars().drop_nulls(column)
-            for target, part in _parts(frame, run):
-                if len(lines) == _MAX_LINES:
-                    break
-                x, y = _thinned(part["time_ps"].to_list(), part[column].to_list())
+            for target, part in _parts(series.to_polars().drop_nulls(column), run):
                 label = " ".join(filter(None, [name if len(runs) > 1 else "", target]))
-                lines.append(_line(len(lines), label or series.name, x=x, y=y, mode="lines"))
+                parts.append((label or series.name, part))
+    peaks: list[Any] = [part[column].max() for _, part in parts]
+    highest = sorted(range(len(parts)), key=lambda at: peaks[at], reverse=True)[:_MAX_LINES]
+    lines: list[dict[str, Any]] = []
+    for at in sorted(highest):
+        label, part = parts[at]
+        x, y = _thinned(part["time_ps"].to_list(), part[column].to_list())
+        lines.append(_line(len(lines), label, x=x, y=y, mode="lines"))
     largest = max((max(line["y"], default=0) for line in lines), default=0)
     shown, scale = _format.unit(unit, largest)
     end = max((line["x"][-1] for line in lines if line["x"]), default=0)
@@ -171,13 +174,18 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         "xaxis": _axis(f"Time ({clock})"),
         "yaxis": _axis(f"{title} ({shown})" if shown else title, rangemode="tozero"),
     }
-    return Chart(title, f"{title} over time, a line for each port or flow.", lines, layout)
+    cut = (
+        f" Only the {len(lines)} of {len(parts)} lines that reach highest are drawn."
+        if len(lines) < len(parts)
+        else ""
+    )
+    return Chart(title, f"{title} over time, a line for each port or flow.{cut}", lines, layout)
 
 
 def _parts(frame: pl.DataFrame, run: Result) -> list[tuple[str, pl.DataFrame]]:
     """The samples of each port, by node and peer, or of each flow."""
-    if "flow" in frame.columns:
-        found = frame.partition_by("flow", as_dict=True, maintain_order=True)
+    if "flow_id" in frame.columns:
+        found = frame.partition_by("flow_id", as_dict=True, maintain_order=True)
         return [(f"flow {key}", part) for (key,), part in found.items()]
     ports = run.ports.to_polars()
     peers = dict(zip(ports.select("node", "port").iter_rows(), ports["peer"], strict=True))
