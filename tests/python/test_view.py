@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from importlib.resources import files
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import pairwise
 from pathlib import Path
 
@@ -180,6 +181,18 @@ def test_a_deadlock_has_its_circle_and_its_victims() -> None:
     assert len(moment.unexplained) == 3
 
 
+def large_scenario(**changes: object) -> rocelab.Scenario:
+    """The 320 hosts for 2 ms that ``tools/measure_view.py`` measures, with the preset."""
+    path = Path(__file__).parents[2] / "tools/measure_view.py"
+    spec = spec_from_file_location("measure_view", path)
+    assert spec is not None
+    assert spec.loader is not None
+    measure = module_from_spec(spec)
+    spec.loader.exec_module(measure)
+    scenario: rocelab.Scenario = measure.scenario([{"preset": "view"}])
+    return scenario.with_settings(**changes)
+
+
 def ring_scenario() -> rocelab.Scenario:
     """Five switches in a ring, whose hosts send two switches on, until PFC blocks all."""
     numbers = range(5)
@@ -291,6 +304,14 @@ def test_the_view_finds_the_victim_of_the_example(incast: Path) -> None:
         flows["tag"][flows["number"].index(one)] for tree in found for one in tree["victims"]
     }
     assert [flows["tags"][tag] for tag in victims] == ["victim"]
+
+
+def test_the_preset_stays_below_its_limit(tmp_path: Path) -> None:
+    """Protects the 5 MB for 320 hosts and 2 ms, with a scheme that has rates and windows."""
+    saved = rocelab.run(large_scenario(scheme__name="hpcc")).save(tmp_path / "run")
+    series = list((saved / "series").iterdir())
+    assert len(series) == 5
+    assert sum(one.stat().st_size for one in series) < 5_000_000
 
 
 def test_many_intervals_are_joined(incast: Path, monkeypatch: pytest.MonkeyPatch) -> None:
