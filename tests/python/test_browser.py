@@ -156,7 +156,7 @@ def test_a_view_reads_well_at_any_width(opened: Open, view: Path, width: int, co
     assert _fits(page)
     assert page.title().startswith("<script>")
     label = page.locator("#fabric").get_attribute("aria-label") or ""
-    assert re.search(r"1 congestion tree, \d+ paused ports, 1 victim flow", label)
+    assert re.search(r"\d congestion trees?, 11 paused ports, \d victim flows?", label)
     assert page.evaluate(
         "[...document.querySelectorAll('input,select')].every(o => o.labels.length)"
     )

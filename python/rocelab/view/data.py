@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rocelab._format import duration
+from rocelab._format import duration, pluralise
 from rocelab._text import printable
 from rocelab.errors import ResultError
 from rocelab.view.tree import Flow, Interval, Moment, Port, congestion
@@ -81,11 +81,12 @@ def collect(result: Result) -> View:
             "and the mean of utilisation and paused time."
         )
     summary = result.summary
+    switches = pluralise(summary["switches"], "switch", "switches")
     facts = [
         ("scheme", f"{summary['scheme']} ({summary['preset']}), seed {summary['seed']}"),
-        ("network", f"{summary['hosts']} hosts, {summary['switches']} switches"),
+        ("network", f"{summary['hosts']} hosts, {switches}"),
         ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
-        ("step", duration(grid.step_ps)),
+        ("step", duration(grid.step_ps).replace("us", "µs")),
     ]
     data = {
         "nodes": _nodes(network),

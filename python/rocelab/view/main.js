@@ -176,11 +176,14 @@ function start(data) {
 
   writeScale();
   detail.replaceChildren(...panel.detail());
-  // The moment at which most ports are paused is where to begin.
-  const counts = data.times.map((_, step) =>
-    data.paused.reduce((sum, row) => sum + (row[step] > 0 ? 1 : 0), 0),
-  );
-  go(counts.lastIndexOf(Math.max(...counts)));
+  // It begins with a deadlock, or when most ports are paused; then when a queue is longest.
+  const scores = data.times.map((_, step) => {
+    const paused = data.paused.reduce((sum, row) => sum + (row[step] > 0 ? 1 : 0), 0);
+    const queue = data.queue.reduce((longest, row) => Math.max(longest, row[step]), 0);
+    const isDeadlock = data.moments[step].trees.some((tree) => tree.kind === "deadlock");
+    return (isDeadlock ? data.ports.length : 0) + paused + queue / (fabric.longest + 1);
+  });
+  go(scores.indexOf(Math.max(...scores)));
   document.body.dataset.ready = "yes";
 }
 
