@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rocelab.result import Result
 
 
+MAX_ERRORS = 20
+"""Errors of a scenario that are reported together."""
 _MAX_KEY = 200
 """Characters of a key that are shown."""
 _MAX_MESSAGE = 1000
@@ -38,7 +40,10 @@ class RocelabError(Exception):
 
 
 class ConfigError(RocelabError, ValueError):
-    """A scenario was refused. The text begins ``file:line: key: what is wrong``."""
+    """A scenario was refused. The text begins ``file:line: key: what is wrong``.
+
+    It goes on with the other errors of the same scenario, if there are any.
+    """
 
     message: str
     """What is wrong, alone."""
@@ -48,6 +53,8 @@ class ConfigError(RocelabError, ValueError):
     """The key at fault with its path, such as ``topology.k``."""
     line: int | None
     """The line of the file, counted from 1, where it is known."""
+    others: list[ConfigError]
+    """The other errors of the scenario, in the order of their lines; they have no others."""
     warnings: list[str]
     """What is odd about the HPCC simulator's files up to there: it may be why."""
 
@@ -71,7 +78,23 @@ class ConfigError(RocelabError, ValueError):
         self.file = file
         self.key = key
         self.line = line
+        self.others = []
         self.warnings = [_printable(warning, _MAX_MESSAGE) for warning in warnings]
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of this error, and that of each of the others."""
+        return [RocelabError.__str__(error) for error in (self, *self.others)]
+
+    @property
+    def count(self) -> str:
+        """How many errors were found in the scenario, as words."""
+        found = 1 + len(self.others)
+        # More are not looked for.
+        return ("the first " if found == MAX_ERRORS else "") + f"{found} errors"
+
+    def __str__(self) -> str:
+        return "\n".join([*self.texts, *([self.count] if self.others else [])])
 
 
 class SimulationError(RocelabError):

@@ -20,6 +20,7 @@ import rocelab
 from conftest import INCAST, Command, reseal
 from rocelab.cli.fct import fct
 from rocelab.cli.plot import plot
+from rocelab.errors import MAX_ERRORS
 from rocelab.io import rename
 from rocelab.io.save import check_result_directory
 from rocelab.sweeps.cache import default_cache
@@ -92,7 +93,11 @@ BAD = [
         STAR + '[scheme]\nname = "hpcc"\nparams = { x = 1 }\n',
         ["scheme.params"],
     ),
-    ("two schemes", STAR + '[[scheme]]\nname = "hpcc"\n[[scheme]]\nname = "dcqcn"\n', ["scheme"]),
+    (
+        "two schemes",
+        STAR + flow() + '[[scheme]]\nname = "hpcc"\n[[scheme]]\nname = "dcqcn"\n',
+        ["scheme"],
+    ),
     ("negative seed", STAR + "[run]\nseed = -1\n", ["run.seed"]),
     ("no hosts", STAR.replace("hosts = 4", "hosts = 0"), ["topology.hosts"]),
     ("not text", "\0", ["bad.toml"]),
@@ -188,6 +193,44 @@ def assert_one_error(stderr: str) -> None:
     assert lines, "no error"
     assert lines[0].startswith("error: ")
     assert len(lines) == 1 or (len(lines) == 2 and lines[1].startswith("hint: ")), stderr
+
+
+@pytest.mark.parametrize("name", ["validate", "plan", "run"])
+def test_all_errors_of_a_scenario_are_printed(command: Command, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(STAR + "[pfc]\nxof = '1MB'\n[ecn]\nkmin = 5\n" + flow("h7"), encoding="utf-8")
+    done = command(name, path, "--set", "run.seed=x", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert [line for line in done.stderr.splitlines() if not line.startswith("hint: ")] == [
+        f"error: {path}:7: pfc.xof: unknown key",
+        f'error: {path}:9: ecn.kmin: a size needs its unit, in quotes, such as "320KB"; got 5',
+        f"error: {path}:12: traffic.0.flows.0.src: unknown node `h7`",
+        f'error: {path}: run.seed: needs a whole number, 0 or more, got "x"',
+        "4 errors",
+    ]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_has_the_others() -> None:
+    with pytest.raises(rocelab.ConfigError, match=r"(?s)hosts.*\n2 errors$") as caught:
+        rocelab.Scenario(
+            topology={"kind": "star", "hosts": "x", "host_rate": "1Gbps", "host_delay": 1},
+            traffic=[],
+        )
+    error = caught.value
+    keys = {error.key, *(one.key for one in error.others)}
+    assert keys == {"topology.host_delay", "topology.hosts"}
+    assert error.line is None
+    assert not error.others[0].others
+
+
+def test_the_first_errors_are_printed_of_many(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text("".join(f"k{number} = 1\n" for number in range(50)) + STAR, encoding="utf-8")
+    done = command("validate", path)
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("hint: ")]
+    assert len(lines) == MAX_ERRORS + 1
+    assert lines[-1] == f"the first {MAX_ERRORS} errors"
 
 
 def test_missing_file(command: Command, tmp_path: Path) -> None:

@@ -38,6 +38,17 @@ pub(crate) fn config_error(py: Python<'_>, error: &scenario::ScenarioError) -> P
     })
 }
 
+/// The first of `errors`, which are all that a scenario has, with the others. At least one is
+/// needed.
+pub(crate) fn together(py: Python<'_>, errors: Vec<PyErr>) -> PyErr {
+    let mut errors = errors.into_iter().map(|error| error.into_value(py));
+    let first = errors.next().expect("a scenario is refused for a reason").into_bound(py);
+    match first.setattr("others", errors.collect::<Vec<_>>()) {
+        Ok(()) => PyErr::from_value(first.into_any()),
+        Err(error) => error,
+    }
+}
+
 /// A file of the HPCC simulator that was refused, as `ConfigError`.
 pub(crate) fn file_error(py: Python<'_>, error: &hpcc_files::FileError) -> PyErr {
     exception(py, "ConfigError", error.message.clone(), |details| {

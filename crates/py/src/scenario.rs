@@ -1,10 +1,10 @@
 //! Scenarios.
 
-use crate::errors::{config_error, simulation_error};
+use crate::errors::{config_error, simulation_error, together};
 use crate::table::Table;
 use crate::worker::stoppable;
-use ::scenario::ScenarioError;
 use ::scenario::memory::{Limits, Verdict};
+use ::scenario::{ScenarioError, parse_or_every_error};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -78,7 +78,7 @@ fn command_of(name: &str) -> PyResult<Use> {
 impl Scenario {
     /// Parses and checks `text`. Files it names are looked for beside `origin`, the file the text
     /// came from; `overrides` are pairs of dotted key and value. Errors do not tell the lines of a
-    /// text that was `generated`.
+    /// text that was `generated`. The error that is raised has all others in `others`.
     #[staticmethod]
     fn parse(
         py: Python<'_>,
@@ -87,10 +87,13 @@ impl Scenario {
         overrides: Vec<(String, String)>,
         generated: bool,
     ) -> PyResult<Scenario> {
-        let work = move || ::scenario::parse(&text, origin.as_deref(), &overrides);
+        let work = move || parse_or_every_error(&text, origin.as_deref(), &overrides);
         match stoppable(py, work)? {
             Ok(valid) => Ok(Scenario { valid: Arc::new(valid), generated }),
-            Err(error) => Err(scenario_error(py, error, generated)),
+            Err(errors) => {
+                let errors = errors.into_iter().map(|error| scenario_error(py, error, generated));
+                Err(together(py, errors.collect()))
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! From a [`Tree`] to the types of [`spec`](crate::spec): a serde deserialiser whose errors know
 //! their key.
 
-use crate::error::{ScenarioError, known_words};
+use crate::error::{ScenarioError, known_words, nearest};
 use crate::tree::{Tree, Value, join};
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -20,19 +20,37 @@ const BY_KIND: &str = "ByKind";
 
 /// Reads a `T` from a whole document.
 pub(crate) fn decode<'de, T: de::Deserialize<'de>>(tree: &'de Tree) -> Result<T, ScenarioError> {
+    decode_or_guess(tree).map_err(|refused| refused.error)
+}
+
+/// Why a document cannot be read.
+pub(crate) struct Refused {
+    pub error: ScenarioError,
+    /// For an unknown key, the one that was probably meant, with its path.
+    pub meant: Option<String>,
+}
+
+/// Reads a `T` from a whole document, and guesses what an unknown key was meant to be.
+pub(crate) fn decode_or_guess<'de, T: de::Deserialize<'de>>(
+    tree: &'de Tree,
+) -> Result<T, Box<Refused>> {
     T::deserialize(At { tree, skip_kind: false }).map_err(|error| {
         let key = error.path.iter().rev().fold(String::new(), |key, step| join(&key, step));
         let line = tree.line_of(&key);
         if error.is_unknown
             && let Some(renamed) = crate::renamed::error(tree, &key)
         {
-            return renamed.at_line(line);
+            let meant = crate::renamed::new_name(tree, &key);
+            return Box::new(Refused { error: renamed.at_line(line), meant });
         }
+        let parent = key.rsplit_once('.').map_or("", |(parent, _)| parent);
+        let meant = error.meant.map(|step| join(parent, step));
         let out = ScenarioError::new(key, error.message).at_line(line);
-        match error.hint {
+        let error = match error.hint {
             Some(hint) => out.hint(hint),
             None => out,
-        }
+        };
+        Box::new(Refused { error, meant })
     })
 }
 
@@ -43,13 +61,15 @@ struct DecodeError {
     path: Vec<String>,
     message: String,
     hint: Option<String>,
+    /// The key that was probably meant.
+    meant: Option<&'static str>,
     /// The format does not know this key, or this word.
     is_unknown: bool,
 }
 
 impl DecodeError {
     fn new(message: String) -> DecodeError {
-        DecodeError { path: Vec::new(), message, hint: None, is_unknown: false }
+        DecodeError { path: Vec::new(), message, hint: None, meant: None, is_unknown: false }
     }
     fn under(mut self, step: &str) -> DecodeError {
         self.path.push(step.to_owned());
@@ -104,6 +124,7 @@ impl de::Error for DecodeError {
     fn unknown_field(key: &str, known: &'static [&'static str]) -> DecodeError {
         let mut error = DecodeError::new("unknown key".to_owned());
         error.hint = Some(known_words(key, known.iter().copied()));
+        error.meant = nearest(key, known.iter().copied());
         error.is_unknown = true;
         error
     }

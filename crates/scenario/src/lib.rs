@@ -30,6 +30,7 @@
 mod catalogue;
 mod decode;
 mod error;
+mod every_error;
 mod failure;
 pub mod memory;
 pub mod network;
@@ -51,6 +52,7 @@ pub mod workload;
 
 pub use catalogue::{KeyInfo, KindInfo, topology_kinds};
 pub use error::ScenarioError;
+pub use every_error::MAX_ERRORS;
 pub use model::{After, Link, Message, Node, NodeKind, Outage, Probe, ProbeKind, ProbeTargets};
 pub use network::{Network, Port};
 pub use probe::NamedProbe;
@@ -87,14 +89,45 @@ pub fn load_with(path: impl AsRef<Path>, overrides: &[(String, String)]) -> Resu
 ///
 /// Each override is a key with its path, such as `topology.k` or `traffic.0.load`, and a value: as
 /// TOML writes it, or a bare word.
+///
+/// # Errors
+/// The first of those that [`parse_or_every_error`] returns.
 pub fn parse(
     text: &str,
     origin: Option<&Path>,
     overrides: &[(String, String)],
 ) -> Result<Scenario> {
-    let checked = memory::check_text(text.len()).and_then(|()| Tree::from_toml(text));
-    let parsed = checked.and_then(|tree| build(tree, origin, overrides));
-    parsed.map_err(|error| error.in_file(origin))
+    parse_or_every_error(text, origin, overrides).map_err(|mut errors| errors.swap_remove(0))
+}
+
+/// Reads a scenario as [`parse`] does.
+///
+/// # Errors
+/// Up to [`MAX_ERRORS`] errors, at least one, in the order of their lines. Those that only follow
+/// from others are left out.
+pub fn parse_or_every_error(
+    text: &str,
+    origin: Option<&Path>,
+    overrides: &[(String, String)],
+) -> std::result::Result<Scenario, Vec<ScenarioError>> {
+    let read = memory::check_text(text.len()).and_then(|()| Tree::from_toml(text));
+    let mut tree = read.map_err(|error| vec![error.in_file(origin)])?;
+    if matches!(tree.at(&["schema"]), Some(Tree { value: Value::Integer(1), .. })) {
+        let line = tree.line_of("schema");
+        return Err(vec![scenario::old_schema().at_line(line).in_file(origin)]);
+    }
+    let mut errors = set_keys(&mut tree, overrides);
+    let spec = decode::decode(&tree).map(|spec| named_after(spec, origin));
+    match spec.and_then(|spec| Scenario::from_spec(spec, origin.and_then(Path::parent))) {
+        Ok(scenario) if errors.is_empty() => {
+            let file = origin.map(Path::to_path_buf);
+            return Ok(scenario.with_source(Source { file, keys: Some(tree.without_long_lists()) }));
+        }
+        Ok(_) => {}
+        Err(_) => errors.extend(every_error::find(tree, origin)),
+    }
+    errors.truncate(MAX_ERRORS);
+    Err(errors.into_iter().map(|error| error.in_file(origin)).collect())
 }
 
 /// `spec` with keys set as in [`parse`].
@@ -103,74 +136,55 @@ pub fn parse(
 /// Where a key is unknown, or its value is of the wrong kind.
 pub fn with_settings(spec: &spec::Spec, overrides: &[(String, String)]) -> Result<spec::Spec> {
     let mut tree = Tree::from_toml(&spec.to_toml())?;
-    let changed = set_keys(&mut tree, overrides).and_then(|()| decode::decode(&tree));
+    let refused = set_keys(&mut tree, overrides).into_iter().next();
+    let changed = refused.map_or_else(|| decode::decode(&tree), Err);
     // Nobody has seen the lines of that text.
     changed.map_err(|error| ScenarioError { line: None, ..error })
 }
 
-fn set_keys(tree: &mut Tree, overrides: &[(String, String)]) -> Result<()> {
+/// Sets keys as in [`parse`], and returns what is wrong with those that cannot be set.
+fn set_keys(tree: &mut Tree, overrides: &[(String, String)]) -> Vec<ScenarioError> {
+    let mut errors = Vec::new();
     for (key, value) in overrides {
         // A key of the command line has no line, and may hold anything.
-        tree.set(key, value).map_err(|error| error.at_line(None))?;
+        errors.extend(tree.set(key, value).err().map(|error| error.at_line(None)));
     }
-    normalise_scheme(tree)
+    errors.extend(normalise_scheme(tree).err());
+    errors
 }
 
-fn build(
-    mut tree: Tree,
-    origin: Option<&Path>,
-    overrides: &[(String, String)],
-) -> Result<Scenario> {
-    if matches!(tree.at(&["schema"]), Some(Tree { value: Value::Integer(1), .. })) {
-        return Err(scenario::old_schema().at_line(tree.line_of("schema")));
-    }
-    set_keys(&mut tree, overrides)?;
-    let mut spec: spec::Spec = decode::decode(&tree)?;
+/// `spec` with the name of its file, if it has none of its own.
+fn named_after(mut spec: spec::Spec, origin: Option<&Path>) -> spec::Spec {
     if spec.name.is_none() {
         let stem = origin.and_then(Path::file_stem).and_then(|stem| stem.to_str());
         spec.name = stem.map(str::to_owned);
     }
-    match Scenario::from_spec(spec, origin.and_then(Path::parent)) {
-        Ok(scenario) => {
-            let file = origin.map(Path::to_path_buf);
-            Ok(scenario.with_source(Source { file, keys: Some(tree.without_long_lists()) }))
-        }
-        // A line of another file is that file's.
-        Err(error) if error.file.is_some() => Err(error),
-        Err(error) => {
-            let line = tree.line_of(&error.key);
-            Err(error.at_line(line))
-        }
-    }
+    spec
 }
 
-/// A run has one scheme: refuses several, and reads `scheme = "hpcc"` as its name.
+/// A run has one scheme: takes several out and refuses them, and reads `scheme = "hpcc"` as its
+/// name.
 fn normalise_scheme(tree: &mut Tree) -> Result<()> {
-    let several = |key: &str, line| {
-        Err(ScenarioError::new(key, "a run has exactly one scheme").at_line(line).hint(
-            "to compare several, run the scenario once for each and give all results to \
-                `rocelab plot`",
-        ))
-    };
     let Value::Table(table) = &mut tree.value else {
         return Ok(());
     };
-    if let Some(schemes) = table.get("schemes") {
-        return several("schemes", schemes.line);
+    let is_list = |tree: &Tree| matches!(tree.value, Value::List(_));
+    if let Some(scheme) = table.get_mut("scheme") {
+        tree::expand_scheme_name(scheme);
     }
-    let Some(scheme) = table.get_mut("scheme") else {
-        return Ok(());
+    let scheme = table.get("scheme");
+    let name = scheme.and_then(|scheme| scheme.table()?.get("name"));
+    let (key, line) = match (table.get("schemes"), scheme, name) {
+        (Some(schemes), ..) => ("schemes", schemes.line),
+        (_, Some(scheme), _) if is_list(scheme) => ("scheme", scheme.line),
+        (.., Some(name)) if is_list(name) => ("scheme.name", name.line),
+        _ => return Ok(()),
     };
-    tree::expand_scheme_name(scheme);
-    if let Value::List(_) = scheme.value {
-        return several("scheme", scheme.line);
-    }
-    if let Some(name) = scheme.table().and_then(|table| table.get("name"))
-        && let Value::List(_) = name.value
-    {
-        return several("scheme.name", name.line);
-    }
-    Ok(())
+    table.remove(key.split('.').next().unwrap_or(key));
+    Err(ScenarioError::new(key, "a run has exactly one scheme").at_line(line).hint(
+        "to compare several, run the scenario once for each and give all results to \
+         `rocelab plot`",
+    ))
 }
 
 /// The JSON Schema of scenario files, for editors.

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from rocelab.errors import (
+    ConfigError,
     MemoryShortage,
     ResultError,
     RocelabError,
@@ -95,8 +96,14 @@ def _code_of(command: Callable[[], None]) -> int:
         if isinstance(end.__context__, BrokenPipeError):
             return 0
         return _interrupted() if end.code == INTERRUPTED else int(end.code or 0)
+    except ConfigError as error:
+        # Their texts are fit for a terminal.
+        for text in error.texts:
+            print(f"error: {text}", file=sys.stderr)
+        if error.others:
+            print(error.count, file=sys.stderr)
+        return BAD_INPUT
     except RocelabError as error:
-        # Its text is fit for a terminal.
         print(f"error: {error}", file=sys.stderr)
         return FAILED if isinstance(error, SimulationError) else BAD_INPUT
     except OSError as error:

@@ -1,6 +1,6 @@
 //! Bad input: each one clear line that names the key, its line and what to do.
 
-use scenario::{Outage, parse};
+use scenario::{Outage, parse, parse_or_every_error};
 use units::Time;
 
 const STAR: &str = r#"
@@ -778,8 +778,13 @@ fn links_that_fail_and_damage() {
     says(&fails("h0:s0", "0us"), &["failure.0.at: must be above zero"]);
     let twice = "[[failure]]\nlink = \"s0:h2\"\nat = \"1us\"\n\
                  [[failure]]\nlink = \"h2:s0\"\nat = \"2us\"\n";
-    let twice = star(&format!("{FLOW}{twice}"));
-    says(&twice, &["failure.1.link: the link between h2 and s0 fails at 1us already"]);
+    are(
+        &every(&format!("{STAR}{FLOW}{twice}"), &[]),
+        &[
+            "line 12: failure.0.link: s0:h2 fails at 1us and leaves h0 and h2 without a way",
+            "line 15: failure.1.link: the link between h2 and s0 fails at 1us already",
+        ],
+    );
     says(
         &fails("s0:h2", "1us"),
         &["line 12: failure.0.link: s0:h2 fails at 1us and leaves h0 and h2 without a way to \
@@ -1019,4 +1024,106 @@ fn files_that_are_not_regular_are_refused_at_once() {
         says(&error(&topology), &["cannot read", "it is not a regular file"]);
     }
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// All errors of a text, each as it is shown.
+fn every(text: &str, overrides: &[(String, String)]) -> Vec<String> {
+    let errors = parse_or_every_error(text, None, overrides).unwrap_err();
+    errors.iter().map(ToString::to_string).collect()
+}
+
+/// Expects these errors and no others, by how each begins.
+#[track_caller]
+fn are(errors: &[String], begins: &[&str]) {
+    let is_match = |(error, begin): (&String, &&str)| error.starts_with(begin);
+    let equal = errors.len() == begins.len() && errors.iter().zip(begins).all(is_match);
+    assert!(equal, "{begins:#?} are not {errors:#?}");
+}
+
+#[test]
+fn all_errors_are_reported_together() {
+    // Unknown keys, values of the wrong kind, and names of what is not there.
+    let text = format!(
+        "{STAR}{FLOW}\
+         [[traffic]]\nkind = \"incast\"\nsenders = 2\nreceiver = \"h9\"\nsize = \"1MB\"\n\
+         [[probe]]\nname = \"q\"\nkind = \"queue\"\nnodes = [\"s7\"]\ninterval = \"1us\"\n\
+         [switch]\nbufer = \"1MB\"\n\
+         [pfc]\nxoff = 5\n\
+         [scheme]\nname = \"dcqnc\"\n"
+    );
+    let set = [("run.seed".to_owned(), "x".to_owned())];
+    are(
+        &every(&text, &set),
+        &[
+            "line 14: traffic.1.receiver: unknown",
+            "line 19: probe.0.nodes",
+            "line 22: switch.bufer: unknown key; hint: did you mean `buffer`?",
+            "line 24: pfc.xoff: a size needs its unit",
+            "line 26: scheme.name: unknown scheme `dcqnc`",
+            "run.seed: needs a whole number",
+        ],
+    );
+}
+
+#[test]
+fn errors_that_follow_from_others_are_left_out() {
+    // That `hosts` is missing follows from `host`.
+    let misspelt = "[topology]\nkind = \"star\"\nhost = 4\nhost_rate = \"1Gbps\"\nhost_delay = 3\n";
+    are(
+        &every(misspelt, &[]),
+        &["line 3: topology.host: unknown key", "line 5: topology.host_delay"],
+    );
+    // That the tag is unknown follows from the entry that has it.
+    let tagged = format!(
+        "{STAR}{FLOW}\
+         [[traffic]]\nkind = \"incast\"\ntag = \"storage\"\nsenders = 2\nreceiver = \"h0\"\n\
+         size = 1\n\
+         [[probe]]\nname = \"r\"\nkind = \"rate\"\nflows = [\"storage\"]\ninterval = \"1us\"\n"
+    );
+    are(&every(&tagged, &[]), &["line 16: traffic.1.size"]);
+    // Without a network, names of hosts are not looked for.
+    let network = format!("{}{FLOW}", STAR.replace("\"star\"", "\"stra\"").replace("h1", "h7"));
+    are(&every(&network, &[]), &["line 3: topology.kind: unknown value `stra`"]);
+    // A scheme that cannot be is not blamed for marking.
+    are(
+        &every(&format!("{STAR}{FLOW}[ecn]\nkmin = 3\n[scheme]\nname = 4\n"), &[]),
+        &["line 12: ecn.kmin", "line 14: scheme.name"],
+    );
+    let several = [("schemes".to_owned(), "[\"hpcc\", \"dcqcn\"]".to_owned())];
+    are(&every(&format!("{STAR}{FLOW}"), &several), &["schemes: a run has exactly one scheme"]);
+}
+
+#[test]
+fn errors_keep_the_places_of_the_file() {
+    let bad = |key: &str| format!("[[traffic]]\nkind = \"permutation\"\n{key}\n");
+    let text = format!("{STAR}{}{}{FLOW}{}", bad("size = 1"), bad("x = 1"), bad("size = \"x\""));
+    are(
+        &every(&text, &[]),
+        &[
+            "line 9: traffic.0.size",
+            "line 10: traffic.1.size: is missing",
+            "line 12: traffic.1.x: unknown key",
+            "line 19: traffic.3.size",
+        ],
+    );
+    // The first two flows are taken out before the third is looked at.
+    let flows = "[[traffic]]\nkind = \"flows\"\nflows = [\n\
+                 { src = \"h0\", dst = \"h9\", size = \"1KB\" },\n\
+                 { src = \"h8\", dst = \"h1\", size = \"1KB\" },\n\
+                 { src = \"h7\", dst = \"h1\", size = \"1KB\" }]\n";
+    are(
+        &every(&format!("{STAR}{flows}"), &[]),
+        &[
+            "line 10: traffic.0.flows.0.dst",
+            "line 11: traffic.0.flows.1.src",
+            "line 12: traffic.0.flows.2.src",
+        ],
+    );
+}
+
+#[test]
+fn errors_are_not_without_end() {
+    let unknown: String = (0..300).map(|number| format!("k{number} = 1\n")).collect();
+    let errors = every(&format!("{unknown}{STAR}{FLOW}"), &[]);
+    assert_eq!(errors.len(), scenario::MAX_ERRORS);
 }
