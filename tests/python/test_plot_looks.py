@@ -15,7 +15,7 @@ from matplotlib.transforms import Bbox
 import rocelab
 from conftest import INCAST
 from pictures import assert_picture, legend_texts
-from rocelab.plot import slowdown, theme
+from rocelab.plot import scales, slowdown, theme
 
 
 def drawn_times(drawn: Figure) -> list[float]:
@@ -344,7 +344,7 @@ def test_values_on_a_logarithmic_axis_are_numbers_in_full(
     drawn = Figure()
     axes = drawn.subplots()
     axes.plot(values, values)
-    slowdown.log_values(axes)
+    scales.log_values(axes)
     drawn.canvas.draw()
     low, high = axes.get_ylim()
     ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)

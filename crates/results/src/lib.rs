@@ -29,7 +29,7 @@ pub use plan_checks::{BufferRow, MarkingRow, PlanChecks};
 pub use ports::PortTable;
 pub use series::{Series, SeriesInfo};
 pub use statistics::{SizeBin, SlowdownStatistics, intra_inter_slowdown, slowdown_statistics};
-pub use summary::{SCHEMA_VERSION, Summary};
+pub use summary::{Deadlock, SCHEMA_VERSION, Summary};
 pub use traces::{PacketTrace, PfcTrace, TraceInfo};
 pub use unfinished::{Cause, Unfinished};
 pub use warning::{Warning, WarningKind};

@@ -12,6 +12,15 @@ use std::collections::BTreeMap;
 /// Version of the result directory's layout; a reader refuses a newer one.
 pub const SCHEMA_VERSION: u32 = 2;
 
+/// A circle of links that PFC pauses, in which a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Deadlock {
+    /// Nodes, each of which is paused by the next one, and the last one by the first.
+    pub nodes: Vec<String>,
+    /// Since when all of the links are paused.
+    pub since_ns: u64,
+}
+
 /// A run in figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
@@ -53,6 +62,8 @@ pub struct Summary {
     pub flows_done: u64,
     /// The others, by the cause that the end of the run shows.
     pub unfinished: Unfinished,
+    /// The deadlock in which the run ended, if it did.
+    pub deadlock: Option<Deadlock>,
     /// Slowdown of the flows that completed.
     pub slowdown: SlowdownStatistics,
     /// Mean slowdown of the flows tagged `intra` over that of those tagged `inter`; `None` where

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +16,9 @@ from rocelab.io.layout import SWEEP
 from rocelab.io.open import check_files, open_result
 from rocelab.io.read import leads_out
 from rocelab.sweeps import DEFAULT_METRICS, open_sweep
+
+if TYPE_CHECKING:
+    from rocelab.plot.look import Look
 
 
 def plot(
@@ -45,6 +48,22 @@ def plot(
     end: Annotated[
         str | None, typer.Option(metavar="TIME", help="Where they end; default: at last.")
     ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WIDTHxHEIGHT",
+            help="Of each picture, in inches, such as 7x3; default: a column.",
+        ),
+    ] = None,
+    y_scale: Annotated[
+        Literal["linear", "log"] | None,
+        typer.Option(
+            metavar="SCALE", help="The y axis: linear or log; default: what suits the values."
+        ),
+    ] = None,
+    notes: Annotated[
+        bool, typer.Option("--notes/--no-notes", help="Caveats and remarks below the pictures.")
+    ] = True,
 ) -> None:
     """Draw results, several in one picture.
 
@@ -54,12 +73,14 @@ def plot(
     an earlier time are left beside the new ones.
     """
     from rocelab.plot.gallery import plot_all, stale_pictures, stems
-    from rocelab.plot.timeline.span import Span
+    from rocelab.plot.look import Look
+    from rocelab.plot.span import Span
 
+    look = Look(notes, _inches(size), y_scale=y_scale)
     if len(results) == 1 and (results[0] / SWEEP).is_file():
         if start or end:
             raise ResultError("--start and --end: are for the directories of runs")
-        _plot_sweep(results[0], out, metric or DEFAULT_METRICS)
+        _plot_sweep(results[0], out, metric or DEFAULT_METRICS, look)
         return
     if metric:
         raise ResultError("--metric: is for the directory of a sweep")
@@ -72,7 +93,7 @@ def plot(
     for result in opened:
         check_files(result)
     check_output_directory(target)
-    paths, left_out = plot_all(opened, target, start=start, end=end)
+    paths, left_out = plot_all(opened, target, start=start, end=end, look=look)
     if not paths:
         raise ResultError(
             "nothing to draw: no flow completed and no series that all results have holds samples"
@@ -82,7 +103,7 @@ def plot(
         show(str(path))
 
 
-def _plot_sweep(directory: Path, out: Path | None, names: Sequence[str]) -> None:
+def _plot_sweep(directory: Path, out: Path | None, names: Sequence[str], look: Look) -> None:
     from rocelab.plot.gallery import stale_pictures
     from rocelab.sweeps.metrics import select_metrics
 
@@ -92,12 +113,25 @@ def _plot_sweep(directory: Path, out: Path | None, names: Sequence[str]) -> None
     done = open_sweep(directory)
     shown = select_metrics(names, done.metrics)
     check_output_directory(target)
-    paths = done.save_plots(shown, target)
+    paths = done.save_plots(shown, target, look)
     if not paths:
         raise ResultError("nothing to draw: no combination has values of these metrics")
     print_warnings(stale_pictures(target, paths, [one.name for one in done.metrics]))
     for path in paths:
         show(str(path))
+
+
+def _inches(size: str | None) -> tuple[float, float] | None:
+    """Width and height, as ``--size`` has them."""
+    if size is None:
+        return None
+    try:
+        width, height = (float(part) for part in size.lower().split("x"))
+    except ValueError:
+        raise ResultError(
+            f"--size {size}: needs width and height in inches", hint="such as --size 7x3"
+        ) from None
+    return width, height
 
 
 def _check_inside(target: Path, directory: Path) -> None:

@@ -105,7 +105,10 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "warnings": list,
     "warning_kinds": list,
     "unfinished": dict,
+    "deadlock": (dict, type(None)),
 }
+
+_DEADLOCK_KEYS = {"nodes": list, "since_ns": int}
 
 _TAG_KEYS: dict[str, type | tuple[type, ...]] = {
     "flows": int,
@@ -158,6 +161,11 @@ def check_summary(path: Path, summary: dict[str, Any]) -> None:
         raise ResultError(f"{path}: damaged: warnings: not all are text")
     for number, entry in enumerate(summary["warning_kinds"]):
         _check_keys(path, entry, _WARNING_KEYS, f"warning_kinds.{number}")
+    if summary["deadlock"] is not None:
+        _check_keys(path, summary["deadlock"], _DEADLOCK_KEYS, "deadlock")
+        nodes = summary["deadlock"]["nodes"]
+        if not nodes or not all(isinstance(node, str) for node in nodes):
+            raise ResultError(f"{path}: damaged: deadlock.nodes: not a list of names")
     if len(summary["warning_kinds"]) != len(summary["warnings"]):
         raise ResultError(f"{path}: damaged: warning_kinds: not one for each of warnings")
     if not all(isinstance(count, int) for count in summary["unfinished"].values()):

@@ -9,8 +9,8 @@ import polars as pl
 
 from rocelab.papers.model import Figure, Line, Panel, Runs
 from rocelab.plot.footnotes import footnotes
-from rocelab.plot.slowdown import log_sizes, log_slowdown, log_values
-from rocelab.plot.theme import COLOURS, HEADROOM, HEIGHT_IN, LINES, MARKERS, WIDTH_IN, theme
+from rocelab.plot.scales import log_sizes, log_slowdown, log_values
+from rocelab.plot.theme import HEADROOM, HEIGHT_IN, WIDTH_IN, line_style, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,6 +101,7 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
     for index, line in enumerate(panel.lines):
         rows = frame.filter(pl.col("index") == index)
         look = looks[line.name]
+        style = line_style(look)
         if bars:
             width = _BARS_WIDE / len(panel.lines)
             shift = (index - (len(panel.lines) - 1) / 2) * width
@@ -109,7 +110,7 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
                 spots,
                 rows["y"],
                 width,
-                color=COLOURS[look],
+                color=style.colour,
                 label=line.name,
             )
             spread = rows["spread"].fill_null(0.0)
@@ -145,10 +146,10 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
             axes.plot(
                 rows["x"],
                 rows["y"],
-                color=COLOURS[look],
-                linestyle=LINES[look],
+                color=style.colour,
+                linestyle=style.line,
                 linewidth=_THIN_PT if line.thin else _OTHER_PT if look else _JUDGED_PT,
-                marker=MARKERS[look] if panel.by_size or panel.marked else "",
+                marker=style.marker if panel.by_size or panel.marked else "",
                 label=line.name,
                 # Below the others, which are thinner: where they meet both are seen.
                 zorder=2.0 if look else 1.9,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import caveats
+from rocelab.plot.look import Look
 from rocelab.plot.panels import figure
 from rocelab.plot.theme import COLOURS, theme
 from rocelab.series import US
@@ -32,13 +33,21 @@ Place = tuple[float, float]
 """Where a node is drawn: from 0 to 1 in its layer, and the layer's number."""
 
 
-def region(result: Result, time_us: float) -> Figure:
+def region(
+    result: Result,
+    time_us: float,
+    *,
+    notes: bool | Sequence[str] = True,
+    size: tuple[float, float] | None = None,
+) -> Figure:
     """Which ports were root, inner and edge of the congestion region, as last seen by then.
 
     An arrow stands for a port and points along its link. Needs probes of kind ``port-state`` and
     the scheme ``rcm``; ports without one are drawn as outside. Raises :class:`ResultError` for a
-    time before their first sample or after the run's end.
+    time before their first sample or after the run's end. ``notes`` and ``size`` are those of
+    :func:`series`.
     """
+    look = Look(notes, size)
     if result.summary["scheme"] != "rcm":
         raise ResultError(f"{result.summary['scheme']} has no congestion region; rcm has")
     roles = _roles(result, time_us)
@@ -46,7 +55,7 @@ def region(result: Result, time_us: float) -> Figure:
     peers = {(node, port): peer for node, port, peer in ports.select("node", "port", "peer").rows()}
     places = _places([(node, peer) for (node, _), peer in peers.items()])
     with theme():
-        drawn, (axes,) = figure(height_in=2.8, notes=caveats([result]))
+        drawn, (axes,) = figure(height_in=2.8, notes=caveats([result]), look=look)
         axes.axis("off")
         _draw_network(axes, peers, places)
         for value, word, colour, line in _ROLES:

@@ -13,6 +13,9 @@ from rocelab.plot.theme import DPI, SCREEN_DPI, theme
 class LabelledFigure(Figure):
     """A figure that notebooks show as it is, and that saves itself in our look and resolution."""
 
+    size_is_fixed = False
+    """Whether the user has chosen its size, so that it does not grow by what it shows."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **{"dpi": SCREEN_DPI, **kwargs})
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rocelab.plot.growth import grow, width_in
 from rocelab.plot.theme import WIDTH_IN
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ def footnotes(drawn: Figure, notes: Sequence[str]) -> None:
     """Writes ``notes`` in small letters below all panels of ``drawn``, which grows by them."""
     if not notes:
         return
-    width, height = drawn.get_size_inches()
-    letters = int(_NOTE_WIDTH * width / WIDTH_IN)
+    letters = int(_NOTE_WIDTH * width_in(drawn) / WIDTH_IN)
     lines = [line for note in notes for line in textwrap.wrap(note, letters)]
-    drawn.set_size_inches(width, height + 0.12 * (len(lines) + 1))
+    grow(drawn, 0.12 * (len(lines) + 1))
     drawn.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6, parse_math=False)

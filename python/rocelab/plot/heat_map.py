@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocelab import _format
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import caveats
+from rocelab.plot.labels import plot_unit
+from rocelab.plot.look import Look
 from rocelab.plot.panels import figure, fit_titles, title
 from rocelab.plot.theme import WIDTH_IN, theme
 
@@ -34,7 +35,7 @@ def fits_heat_map(plan: Plan) -> bool:
     )
 
 
-def plot_heat_map(sweep: Sweep, metric: Metric) -> Figure:
+def plot_heat_map(sweep: Sweep, metric: Metric, look: Look) -> Figure:
     """The picture of :meth:`rocelab.Sweep.heat_map`."""
     several = _several(sweep.plan)
     if sweep.plan.zipped or len(several) != 2 or not all(axis.numbers for axis in several):
@@ -47,7 +48,7 @@ def plot_heat_map(sweep: Sweep, metric: Metric) -> Figure:
     known = [mean for mean in means if mean is not None]
     if not known:
         raise ResultError(f"no {metric.name} to draw: each combination has a run without it")
-    unit, scale = _format.unit(metric.unit, max(known))
+    unit, scale = plot_unit(metric.unit, max(known))
     places = [sweep.plan.axes.index(axis) for axis in several]
     columns, rows = (_ordered(axis) for axis in several)
     grid = [[float("nan")] * len(columns) for _ in rows]
@@ -59,7 +60,8 @@ def plot_heat_map(sweep: Sweep, metric: Metric) -> Figure:
     if len(known) < len(means):
         notes.append("White: combinations that have a run without a value.")
     with theme():
-        drawn, (panel,) = figure(height_in=WIDTH_IN * 0.75, notes=[*notes, *caveats(sweep.results)])
+        notes += caveats(sweep.results)
+        drawn, (panel,) = figure(height_in=WIDTH_IN * 0.75, notes=notes, look=look)
         image = panel.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
         panel.set_xticks(range(len(columns)), columns, parse_math=False)
         panel.set_yticks(range(len(rows)), rows, parse_math=False)

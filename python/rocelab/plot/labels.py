@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
+from rocelab import _format
 from rocelab._text import printable
 from rocelab.errors import ResultError
 from rocelab.plot.theme import FONT_PT, WIDTH_IN, font_families
@@ -25,6 +26,17 @@ LETTER_PT = WIDTH_IN * 72 / LEGEND_WIDTH
 
 _MAX_LABEL = 200
 """Characters of what a result is called in a picture."""
+
+
+def plot_duration(ps: float) -> str:
+    """Picoseconds with a unit that suits them, as pictures have them: ``1.5 µs``."""
+    return _format.duration(ps).replace("us", "µs")
+
+
+def plot_unit(name: str, largest: float) -> tuple[str, float]:
+    """As ``_format.unit``, with units as pictures have them: µs."""
+    unit, scale = _format.unit(name, largest)
+    return ("µs" if unit == "us" else unit), scale
 
 
 def resolve_names(results: Results) -> tuple[list[Result], list[str]]:

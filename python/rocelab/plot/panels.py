@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab.plot.footnotes import footnotes
+from rocelab.plot.growth import columns, grow, width_in
 from rocelab.plot.labels import LEGEND_WIDTH, LETTER_PT, width_pt, wrap
+from rocelab.plot.look import DEFAULT_LOOK, Look
 from rocelab.plot.theme import HEIGHT_IN, LINE_IN, WIDTH_IN
 
 if TYPE_CHECKING:
@@ -34,18 +36,23 @@ _NARROW = 0.6
 
 
 def figure(
-    rows: int = 1, height_in: float | None = None, notes: Sequence[str] = ()
+    rows: int = 1,
+    height_in: float | None = None,
+    notes: Sequence[str] = (),
+    look: Look = DEFAULT_LOOK,
 ) -> tuple[Figure, list[Axes]]:
-    """A picture of a column's width with ``rows`` panels that share their x axis.
+    """A picture with ``rows`` panels that share their x axis, as wide as a column by default.
 
-    ``notes`` stand below the panels, which they do not make smaller.
+    ``notes`` stand below the panels, which they do not make smaller, unless ``look`` has others, or
+    a size.
     """
     from rocelab.plot.figure import LabelledFigure
 
     height = height_in or HEIGHT_IN * (1 if rows == 1 else 0.4 + 0.55 * rows)
-    drawn = LabelledFigure(figsize=(WIDTH_IN, height), layout="constrained")
+    drawn = LabelledFigure(figsize=look.size or (WIDTH_IN, height), layout="constrained")
+    drawn.size_is_fixed = look.size is not None
     axes = drawn.subplots(rows, 1, sharex=True, squeeze=False)
-    footnotes(drawn, notes)
+    footnotes(drawn, look.choose_notes(notes))
     return drawn, list(axes[:, 0])
 
 
@@ -68,7 +75,7 @@ def fit_titles(drawn: Figure, panels: Sequence[Axes]) -> None:
     """
     texts = [(axes.get_title("left"), axes.get_title("right")) for axes in panels]
     # Even the narrowest panels are wide enough for these.
-    if all(_beside_pt(*pair) <= 0.4 * WIDTH_IN * 72 for pair in texts):
+    if all(_beside_pt(*pair) <= 0.4 * width_in(drawn) * 72 for pair in texts):
         return
     before = [axes.get_position() for axes in panels]
     for axes in panels:
@@ -81,8 +88,7 @@ def fit_titles(drawn: Figure, panels: Sequence[Axes]) -> None:
         # The layout begins from there: so what fits is drawn as if it had not been measured.
         axes.set_position(place)
         axes.set_in_layout(True)
-    width, height = drawn.get_size_inches()
-    drawn.set_size_inches(width, height + LINE_IN * lines)
+    grow(drawn, LINE_IN * lines)
 
 
 def _fit(axes: Axes, left: str, right: str) -> int:
@@ -90,7 +96,7 @@ def _fit(axes: Axes, left: str, right: str) -> int:
     box = axes.get_window_extent()
     px_per_pt = axes.figure.dpi / 72
     panel_pt = title_pt = box.width / px_per_pt
-    if panel_pt < _NARROW * WIDTH_IN * 72:
+    if panel_pt < _NARROW * columns(axes) * WIDTH_IN * 72:
         # Words stand beside it, at bars: the title is also above these. Numbers may be in its way.
         title_pt = box.x1 / px_per_pt - _EDGE_PT
     if _beside_pt(left, right) <= panel_pt or (not left and width_pt(right) <= title_pt):
@@ -142,19 +148,21 @@ def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
     handles = [shown[name] for name in names]
     markers_alone = all(handle.get_linestyle() == "None" for handle in handles)
     handle_length = 1.0 if markers_alone else 2.2
-    # Lengths are in usual letters, of which `LEGEND_WIDTH` fit side by side.
+    # Lengths are in usual letters, of which `LEGEND_WIDTH` fit side by side in a column's width.
+    wide = width_in(drawn) / WIDTH_IN
+    letters = LEGEND_WIDTH * wide
     beside = handle_length * 1.6 + 3
-    lines = [wrap(name, int(LEGEND_WIDTH - beside)) for name in names]
+    lines = [wrap(name, max(1, int(letters - beside))) for name in names]
     longest = max(len(line) for one in lines for line in one)
-    columns = min(3, len(handles), max(1, int(LEGEND_WIDTH / (longest + beside))))
-    rows = -(-len(handles) // columns) if columns > 1 else sum(map(len, lines))
-    width, height = drawn.get_size_inches()
-    drawn.set_size_inches(width, height + LINE_IN * max(0, rows - 2))
+    most = max(1, round(3 * wide))
+    beside_each_other = min(most, len(handles), max(1, int(letters / (longest + beside))))
+    rows = -(-len(handles) // beside_each_other) if beside_each_other > 1 else sum(map(len, lines))
+    grow(drawn, LINE_IN * max(0, rows - 2))
     written = drawn.legend(
         handles,
         ["\n".join(one) for one in lines],
         loc="outside upper center",
-        ncols=columns,
+        ncols=beside_each_other,
         handlelength=handle_length,
     )
     for text in written.get_texts():

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 from rocelab._format import duration, picoseconds
 from rocelab.errors import ConfigError, ResultError
+from rocelab.plot.labels import plot_duration
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+class NothingWithinError(ResultError):
+    """There is nothing to draw in the chosen part of a run."""
 
 
 @dataclass(frozen=True)
@@ -30,21 +35,28 @@ class Span:
             raise ConfigError(f"{end} is not after the start, {start or '0s'}", key="end")
         return span
 
-    def cut(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows of ``frame`` whose ``time_ps`` lies within."""
+    def cut(self, frame: pl.DataFrame, column: str = "time_ps") -> pl.DataFrame:
+        """The rows of ``frame`` whose ``column`` lies within."""
         if self == Span():
             return frame
-        kept = frame["time_ps"] >= self.start_ps
+        kept = frame[column] >= self.start_ps
         if self.end_ps is not None:
-            kept &= frame["time_ps"] <= self.end_ps
+            kept &= frame[column] <= self.end_ps
         return frame.filter(kept)
 
-    def nothing(self, kind: str) -> ResultError | None:
-        """The error where nothing lies within; none for all of the run."""
+    def flows_note(self) -> list[str]:
+        """Says which flows are shown; nothing for all of the run."""
+        if self == Span():
+            return []
+        until = "" if self.end_ps is None else f" to {plot_duration(self.end_ps)}"
+        return [f"Flows that start from {plot_duration(self.start_ps)}{until or ' on'}."]
+
+    def nothing(self, what: str) -> NothingWithinError | None:
+        """The error where no ``what`` lies within; none for all of the run."""
         if self == Span():
             return None
         until = "the end" if self.end_ps is None else duration(self.end_ps)
-        return ResultError(f"no sample of {kind} from {duration(self.start_ps)} to {until}")
+        return NothingWithinError(f"no {what} from {duration(self.start_ps)} to {until}")
 
 
 def _time(key: str, text: str) -> int:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rocelab import _format
 from rocelab._doubts import coverage
-from rocelab.errors import ResultError
+from rocelab.errors import ConfigError, ResultError
 from rocelab.plot.footnotes import caveats
+from rocelab.plot.growth import columns
+from rocelab.plot.labels import plot_unit
+from rocelab.plot.look import Look
 from rocelab.plot.panels import figure, fit_titles, legend, title, y_label
-from rocelab.plot.slowdown import AXIS_LETTERS, log_values, name_places, with_room
+from rocelab.plot.scales import AXIS_LETTERS, log_values, with_room
+from rocelab.plot.slowdown import name_places
 from rocelab.plot.theme import HEADROOM, line_style, theme
 from rocelab.sweeps.grid import Axis, Combination, Value
 
@@ -42,7 +45,7 @@ Point = tuple[float, float, float]
 """Place on the x axis, mean, and half the width of the mean's interval; 0 where there is none."""
 
 
-def plot_metric(sweep: Sweep, metric: Metric) -> Figure:
+def plot_metric(sweep: Sweep, metric: Metric, look: Look) -> Figure:
     """The picture of :meth:`rocelab.Sweep.plot`."""
     axes = sweep.plan.axes
     if not axes:
@@ -57,7 +60,7 @@ def plot_metric(sweep: Sweep, metric: Metric) -> Figure:
     }
     if not known:
         raise ResultError(f"no {metric.name} to draw: each combination has a run without it")
-    unit, scale = _format.unit(metric.unit, max(mean for mean, _ in known.values()))
+    unit, scale = plot_unit(metric.unit, max(mean for mean, _ in known.values()))
     varied = _across(axes)
     places = varied.numbers
     panels = _panels(axes, varied, known, scale)
@@ -68,7 +71,8 @@ def plot_metric(sweep: Sweep, metric: Metric) -> Figure:
     from matplotlib.transforms import Affine2D, ScaledTranslation
 
     with theme():
-        drawn, found = figure(rows=len(panels), notes=_notes(sweep, len(means) - len(known)))
+        absent = len(means) - len(known)
+        drawn, found = figure(rows=len(panels), notes=_notes(sweep, absent), look=look)
         for panel, lines in zip(found, panels.values(), strict=True):
             for name, line in lines.items():
                 index = names.index(name)
@@ -85,9 +89,9 @@ def plot_metric(sweep: Sweep, metric: Metric) -> Figure:
                 panel.grid(visible=False, axis="x")
             y_label(panel, f"{metric.title} ({unit})" if unit else metric.title, len(found))
             # All panels share it, so that they can be compared.
-            _value_axis(panel, points, whole=metric.whole and not unit)
+            _value_axis(panel, points, look, whole=metric.whole and not unit)
         if places:
-            _number_axis(found[-1], places)
+            _number_axis(found[-1], places, look)
         else:
             name_places(drawn, found[-1], list(_called(varied).values()))
             found[-1].set_xlim(-0.5, len(varied.values) - 0.5)
@@ -197,16 +201,23 @@ def _draw(
     )
 
 
-def _number_axis(panel: Axes, places: Mapping[str, float]) -> None:
-    """Names the values that were run, as many as have room; of a few, the others have ticks."""
+def _number_axis(panel: Axes, places: Mapping[str, float], look: Look) -> None:
+    """Names the values that were run, as many as have room; of a few, the others have ticks.
+
+    A logarithmic axis needs values above 0.
+    """
     from matplotlib.ticker import FixedLocator, NullFormatter
 
     ordered = sorted(places, key=places.__getitem__)
     low, high = places[ordered[0]], places[ordered[-1]]
-    named = _with_room(ordered, [places[label] for label in ordered])
-    if low > 0:
-        logs = _with_room(ordered, [math.log(places[label]) for label in ordered])
-        if high / low >= _WIDE or len(named) < len(logs) == len(ordered):
+    width = columns(panel)
+    named = _with_room(ordered, [places[label] for label in ordered], width)
+    if look.x_scale == "log" and low <= 0:
+        raise ConfigError(f"a logarithmic axis has no place for {ordered[0]}", key="x_scale")
+    if low > 0 and look.x_scale != "linear":
+        logs = _with_room(ordered, [math.log(places[label]) for label in ordered], width)
+        wide = high / low >= _WIDE or len(named) < len(logs) == len(ordered)
+        if wide or look.x_scale == "log":
             named = logs
             panel.set_xscale("log")
     if panel.get_xscale() == "log":
@@ -221,21 +232,26 @@ def _number_axis(panel: Axes, places: Mapping[str, float]) -> None:
     panel.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _with_room(labels: Sequence[str], places: Sequence[float]) -> list[str]:
-    """Those of ``labels`` that have room at ``places``, which are in order."""
-    letters = AXIS_LETTERS / ((places[-1] - places[0] or 1) * (1 + 2 * _MARGIN))
+def _with_room(labels: Sequence[str], places: Sequence[float], width: float) -> list[str]:
+    """Those of ``labels`` that have room at ``places``, in order, on a picture of some columns."""
+    letters = AXIS_LETTERS * width / ((places[-1] - places[0] or 1) * (1 + 2 * _MARGIN))
     return [labels[at] for at in with_room(labels, [place * letters for place in places])]
 
 
-def _value_axis(panel: Axes, points: Sequence[Point], *, whole: bool) -> None:
-    """From 0 on, or logarithmic where means are far apart; ``whole`` numbers have such ticks."""
+def _value_axis(panel: Axes, points: Sequence[Point], look: Look, *, whole: bool) -> None:
+    """From 0 on, or logarithmic where means are far apart; ``whole`` numbers have such ticks.
+
+    A logarithmic axis begins at the least mean above 0.
+    """
     from matplotlib.ticker import MaxNLocator
 
     low, high = min(mean for _, mean, _ in points), max(mean for _, mean, _ in points)
     top = max(mean + half for _, mean, half in points)
-    if low > 0 and high / low >= _HIGH:
+    suits = low > 0 and high / low >= _HIGH and look.y_scale != "linear"
+    if suits or (look.y_scale == "log" and high > 0):
         # Where an interval begins near 0 or below, its bar ends at the edge.
-        bottom = min(max(mean - half, mean / 2) for _, mean, half in points) * 0.8
+        above = [(mean, half) for _, mean, half in points if mean > 0]
+        bottom = min(max(mean - half, mean / 2) for mean, half in above) * 0.8
         panel.set_ylim(bottom, top)
         log_values(panel)
     elif low >= 0:

@@ -1,7 +1,7 @@
 """How all pictures look: sized for a paper's column, legible without colour.
 
-Colours are those of Okabe and Ito, which people with any colour vision tell apart; line styles and
-markers differ too.
+Seven colours are those of Okabe and Ito. The other three are as far from each of them as these are
+from each other, for people with any colour vision. Line styles and markers differ too.
 """
 
 from __future__ import annotations
@@ -31,12 +31,16 @@ LINE_IN = 0.16
 HEADROOM = 1.05
 """How far an axis that begins at 0 goes beyond what it shows, so that no mark is cut off."""
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLOURS = (*_OKABE_ITO, "#8800FF", "#773311", "#99CC77")
+
+SCREEN_COLOURS = tuple(colour for colour in COLOURS if colour != "#000000")
+"""Those that are seen on light and on dark pages."""
 
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 0.8)), (0, (8, 2)))
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-"""As many as there are colours, and as many line styles: the first seven looks share nothing."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">")
+"""As many as there are colours: the first ten looks share neither. There are fewer line styles."""
 
 _FONT = "DejaVu Sans"
 """Comes with matplotlib."""
@@ -67,12 +71,12 @@ class LineStyle(NamedTuple):
 
 
 def line_style(index: int) -> LineStyle:
-    """The look of the thing number ``index`` from 0; the first 49 differ."""
+    """The look of the thing number ``index`` from 0; the first 70 differ."""
     turn, place = divmod(index, len(COLOURS))
     # Each turn through the colours begins three lines and markers later: so no colour gets two
-    # lines that are hard to tell apart, such as dotted and densely dotted, in the first 21 looks.
-    other = (place + 3 * turn) % len(LINES)
-    return LineStyle(COLOURS[place], LINES[other], MARKERS[other])
+    # lines that are hard to tell apart, such as dotted and densely dotted, in the first 30 looks.
+    other = place + 3 * turn
+    return LineStyle(COLOURS[place], LINES[other % len(LINES)], MARKERS[other % len(MARKERS)])
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rocelab import _format
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.heat_map import fits_heat_map
-from rocelab.plot.theme import COLOURS
+from rocelab.plot.theme import SCREEN_COLOURS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,11 +81,11 @@ def of_pictures(directories: Sequence[Path]) -> list[Chart]:
 
 
 def _line(index: int, name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
-    turn, colour = divmod(index, len(COLOURS) - 1)
+    turn, colour = divmod(index, len(SCREEN_COLOURS))
     return {
         "type": "scatter",
         "name": name,
-        "line": {"color": COLOURS[colour], "dash": _DASHES[turn % len(_DASHES)], "width": 2},
+        "line": {"color": SCREEN_COLOURS[colour], "dash": _DASHES[turn % len(_DASHES)], "width": 2},
         **more,
     }
 
@@ -135,7 +135,7 @@ def _slowdown_by_tag(runs: Sequence[tuple[str, Result]]) -> Chart:
                 "name": name,
                 "x": list(tags),
                 "y": [one["p99"] for one in tags.values()],
-                "marker": {"color": COLOURS[index % (len(COLOURS) - 1)]},
+                "marker": {"color": SCREEN_COLOURS[index % len(SCREEN_COLOURS)]},
                 "hovertemplate": f"{_plain(name)}<br>%{{x}}: p99 %{{y:.3g}}<extra></extra>",
             }
         )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from rocelab.plot.look import Look, Scale
     from rocelab.result import Result
     from rocelab.sweeps.metrics import Metric
 
@@ -198,44 +199,69 @@ class Sweep:
 
         return pareto(self.statistics.to_polars(), select_metrics(metrics, self.metrics))
 
-    def plot(self, metric: str = "slowdown_p99") -> Figure:
+    def plot(
+        self,
+        metric: str = "slowdown_p99",
+        *,
+        notes: bool | Sequence[str] = True,
+        size: tuple[float, float] | None = None,
+        x_scale: Scale | None = None,
+        y_scale: Scale | None = None,
+    ) -> Figure:
         """A metric, by its column's name, against the first key whose values are numbers.
 
         There is a line for each combination of the other keys; without numbers there are points by
         the values of the first key. Bars are 95 % confidence intervals.
+
+        ``notes=False`` leaves out what stands below the picture, and a list of lines takes its
+        place. ``size`` is width and height of the whole picture in inches. ``x_scale`` and
+        ``y_scale`` are ``"linear"`` or ``"log"``; by default they suit the values.
         """
+        from rocelab.plot.look import Look
         from rocelab.plot.sweep_plot import plot_metric
         from rocelab.sweeps.metrics import select_metrics
 
         (one,) = select_metrics([metric], self.metrics)
-        return plot_metric(self, one)
+        return plot_metric(self, one, Look(notes, size, x_scale, y_scale))
 
-    def heat_map(self, metric: str = "slowdown_p99") -> Figure:
+    def heat_map(
+        self,
+        metric: str = "slowdown_p99",
+        *,
+        notes: bool | Sequence[str] = True,
+        size: tuple[float, float] | None = None,
+    ) -> Figure:
         """A metric over two keys whose values are numbers: one across, one up, the mean as colour.
 
         Raises :class:`ResultError` unless exactly two keys have several values, and all of them
-        are numbers.
+        are numbers. ``notes`` and ``size`` are those of :meth:`plot`.
         """
         from rocelab.plot.heat_map import plot_heat_map
+        from rocelab.plot.look import Look
         from rocelab.sweeps.metrics import select_metrics
 
         (one,) = select_metrics([metric], self.metrics)
-        return plot_heat_map(self, one)
+        return plot_heat_map(self, one, Look(notes, size))
 
-    def save_plots(self, metrics: Sequence[Metric], directory: Path) -> list[Path]:
+    def save_plots(
+        self, metrics: Sequence[Metric], directory: Path, look: Look | None = None
+    ) -> list[Path]:
         """Writes a picture of each of ``metrics`` that has values; returns their paths."""
-        from rocelab.plot.heat_map import fits_heat_map
+        from rocelab.plot.heat_map import fits_heat_map, plot_heat_map
+        from rocelab.plot.look import DEFAULT_LOOK
+        from rocelab.plot.sweep_plot import plot_metric
         from rocelab.plot.write import save
 
+        chosen = look or DEFAULT_LOOK
         pictures: list[Path] = []
         statistics = self.statistics.to_polars()
         for metric in metrics:
             if self.plan.axes and statistics[metric.name].is_not_null().any():
                 stem = directory / file_name(metric.name)
-                pictures += save(self.plot(metric.name), stem, follow=False)
+                pictures += save(plot_metric(self, metric, chosen), stem, follow=False)
                 if fits_heat_map(self.plan):
                     stem = directory / file_name(f"{metric.name}-map")
-                    pictures += save(self.heat_map(metric.name), stem, follow=False)
+                    pictures += save(plot_heat_map(self, metric, chosen), stem, follow=False)
         return pictures
 
     def rows(self, metrics: Sequence[Metric]) -> list[dict[str, Any]]:

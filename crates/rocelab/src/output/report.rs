@@ -6,7 +6,7 @@ use crate::recordings::Inner;
 use crate::{Recordings, Run, RunOptions, VERSION};
 use fabric::{FlowOutcome, ProbeTargets, RunOutput, Sample, Setup};
 use results::{
-    Cause, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
+    Cause, Deadlock, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
 };
 use scenario::{Message, NamedProbe, NodeKind, Scenario};
 use std::collections::BTreeMap;
@@ -223,6 +223,10 @@ fn summary(
         flows: flows.len() as u64,
         flows_done,
         unfinished: Unfinished::count(flows.unfinished.iter().copied().flatten()),
+        deadlock: output.deadlock.as_ref().map(|(circle, since)| Deadlock {
+            nodes: circle.iter().map(|&node| scenario.network.name(node).to_owned()).collect(),
+            since_ns: since.ns(),
+        }),
         slowdown: results::slowdown_statistics(flows),
         intra_inter_slowdown: results::intra_inter_slowdown(flows),
         by_tag: results::statistics_by_tag(flows),

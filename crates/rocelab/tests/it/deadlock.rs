@@ -93,6 +93,11 @@ fn a_circle_of_pauses_is_told_however_the_run_ends() {
         let circle = ["s0", "s1", "s2", "s3"].iter().all(|switch| deadlock[1].contains(switch));
         assert!(circle, "{warnings:?}");
     }
+    let found = run_with(RING, &[("run.stop", "10ms")]).summary.deadlock.expect("a deadlock");
+    let mut nodes = found.nodes.clone();
+    nodes.sort();
+    assert_eq!(nodes, ["s0", "s1", "s2", "s3"]);
+    assert!((1..9_500_000).contains(&found.since_ns), "{found:?}");
 }
 
 /// What the warning says to set.

@@ -12,9 +12,14 @@ from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import caveats
 from rocelab.plot.labels import resolve_names
+from rocelab.plot.look import Look, Scale
+from rocelab.plot.span import Span
 from rocelab.plot.timeline.axes import axis_begin
-from rocelab.plot.timeline.bars import draw_bars, paused_lines, pfc_trace
+from rocelab.plot.timeline.bars import cut_pauses, draw_bars, paused_lines, pfc_trace
+from rocelab.plot.timeline.deadlock import deadlock_notes, deadlocks_of
 from rocelab.plot.timeline.lines import draw_curves
+from rocelab.plot.timeline.looks import looks_of
+from rocelab.plot.timeline.scene import Scene
 from rocelab.plot.timeline.select import (
     Line,
     absent_results,
@@ -28,7 +33,6 @@ from rocelab.plot.timeline.select import (
     series_of_kind,
     split_into_lines,
 )
-from rocelab.plot.timeline.span import Span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,9 +64,22 @@ def queue(
     ports: Sequence[int] | None = None,
     start: str | None = None,
     end: str | None = None,
+    notes: bool | Sequence[str] = True,
+    size: tuple[float, float] | None = None,
+    y_scale: Scale | None = None,
 ) -> Figure:
     """Queue length over time; see :func:`series`."""
-    return series(results, "queue", nodes=nodes, ports=ports, start=start, end=end)
+    return series(
+        results,
+        "queue",
+        nodes=nodes,
+        ports=ports,
+        start=start,
+        end=end,
+        notes=notes,
+        size=size,
+        y_scale=y_scale,
+    )
 
 
 def throughput(
@@ -72,9 +89,22 @@ def throughput(
     ports: Sequence[int] | None = None,
     start: str | None = None,
     end: str | None = None,
+    notes: bool | Sequence[str] = True,
+    size: tuple[float, float] | None = None,
+    y_scale: Scale | None = None,
 ) -> Figure:
     """Throughput over time; see :func:`series`."""
-    return series(results, "throughput", nodes=nodes, ports=ports, start=start, end=end)
+    return series(
+        results,
+        "throughput",
+        nodes=nodes,
+        ports=ports,
+        start=start,
+        end=end,
+        notes=notes,
+        size=size,
+        y_scale=y_scale,
+    )
 
 
 def series(
@@ -86,6 +116,9 @@ def series(
     flows: Sequence[int] | None = None,
     start: str | None = None,
     end: str | None = None,
+    notes: bool | Sequence[str] = True,
+    size: tuple[float, float] | None = None,
+    y_scale: Scale | None = None,
 ) -> Figure:
     """Everything that probes of ``kind`` recorded, over time, in one picture.
 
@@ -97,10 +130,15 @@ def series(
     are left out. A result of which nothing is drawn is named below.
 
     ``start`` and ``end`` are simulated times, such as ``"1.5ms"``: samples before and after are
-    left out.
+    left out. If a line goes up and down in more samples than there is room for, their mean is
+    drawn, and the span from the least to the largest is shaded.
+
+    ``notes=False`` leaves out what stands below the picture, and a list of lines takes its place.
+    ``size`` is width and height of the whole picture in inches. ``y_scale`` is ``"linear"`` or
+    ``"log"``.
     """
+    look, span = Look(notes, size, y_scale=y_scale), Span.of(start, end)
     runs, names = resolve_names(results)
-    span = Span.of(start, end)
     wanted = check_selection(nodes=nodes, ports=ports, flows=flows)
     lines: list[Line] = []
     clocks: list[tuple[int, int]] = []
@@ -114,24 +152,33 @@ def series(
             frame = span.cut(select_rows(frame, run, kind, wanted))
             lines.extend(split_into_lines(index, frame, entry.column, place_names(run, entry.name)))
     if not lines:
-        raise span.nothing(kind) or nothing_to_draw(runs, names, kind)
+        raise span.nothing(f"sample of {kind}") or nothing_to_draw(runs, names, kind)
     at_most = MAX_LINES if len(runs) == 1 else MAX_PANELS
     shown, left_out = choose_places(lines, at_most, paused=kind == "pause")
     lines = [line for line in lines if line.where in shown]
     if kind == "goodput":
         lines = _until_done(lines, runs, max(interval for _, interval in clocks))
-    notes = [*caveats(runs), *absent_results(lines, names, kind)]
+    circles = deadlocks_of(runs)
+    said = [*deadlock_notes(circles, names), *caveats(runs), *absent_results(lines, names, kind)]
     if kind in _OWN and len({runs[line.run].summary["scheme"] for line in lines}) > 1:
-        notes.append(_OWN[kind])
+        said.append(_OWN[kind])
+    indices = looks_of(runs[0], shown) if len(runs) == 1 else []
     flows_shown = {line.flow for line in lines if line.flow is not None}
     flow_names = flow_names_of(runs, flows_shown) if flows_shown else {}
     lines = [replace(line, where=flow_names.get(line.where, line.where)) for line in lines]
     shown = [flow_names.get(where, where) for where in shown]
     begin_ps = max(span.start_ps, axis_begin(lines, *map(min, zip(*clocks, strict=True))))
+    scene = Scene(
+        lines, names, shown, indices, left_out, said, begin_ps, _whole_ps(runs), circles, look
+    )
     if kind == "pause":
-        return draw_bars(lines, names, shown, left_out, notes, begin_ps)
-    what = probe_kinds()[kind].title
-    return draw_curves(lines, names, shown, left_out, notes, begin_ps, what, unit)
+        return draw_bars(scene)
+    return draw_curves(scene, probe_kinds()[kind].title, unit)
+
+
+def _whole_ps(runs: Sequence[Result]) -> int:
+    """How long the longest of ``runs`` was."""
+    return 1000 * max(int(run.summary["simulated_ns"]) for run in runs)
 
 
 def _until_done(lines: Sequence[Line], runs: Sequence[Result], interval_ps: int) -> list[Line]:
@@ -165,13 +212,22 @@ def pauses(
     *,
     nodes: Sequence[str] | None = None,
     ports: Sequence[int] | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    notes: bool | Sequence[str] = True,
+    size: tuple[float, float] | None = None,
 ) -> Figure:
     """When ports were paused by their peers, from the trace of PFC frames: a row of bars for each.
 
     ``nodes`` and ``ports`` choose among them. Those are drawn that were paused longest, in the
     order of their first pause: so congestion is seen to spread. Several results share the rows that
-    one has, each port with a row for each of them in which it was paused.
+    one has, each port with a row for each of them in which it was paused. If a run ended in a
+    deadlock, the ports of its circle are written in bold.
+
+    ``start``, ``end``, ``notes`` and ``size`` are those of :func:`series`; a port that was paused
+    at ``start`` is shown as paused from then on.
     """
+    look, span = Look(notes, size), Span.of(start, end)
     runs, names = resolve_names(results)
     wanted = check_selection(nodes=nodes, ports=ports)
     lines: list[Line] = []
@@ -182,8 +238,11 @@ def pauses(
             )
         frame = select_rows(run.traces["pfc"].to_polars(), run, "pfc", wanted)
         lines.extend(paused_lines(index, frame, run))
+    lines = [cut for line in lines if (cut := cut_pauses(line, span))]
     if not lines:
-        raise ResultError(f"no pause to draw: no PFC frame arrived in {', '.join(names)}")
+        raise span.nothing("pause") or ResultError(
+            f"no pause to draw: no PFC frame arrived in {', '.join(names)}"
+        )
     longest = sorted(lines, key=paused_ps, reverse=True)
     total = len({line.where for line in lines})
     rows = Counter(line.where for line in lines)
@@ -197,6 +256,9 @@ def pauses(
     first = sorted(lines, key=lambda line: (line.time_ps[0], line.where))
     places = list(dict.fromkeys(line.where for line in first))
     left_out = f"the {len(drawn)} longest paused of {total}" if len(drawn) < total else ""
-    begin_ps = min(pfc_trace(run)["start_ps"] for run in runs)
-    notes = [*caveats(runs), *absent_results(lines, names, "pause")]
-    return draw_bars(lines, names, places, left_out, notes, begin_ps)
+    begin_ps = max(span.start_ps, min(pfc_trace(run)["start_ps"] for run in runs))
+    circles = deadlocks_of(runs)
+    said = [*deadlock_notes(circles, names), *caveats(runs), *absent_results(lines, names, "pause")]
+    return draw_bars(
+        Scene(lines, names, places, [], left_out, said, begin_ps, _whole_ps(runs), circles, look)
+    )

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _LATE = 100
 """If the first time exceeds this multiple of the span, times count from a moment before it."""
 
+_SMALL_PART = 0.05
+"""Below this part of the unit that suits the run, a picture has a unit of its own."""
+
 _PS_PER = (("s", 1e12), ("ms", 1e9), ("µs", 1e6), ("ns", 1e3))
 
 
@@ -48,8 +51,12 @@ def axis_begin(lines: Sequence[Line], start_ps: int, interval_ps: int) -> int:
     return start_ps if first_ps - start_ps <= max(last_ps - first_ps, interval_ps) else first_ps
 
 
-def choose_clock(begin_ps: int, end_ps: int) -> Clock:
-    """The clock for times from ``begin_ps`` to ``end_ps``. Late short spans get an origin."""
+def choose_clock(begin_ps: int, end_ps: int, whole_ps: int) -> Clock:
+    """The clock for times from ``begin_ps`` to ``end_ps`` of a run of ``whole_ps``.
+
+    All pictures of a run have the unit that suits its length, unless they show a small part of it.
+    Late short spans get an origin, and a unit of their own.
+    """
     span_ps = end_ps - begin_ps
     origin_ps = 0
     if 0 < span_ps * _LATE < begin_ps:
@@ -59,7 +66,10 @@ def choose_clock(begin_ps: int, end_ps: int) -> Clock:
             for step in (10**power for power in range(len(str(begin_ps)), -1, -1))
             if begin_ps // step and begin_ps % step <= 10 * span_ps
         )
-    return Clock(origin_ps, *_time_unit(end_ps - origin_ps, 2))
+    unit, ps = _time_unit(whole_ps, 2)
+    if origin_ps or end_ps < ps * _SMALL_PART:
+        unit, ps = _time_unit(end_ps - origin_ps, 2)
+    return Clock(origin_ps, unit, ps)
 
 
 def _time_unit(ps: float, at_least: int = 1) -> tuple[str, float]:

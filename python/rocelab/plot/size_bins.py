@@ -1,0 +1,48 @@
+"""Slowdowns of flows in bins by their size."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from rocelab._percentile import percentile
+from rocelab.plot.span import Span
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rocelab.result import Result
+
+_MAX_BINS = 20
+"""Bins of equal flow count, as in the summary."""
+
+
+def size_bins(run: Result, span: Span) -> list[dict[str, Any]]:
+    """The summary's bins by size, of the flows that start within ``span``.
+
+    Each has the ``tags`` of its flows, beside what it has in the summary.
+    """
+    flows = span.cut(run.flows.to_polars(), "start_ps")
+    done = flows.select("size_bytes", "slowdown", "tag").drop_nulls("slowdown")
+    done = done.sort("size_bytes", "slowdown")
+    sizes = done["size_bytes"]
+    begins = (sizes != sizes.shift(1)).fill_null(value=True).arg_true().to_list()
+    cuts = begins
+    if len(begins) > _MAX_BINS:
+        # Flows of one size are never split: a cut that would split them moves up to the next size.
+        spots = [bisect_left(begins, at * len(done) // _MAX_BINS) for at in range(_MAX_BINS)]
+        cuts = list(dict.fromkeys(begins[spot] for spot in spots if spot < len(begins)))
+    parts = [done[begin:end] for begin, end in pairwise([*cuts, len(done)])]
+    return [_bin(part["size_bytes"], part["slowdown"].sort(), part["tag"]) for part in parts]
+
+
+def _bin(sizes: pl.Series, slowdowns: pl.Series, tags: pl.Series) -> dict[str, Any]:
+    return {
+        "lower_bytes": sizes[0],
+        "upper_bytes": sizes[-1],
+        "flows": len(sizes),
+        "mean": slowdowns.mean(),
+        **{f"p{percent}": percentile(slowdowns, percent) for percent in (50, 95, 99)},
+        "tags": frozenset(tags.unique().to_list()),
+    }

@@ -1,0 +1,36 @@
+"""Which look each port and flow has: the same one in all pictures of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rocelab.plot.theme import COLOURS
+from rocelab.plot.timeline.select import place_names
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+
+
+def looks_of(run: Result, places: Sequence[str]) -> list[int]:
+    """The number of the look of each of ``places``, flows or ports of ``run``.
+
+    It is the place's number among all that the probes of the run recorded. Where two of ``places``
+    would have one colour so, they are numbered by themselves.
+    """
+    flows: set[int] = set()
+    ports: dict[tuple[str, int], str] = {}
+    for series in run.series.values():
+        frame = series.to_polars()
+        if "flow_id" in frame.columns:
+            flows.update(frame["flow_id"].unique().to_list())
+        else:
+            names = place_names(run, series.name)
+            found = frame.select("node", "port").unique().rows()
+            ports.update((port, names[port].split(", priority ")[0]) for port in found)
+    # Both are numbered from 0: no picture has flows and ports.
+    numbers = {f"flow {flow}": number for number, flow in enumerate(sorted(flows))}
+    numbers |= {ports[port]: number for number, port in enumerate(sorted(ports))}
+    looks = [numbers[where.split(", priority ")[0]] for where in places]
+    apart = len({look % len(COLOURS) for look in looks}) == len(places)
+    return looks if apart else list(range(len(places)))
