@@ -34,7 +34,7 @@ if _typing.TYPE_CHECKING:
     from rocelab.io.open import open_result as open  # noqa: A004 - read as `rocelab.open(dir)`
     from rocelab.plan import Plan
     from rocelab.result import Result
-    from rocelab.scenario import Scenario, load
+    from rocelab.scenario import Scenario, example, load
     from rocelab.simulate import Progress, run
     from rocelab.sweeps import Sweep, open_sweep, sweep
     from rocelab.table import Series, Table
@@ -56,6 +56,7 @@ __all__ = [
     "Table",
     "UnverifiedResultWarning",
     "__version__",
+    "example",
     "load",
     "open",
     "open_sweep",
@@ -87,7 +88,7 @@ if not _typing.TYPE_CHECKING:
         "plan": ("Plan",),
         "plot": ("plot",),
         "result": ("Result",),
-        "scenario": ("Scenario", "load"),
+        "scenario": ("Scenario", "example", "load"),
         "simulate": ("Progress", "run"),
         "io.open": ("open",),
         "sweeps": ("Sweep", "open_sweep", "sweep"),

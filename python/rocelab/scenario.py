@@ -221,6 +221,20 @@ def load(
     return _load(Path(path), _overrides(set))
 
 
+def example(name: str) -> Scenario:
+    """The example scenario ``name``, such as ``incast``; ``rocelab list examples`` has all names.
+
+    Raises :class:`ConfigError` where there is none.
+    """
+    from rocelab import _examples
+
+    found = _examples.find(name)
+    if found is None or found.path.is_dir():
+        known = ", ".join(one.name for one in _examples.EXAMPLES if not one.path.is_dir())
+        raise ConfigError(f"no example scenario {name!r}", hint=f"there are: {known}")
+    return load(found.path)
+
+
 def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scenario:
     """The scenario in the file ``path`` with keys set as on the command line.
 

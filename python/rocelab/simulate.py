@@ -65,9 +65,10 @@ def run(
     """Runs ``scenario`` and returns what came out.
 
     ``threads``, 1 or more, changes how long that takes and nothing else. ``progress`` shows a bar
-    on the standard error stream, or is called ten times a second. Other Python threads go on
-    meanwhile. Samples and events beyond 32 MiB go to a file in the directory ``scratch``, or where
-    temporary files go (``TMPDIR``). It has no name, and is gone with the result.
+    in a notebook or on the standard error stream, or is called ten times a second. Other Python
+    threads go on meanwhile. Samples and events beyond 32 MiB go to a file in the directory
+    ``scratch``, or where temporary files go (``TMPDIR``). It has no name, and is gone with the
+    result.
 
     Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C. It
     is a plain KeyboardInterrupt, and nothing is kept, while the run is still being set up, and on

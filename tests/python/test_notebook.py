@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 
 import rocelab
 from conftest import INCAST
+from rocelab._progress import bar, runs_bar
 
 EVIL = "<script>alert(1)<b>"
 
@@ -68,3 +71,65 @@ def test_a_plan_and_a_sweep_show_their_tables(scenario: rocelab.Scenario) -> Non
     found = outline(rocelab.sweep(scenario, over={"scheme": ["dcqcn", "hpcc"]}, seeds=2))
     assert "slowdown_p99" in found.text
     assert "dcqcn" in found.text
+
+
+class Shell:
+    """What a kernel of Jupyter has."""
+
+    kernel = None
+
+
+class Displayed:
+    """Collects what is displayed and what takes its place."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def display(self, html: str, *, display_id: bool) -> Displayed:
+        assert display_id
+        self.shown.append(html)
+        return self
+
+    def update(self, html: str) -> None:
+        self.shown.append(html)
+
+
+@pytest.fixture
+def displayed(monkeypatch: pytest.MonkeyPatch) -> Displayed:
+    """A notebook that collects."""
+    found = Displayed()
+    notebook = SimpleNamespace(get_ipython=Shell)
+    shown = SimpleNamespace(HTML=str, display=found.display)
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    monkeypatch.setitem(sys.modules, "IPython.display", shown)
+    return found
+
+
+def test_a_run_has_a_bar_in_a_notebook(
+    scenario: rocelab.Scenario, displayed: Displayed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with bar(EVIL) as show:
+        show(rocelab.Progress(500, 1000, 20, 3, 4, 0.5))
+    first, half, last = displayed.shown
+    assert 'value="0.0000"' in first
+    assert 'value="0.5000"' in half
+    assert "3/4 flows" in half
+    assert " s left" in half
+    assert "<script" not in half
+    assert last == ""
+    rocelab.run(scenario, progress=True)
+    assert displayed.shown[3:][-1] == ""
+    assert capsys.readouterr().err == ""
+
+
+def test_a_sweep_has_a_bar_in_a_notebook(displayed: Displayed) -> None:
+    with runs_bar(2, shown=True) as show:
+        show("one", 1.0)
+        show("two", 0.5)
+    assert [html.split(" <progress")[0] for html in displayed.shown[1:3]] == [
+        "<div>1.0 of 2 runs",
+        "<div>1.5 of 2 runs",
+    ]
+    with runs_bar(2, shown=False) as show:
+        show("one", 1.0)
+    assert len(displayed.shown) == 4
