@@ -54,29 +54,6 @@ def test_commands_and_options_of_the_pages_are_there(text: str) -> None:
     assert {word for word in rest if word.startswith("-")} <= options
 
 
-@pytest.fixture(scope="module")
-def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory that the pages suppose: the examples, and results of some of them."""
-    place = tmp_path_factory.mktemp("workplace")
-    (place / "examples").symlink_to(ROOT / "examples")
-    scenario = rocelab.load(ROOT / "examples" / "incast-victim.toml")
-    rocelab.run(scenario).save(place / "out" / "incast-victim")
-    traced = scenario.with_settings(trace={"packets": ["h0"]})
-    rocelab.run(traced).save(place / "out" / "run")
-    return place
-
-
-@pytest.mark.parametrize("code", blocks("python"))
-def test_code_of_the_pages_runs(
-    code: str, workplace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if '"aimd"' in code:
-        pytest.skip("is about a scheme that the page has its reader write")
-    monkeypatch.chdir(workplace)
-    # One seed shows as well that the code is right.
-    exec(code.replace("seeds=5", "seeds=1"), {})  # noqa: S102 - our own text
-
-
 @pytest.mark.parametrize("text", blocks("toml"))
 def test_scenarios_of_the_pages_are_valid(text: str) -> None:
     """A part of a scenario fits one of the examples."""

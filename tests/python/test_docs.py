@@ -1,0 +1,149 @@
+"""All commands and code of the documentation run, or are listed with a reason."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+import command_server
+import rocelab
+from conftest import Command
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+LIST = tomllib.loads((ROOT / "tests/python/docs_commands.toml").read_text(encoding="utf-8"))
+SLOW = "DOCS_SLOW" in os.environ
+"""Whether `make docs-slow` runs this."""
+
+_TIMEOUT_S = 3600 if SLOW else 120
+"""Until when a command must have ended."""
+_BLOCK = re.compile(r"^ *```(\w+)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+_CODE = ("py", "python")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A command, or a block of Python."""
+
+    page: str
+    line: int
+    text: str
+    is_code: bool = False
+
+    @property
+    def key(self) -> str:
+        """How the list calls it."""
+        return f"code {self.page}: {self.text}" if self.is_code else self.text
+
+
+def shown() -> Iterator[Shown]:
+    """What the pages show, in their order."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        name = page.relative_to(ROOT).as_posix()
+        for block in _BLOCK.finditer(text):
+            line = text[: block.start()].count("\n") + 2
+            if block[1] in _CODE:
+                yield Shown(name, line, block[2], is_code=True)
+            elif block[1] == "sh":
+                for whole in block[2].replace("\\\n", " ").splitlines():
+                    command = re.sub(r"(^|\s+)# .*", "", whole).strip()
+                    if command:
+                        yield Shown(name, line, " ".join(command.split()))
+
+
+ALL = list(shown())
+
+
+def entry(one: Shown, kind: str) -> dict[str, str] | None:
+    """What the list says of it: the entry with the longest beginning."""
+    found = [
+        (len(listed["begins"]), kind_of, listed)
+        for kind_of in ("slow", "not_run")
+        for listed in LIST[kind_of]
+        if one.key.startswith(listed["begins"])
+    ]
+    if not found:
+        return None
+    _, of, listed = max(found, key=lambda each: each[0])
+    return listed if of == kind else None
+
+
+def runs(one: Shown) -> bool:
+    return not entry(one, "not_run") and (SLOW or not entry(one, "slow"))
+
+
+def test_everything_in_the_list_is_in_the_documentation_and_has_a_reason() -> None:
+    for kind in ("slow", "not_run"):
+        for listed in LIST[kind]:
+            assert listed["why"].strip()
+            assert any(entry(one, kind) is listed for one in ALL), listed["begins"]
+
+
+def test_every_block_of_a_page_has_a_language_that_is_known() -> None:
+    known = {*_CODE, "sh", "toml", "rust", "text", "json", "bibtex", "yaml"}
+    for page in PAGES:
+        fences = re.findall(r"^ *```(\w*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(fences[::2]) <= {*known, ""}, page
+        assert set(fences[1::2]) <= {""}, page
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with what the pages suppose: examples, results, files of the HPCC simulator."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # Commands that open a page in a browser open it in this one.
+    monkeypatch.setenv("BROWSER", "true")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    files = tmp_path / "mix"
+    files.mkdir()
+    for path in (ROOT / "examples/hpcc-files").iterdir():
+        text = path.read_text(encoding="utf-8")
+        if path.name == "config.txt":
+            # Paths are relative to the working directory.
+            text = re.sub(r"(?m)^(\w+_FILE) (\w)", r"\1 mix/\2", text)
+        (files / path.name).write_text(text, encoding="utf-8")
+    done = command("hpcc", "mix/config.txt", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    scenario = rocelab.load(ROOT / "examples/incast-victim.toml")
+    for scheme in ("dcqcn", "hpcc"):
+        result = rocelab.run(scenario.with_settings(scheme=scheme))
+        result.save(tmp_path / "runs" / scheme)
+    rocelab.run(scenario).save(tmp_path / "out/incast-victim")
+    rocelab.run(scenario.with_settings(trace={"packets": ["h0"]})).save(tmp_path / "out/run")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "page", [page for page, of in groupby(ALL, lambda one: one.page) if any(map(runs, of))]
+)
+def test_commands_and_code_of_a_page_run(
+    page: str, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workplace)
+    for one in ALL:
+        if one.page != page or not runs(one):
+            continue
+        if one.is_code:
+            # One seed shows as well that the code is right.
+            text = one.text.replace("seeds=5", "seeds=1")
+            exec(compile(text, f"{page}:{one.line}", "exec"), {})  # noqa: S102 - our own text
+            continue
+        text, _, target = one.text.partition(" > ")
+        name, *words = shlex.split(text)
+        assert name == "rocelab", f"{page}:{one.line}: {one.text}: run it here, or list it"
+        done = command_server.run(words, workplace, dict(os.environ), _TIMEOUT_S)
+        assert done.returncode == 0, f"{page}:{one.line}: {one.text}\n{done.stderr}"
+        if target:
+            (workplace / target).write_text(done.stdout, encoding="utf-8")
