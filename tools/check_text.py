@@ -1,8 +1,11 @@
 """Checks names, comments and docs against docs/contributing/style-and-glossary.md.
 
-An error is a line of Rust with more than 100 columns, a comment of Rust or Python that begins with
-"The same", or a word of `BANNED` in a comment, a docstring or a page. `--long` also lists sentences
-and paragraphs of pages that are too long; these are no errors.
+An error is a line of Rust with more than 100 columns, a comment of Rust or Python that begins
+with "The same", or a word of `BANNED` in a comment, a docstring or a page. In a page it is also
+a word of `AMERICAN` or `FILLERS`, a sentence that is too long, or a beginning other than a
+heading and a sentence. `--long` also lists sentences that are longer than the style guide
+wants, and long paragraphs; these are no errors. Pages that the program writes may have long
+sentences.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MAX_COLUMNS = 100
-MAX_SENTENCE_WORDS = 40
+WANTED_SENTENCE_WORDS = 25
+MAX_SENTENCE_WORDS = 35
 MAX_PARAGRAPH_WORDS = 120
 
 BANNED = {
@@ -36,10 +40,44 @@ BANNED = {
 }
 """Words that only insiders understand, and what to write instead."""
 
+AMERICAN = {
+    "analyze": "analyse",
+    "behavior": "behaviour",
+    "canceled": "cancelled",
+    "center": "centre",
+    "color": "colour",
+    "favor": "favour",
+    "labeled": "labelled",
+    "neighbor": "neighbour",
+    "normalize": "normalise",
+    "optimize": "optimise",
+    "serialize": "serialise",
+    "utilization": "utilisation",
+}
+"""American spellings, and the British ones. Quoted names and code are left out."""
+
+FILLERS = {
+    "in order to": "to",
+    "leverage": "use",
+    "obviously": "nothing: it is, or it is not",
+    "please note": "nothing: say it",
+    "utilise": "use",
+    "utilize": "use",
+}
+"""Words of pages that say nothing, and what to write instead."""
+
 _BANNED = re.compile(rf"\b({'|'.join(BANNED)})\b", re.IGNORECASE)
 _COMMENT = re.compile(r"//.*$")
 _THE_SAME = re.compile(r"^\s*//[/!] The same\b")
 _DOCSTRING = ('"""', 'r"""')
+_OF_PAGES = {**AMERICAN, **FILLERS}
+_PAGE_WORD = re.compile(rf"\b({'|'.join(_OF_PAGES)})(?:s|d|ing)?\b", re.IGNORECASE)
+_GENERATED = re.compile(r"<!-- generated: .*?<!-- end -->", re.DOTALL)
+_WRITTEN = re.compile(r"claims-\w+\.md|tournament\.md|behaviour\.md|command-line\.md")
+"""Pages that the program writes."""
+_ITEM = re.compile(r"\n(?=\s*(?:[-*]|\d+\.)\s)")
+_MARKER = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
+_SENTENCE = re.compile(r"(?<=[.!?:;])\s")
 _CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
 _EXEMPT = {Path("docs/contributing/style-and-glossary.md"), Path("CHANGELOG.md")}
@@ -107,22 +145,45 @@ def check_page(path: Path, lines: list[str]) -> Iterator[Finding]:
         if not in_code:
             for message in banned(line):
                 yield path, number, message
+            for match in _PAGE_WORD.finditer(_QUOTED.sub("", line)):
+                better = _OF_PAGES[match[1].lower()]
+                yield path, number, f'"{match[1]}": write "{better}"'
 
 
-def long_parts(path: Path, text: str) -> Iterator[Finding]:
-    """Sentences and paragraphs of a page that are longer than the style guide has them."""
-    text = _CODE.sub(lambda block: "\n" * block[0].count("\n"), text)
+def check_beginning(path: Path, text: str) -> Iterator[Finding]:
+    """A page begins with its heading, and then says in a sentence what it answers."""
+    blocks = [block for block in text.split("\n\n") if block.strip()]
+    heading, *rest = [*blocks, ""]
+    if not heading.startswith("# "):
+        yield path, 1, "a page that does not begin with its heading"
+    elif not rest[0][:1].isalnum() and (rest[0][:1] not in "`[*" or rest[0].startswith("```")):
+        yield path, 2, "a page that does not say first what it answers"
+
+
+def long_parts(path: Path, text: str) -> Iterator[tuple[Finding, bool]]:
+    """Sentences and paragraphs of a page that are longer than the style guide has them.
+
+    The second value says whether that is an error.
+    """
+    if _WRITTEN.fullmatch(path.name):
+        return
+
+    def empty(block: re.Match[str]) -> str:
+        return "\n" * block[0].count("\n")
+
+    text = _GENERATED.sub(empty, _CODE.sub(empty, text))
     line = 1
     for paragraph in text.split("\n\n"):
         first, line = line, line + paragraph.count("\n") + 2
         if paragraph.lstrip().startswith(("|", "#")):
             continue
-        words = len(paragraph.split())
-        if words > MAX_PARAGRAPH_WORDS:
-            yield path, first, f"a paragraph of {words} words"
-        for sentence in re.split(r"(?<=[.!?:])\s", paragraph):
-            if len(sentence.split()) > MAX_SENTENCE_WORDS:
-                yield path, first, f"a sentence of {len(sentence.split())} words"
+        for item in _ITEM.split(paragraph):
+            if (words := len(item.split())) > MAX_PARAGRAPH_WORDS:
+                yield (path, first, f"a paragraph of {words} words"), False
+            for sentence in _SENTENCE.split(_MARKER.sub("", item)):
+                if (words := len(sentence.split())) > WANTED_SENTENCE_WORDS:
+                    message = f"a sentence of {words} words: {' '.join(sentence.split()[:8])} ..."
+                    yield (path, first, message), words > MAX_SENTENCE_WORDS
 
 
 def main() -> int:
@@ -141,8 +202,13 @@ def main() -> int:
             continue
         text = path.read_text(encoding="utf-8")
         errors += check_page(path, text.splitlines())
-        if options.long:
-            remarks += long_parts(path, text)
+        if path.is_relative_to(ROOT / "docs"):
+            errors += check_beginning(path, text)
+        for finding, is_error in long_parts(path, text):
+            if is_error:
+                errors.append(finding)
+            elif options.long:
+                remarks.append(finding)
     for path, number, message in [*errors, *remarks]:
         print(f"{path.relative_to(ROOT)}:{number}: {message}")
     return 1 if errors else 0

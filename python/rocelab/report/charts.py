@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rocelab import _format
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.heat_map import fits_heat_map
+from rocelab.plot.labels import plot_unit
 from rocelab.plot.theme import SCREEN_COLOURS
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         x, y = _thinned(part["time_ps"].to_list(), part[column].to_list())
         lines.append(_line(len(lines), label, x=x, y=y, mode="lines"))
     largest = max((max(line["y"], default=0) for line in lines), default=0)
-    shown, scale = _format.unit(unit, largest)
+    shown, scale = plot_unit(unit, largest)
     end = max((line["x"][-1] for line in lines if line["x"]), default=0)
     clock, per_clock = ("ms", 1e9) if end >= _MANY_US * 1e6 else ("µs", 1e6)
     for line in lines:
@@ -211,7 +212,7 @@ def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
     across = next((axis for axis in several if axis.numbers), several[0])
     place = axes.index(across)
     means, halves = rows[metric.name].to_list(), rows[f"{metric.name}_ci95"].to_list()
-    unit, scale = _format.unit(metric.unit, max(one for one in means if one is not None))
+    unit, scale = plot_unit(metric.unit, max(one for one in means if one is not None))
     lines: dict[str, list[tuple[str, float, float]]] = {}
     for combination, mean, half in zip(sweep.plan.combinations, means, halves, strict=True):
         if mean is None:
@@ -252,7 +253,7 @@ def _heat_map(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
     across, up = (axis for axis in sweep.plan.axes if len(axis.values) > 1)
     places = [sweep.plan.axes.index(axis) for axis in (across, up)]
     means = rows[metric.name].to_list()
-    unit, scale = _format.unit(metric.unit, max(one for one in means if one is not None))
+    unit, scale = plot_unit(metric.unit, max(one for one in means if one is not None))
     columns, lines = (
         sorted(axis.numbers or {}, key=(axis.numbers or {}).__getitem__) for axis in (across, up)
     )
