@@ -2,8 +2,9 @@
 
 ``python docs/generate.py`` rewrites what stands between ``<!-- generated: NAME -->`` and
 ``<!-- end -->`` in every page and in the README, and the pages of claims from what
-``rocelab reproduce --readings`` wrote, ``claims/PAPER.json``. ``--check`` only says whether
-anything is out of date. It needs the ``rocelab`` package of the same tree.
+``rocelab reproduce --readings`` wrote, ``claims/PAPER.json``, and the keys of scenarios as
+TypedDicts, ``python/rocelab/keys.py``. ``--check`` only says whether anything is out of date. It
+needs the ``rocelab`` package of the same tree.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from command_line import command_line
+from typed_keys import typed_keys
 
 import rocelab
 from rocelab.papers import pages
@@ -265,12 +267,13 @@ def matrices() -> dict[str, Any]:
 
 
 def fresh_pages(keys: Keys) -> Iterator[tuple[Path, str]]:
-    """All pages with generated parts, and what they should be."""
+    """All files with generated parts, and what they should be."""
     for page in (*sorted(HERE.rglob("*.md")), HERE.parent / "README.md"):
         text = page.read_text(encoding="utf-8")
         yield page, BLOCK.sub(lambda m: f"{m[1]}\n{block(m[2], keys)}\n{m[3]}", text)
     for paper, matrix in matrices().items():
         yield HERE / f"claims-{paper}.md", pages.page(matrix)
+    yield HERE.parent / "python/rocelab/keys.py", typed_keys(keys.root)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from rocelab.errors import ConfigError
 from rocelab.io.read import read_text
 
 if TYPE_CHECKING:
+    from rocelab import keys
     from rocelab.plan import Plan
     from rocelab.table import Table
 
@@ -31,6 +32,7 @@ class Scenario:
 
     Built in code, it takes the top-level keys of a scenario file, with dictionaries for tables and
     lists for arrays: ``Scenario(topology={...}, traffic=[{...}], scheme={"name": "hpcc"})``.
+    :mod:`rocelab.keys` has the keys of each table, which editors complete.
     Raises :class:`ConfigError` where one makes no sense. What shows only when its network is built
     :meth:`validate` finds, as do :meth:`plan` and what runs it.
     """
@@ -48,21 +50,43 @@ class Scenario:
     def __init__(
         self,
         *,
-        topology: Data,
-        traffic: Sequence[Data] = (),
-        scheme: Data | None = None,
-        probe: Sequence[Data] = (),
-        run: Data | None = None,
+        topology: keys.Topology | Data,
+        traffic: Sequence[keys.Traffic | Data] = (),
+        scheme: keys.Scheme | Data | str | None = None,
+        probe: Sequence[keys.Probe | Data] = (),
+        run: keys.Run | Data | None = None,
         name: str | None = None,
+        description: str | None = None,
+        classes: keys.Classes | Data | None = None,
+        ecn: keys.Ecn | Data | None = None,
+        failure: Sequence[keys.Failure | Data] | None = None,
+        host: keys.Host | Data | None = None,
+        pfc: keys.Pfc | Data | None = None,
+        quirks: keys.Quirks | Data | None = None,
+        routing: keys.Routing | Data | None = None,
+        switch: keys.Switch | Data | None = None,
+        trace: keys.Trace | Data | None = None,
+        wire: keys.Wire | Data | None = None,
         **tables: object,
     ) -> None:
         data: dict[str, object] = {
             "name": name,
+            "description": description,
             "topology": topology,
             "traffic": traffic,
             "scheme": scheme,
             "probe": probe,
             "run": run,
+            "classes": classes,
+            "ecn": ecn,
+            "failure": failure,
+            "host": host,
+            "pfc": pfc,
+            "quirks": quirks,
+            "routing": routing,
+            "switch": switch,
+            "trace": trace,
+            "wire": wire,
             **tables,
         }
         given = {key: value for key, value in data.items() if value is not None}

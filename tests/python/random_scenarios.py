@@ -311,7 +311,7 @@ class _Maker:
             self.maybe(routing, "trees", 0.5, 1, 2, 4)
         return {key: table for key, table in tables.items() if table}
 
-    def failures(self) -> dict[str, list[Table]]:
+    def failures(self) -> Table:
         between = [(node, peer) for node, peer, tier, other in self.links if tier and other]
         if self.cioq or not between or self.dice.random() > 0.15:
             return {}
@@ -340,7 +340,7 @@ class _Maker:
             probes.append(probe)
         return probes
 
-    def trace(self) -> dict[str, Table]:
+    def trace(self) -> Table:
         if self.dice.random() < 0.7:
             return {}
         trace: Table = {"pfc": self.one(True, False)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rocelab import catalogue
 from rocelab.scenario import Scenario
@@ -167,7 +168,7 @@ INPUT_QUEUES = {"switch": {"input_queue": "200KB"}, "pfc": {"xoff": "70KB", "xon
 """The usual thresholds, and the headroom of all these networks above them."""
 
 
-def input_queues(scheme: str) -> dict[str, dict[str, str]]:
+def input_queues(scheme: str) -> dict[str, Any]:
     """Tables of a scenario under a scheme whose switches have input queues; none under others."""
     queued = {known["name"] for known in catalogue.schemes() if known["input_queues"]}
     return INPUT_QUEUES if scheme in queued else {}

@@ -1,0 +1,1056 @@
+"""The keys of scenario files, so that editors complete them and type checkers know them.
+
+Written by ``python docs/generate.py`` from the JSON Schema that ``rocelab schema`` prints.
+Quantities are texts with their unit, such as ``"100Gbps"``, ``"1.5us"`` and ``"320KB"``.
+
+>>> from rocelab.keys import StarTopology
+>>> network: StarTopology = {
+...     "kind": "star", "hosts": 4, "host_rate": "100Gbps", "host_delay": "1us"
+... }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NotRequired, TypeAlias, TypedDict
+
+Architecture: TypeAlias = Literal["shared-memory", "cioq"]
+"""Where packets wait in a switch."""
+
+CollectiveOperation: TypeAlias = Literal["all-reduce", "reduce-scatter", "all-gather", "all-to-all"]
+"""What is done together."""
+
+CoreWiring: TypeAlias = Literal["planes", "full"]
+"""Which cores an aggregation switch is linked to."""
+
+DataPriority: TypeAlias = Literal["data"]
+"""The word `data`."""
+
+DestinationMix: TypeAlias = Literal["steady", "quota"]
+"""How the share of responses that go to another data centre comes about."""
+
+FlowSelector: TypeAlias = int | str
+"""Flows of a probe: one by its number, or all with a tag."""
+
+HashKind: TypeAlias = Literal["five-tuple", "symmetric"]
+"""What the choice of a path depends on."""
+
+HostSet: TypeAlias = int | Sequence[str]
+"""Hosts: a number of them, chosen at random, or a list of names."""
+
+MarkAt: TypeAlias = Literal["dequeue", "enqueue"]
+"""When a switch looks at the queue to mark a packet."""
+
+NodeKind: TypeAlias = Literal["host", "switch"]
+"""What a node is."""
+
+ParamValue: TypeAlias = bool | int | float | str
+"""The value of a scheme's parameter as written; quantities are texts with their unit."""
+
+PathsKind: TypeAlias = Literal["shortest", "spanning-trees"]
+"""The paths between two hosts."""
+
+ProbeKind: TypeAlias = Literal[
+    "queue",
+    "throughput",
+    "utilisation",
+    "pause",
+    "paused-share",
+    "port-state",
+    "rate",
+    "window",
+    "alpha",
+    "latency",
+    "flow-queue",
+    "flow-credits",
+    "flow-rate",
+    "goodput",
+    "input-queue",
+]
+"""What a probe records."""
+
+ProbePreset: TypeAlias = Literal["view"]
+"""A set of probes."""
+
+ThresholdKind: TypeAlias = Literal["static", "dynamic"]
+"""How the threshold of an ingress queue is found."""
+
+WireProfile: TypeAlias = Literal["rocev2", "hpcc-ns3"]
+"""The sizes of headers and control frames."""
+
+
+class Classes(TypedDict):
+    """Which priority carries what, and how ports schedule priorities."""
+
+    ack: NotRequired[AckPriority]
+    """Priority of ACKs and NACKs, or "data" for that of the data they answer."""
+
+    control: NotRequired[int]
+    """Priority of a scheme's own packets, such as CNPs."""
+
+    data: NotRequired[int]
+    """Priority of messages that name none."""
+
+    lossless: NotRequired[Sequence[int]]
+    """The priorities that PFC protects."""
+
+    quantum: NotRequired[str]
+    """Bytes that a weight of 1 is worth in a round."""
+
+    strict: NotRequired[Sequence[int]]
+    """The priorities with strict precedence, higher numbers first; the others share by weight."""
+
+    weights: NotRequired[Sequence[int]]
+    """Weight of each priority, 0 to 7, in deficit round robin."""
+
+
+class EcnRate(TypedDict):
+    """ECN thresholds of ports of one rate."""
+
+    kmax: str
+    """Everything is marked above this queue length."""
+
+    kmin: str
+    """Nothing is marked up to this queue length."""
+
+    pmax: float
+    """Marking probability at `kmax`."""
+
+    rate: str
+    """The rate of the ports."""
+
+
+class Ecn(TypedDict):
+    """ECN marking at switches (RED on the egress queue)."""
+
+    by_rate: NotRequired[Sequence[EcnRate]]
+    """Thresholds of ports of certain rates, instead of the above."""
+
+    enabled: NotRequired[bool]
+    """Whether switches mark; default: whether the scheme's preset has a marking law."""
+
+    kmax: NotRequired[str]
+    """Everything is marked above this queue length; default: from the preset."""
+
+    kmin: NotRequired[str]
+    """Nothing is marked up to this queue length; default: from the preset."""
+
+    mark_at: NotRequired[MarkAt]
+    """Whether the queue is looked at when a packet leaves or when it arrives."""
+
+    pmax: NotRequired[float]
+    """Marking probability at `kmax`; default: from the preset."""
+
+    reference_rate: NotRequired[str]
+    """The port rate that `kmin` and `kmax` are given for: other ports scale them with their rate.
+    Without it all ports have the same where both are given, else it comes from the preset.
+    """
+
+
+class Failure(TypedDict):
+    """A link that fails, in both directions, for good or until it is repaired. For that time all
+    routes avoid it; what waits for it or is on it is lost. Every two hosts must still reach
+    each other.
+    """
+
+    at: str
+    """When, above zero."""
+
+    link: str
+    """The link, written "node:peer" after its two nodes; several between the same two fail
+    together.
+    """
+
+    until: NotRequired[str]
+    """When it carries packets again, later than what was on it would arrive; default: never."""
+
+
+class Flow(TypedDict):
+    """One message."""
+
+    dst: str
+    """The receiving host."""
+
+    port: NotRequired[int]
+    """UDP destination port, which counts where `quirks.ns3_ecmp_hash` is on; default: 4791. Source
+    ports count up from 10000 for each pair of hosts.
+    """
+
+    priority: NotRequired[int]
+    """Its priority; default: that of the traffic."""
+
+    qp: NotRequired[str]
+    """Messages with the same name here share a QP, in order; default: a QP of its own."""
+
+    size: str
+    """Size of the message."""
+
+    src: str
+    """The sending host."""
+
+    start: NotRequired[str]
+    """When it is posted."""
+
+    tag: NotRequired[str]
+    """Its name in results and probes; default: that of the traffic."""
+
+
+class Host(TypedDict):
+    """Every host's RNIC."""
+
+    ack_every: NotRequired[int]
+    """Data packets for each ACK."""
+
+    latency: NotRequired[str]
+    """Time from the arrival of a packet to the host's answer."""
+
+    nack: NotRequired[bool]
+    """Whether a gap in the sequence is answered with a NACK."""
+
+    nack_interval: NotRequired[str]
+    """While the gap lasts, answer again after this long, or "never"."""
+
+    retransmit_timeout: NotRequired[str]
+    """Resend from the first unacknowledged packet after this long without an ACK, or "never";
+    default: 1ms, and not less than eight times the delay of the longest link; where no data is
+    ever lost (PFC on all links, none that fails or damages packets), not less than the slowest
+    link takes for eight times a switch's buffer either.
+    """
+
+
+class Link(TypedDict):
+    """A link of a custom topology; it carries both directions."""
+
+    a: str
+    """One end."""
+
+    b: str
+    """The other end."""
+
+    delay: NotRequired[str]
+    """Propagation delay."""
+
+    error_rate: NotRequired[float]
+    """Probability that a packet arrives damaged and is discarded; default: `wire.error_rate`."""
+
+    length: NotRequired[str]
+    """Instead of the delay: length of fibre such as "2km", at 5 ns per metre."""
+
+    pfc: NotRequired[bool]
+    """Whether PFC may pause it. Without it what comes over the link is dropped where the switch's
+    buffer is full, and needs no headroom.
+    """
+
+    rate: str
+    """Rate of each direction."""
+
+
+class Node(TypedDict):
+    """A node of a custom topology."""
+
+    buffer: NotRequired[str]
+    """A switch's packet buffer; default: `switch.buffer`."""
+
+    kind: NodeKind
+    """What it is."""
+
+    name: str
+    """Its name, its own."""
+
+    tier: NotRequired[int]
+    """A switch's tier: 1 ToR, 2 aggregation, 3 core; default: its distance from the nearest host.
+    """
+
+
+class Pfc(TypedDict):
+    """Priority flow control."""
+
+    alpha: NotRequired[float]
+    """Dynamic: pause at this share of the free shared buffer; default 0.125."""
+
+    enabled: NotRequired[bool]
+    """Whether switches pause; without it full buffers drop."""
+
+    headroom: NotRequired[str]
+    """Buffer for what still arrives after a pause: "auto" (from rate and delay of each link), a
+    size, or "3bdp" (three times what the cable holds).
+    """
+
+    reserve: NotRequired[str]
+    """Dynamic: buffer kept for each port alone; default 4KB."""
+
+    resume_offset: NotRequired[str]
+    """Dynamic: resume this much below the threshold; default 3KB."""
+
+    threshold: NotRequired[ThresholdKind]
+    """How the threshold of an ingress queue is found; default: "static" where `xoff` is given and
+    in CIOQ switches, else "dynamic".
+    """
+
+    xoff: NotRequired[str]
+    """Static: pause at this many bytes of an ingress port and priority; default 320KB, in CIOQ
+    switches 70% of the input queue.
+    """
+
+    xon: NotRequired[str]
+    """Static: resume at this many bytes; default: 2KB below `xoff`, in CIOQ switches 5/7 of it."""
+
+
+class Probe(TypedDict):
+    """A time series to record: one kind of value at regular times for chosen ports or flows. Or
+    with `preset` several of them, which are written out in the complete scenario.
+    """
+
+    end: NotRequired[str]
+    """No sample after this time; default: to the end of the run. Nothing happens at the end
+    itself, and so no sample either: for one at 5ms let the run go on a microsecond longer.
+    """
+
+    flows: NotRequired[Sequence[FlowSelector]]
+    """Flows, by number or by tag."""
+
+    interval: NotRequired[str]
+    """From one sample to the next. Required without a preset; with one the default is 10us."""
+
+    kind: NotRequired[ProbeKind]
+    """What it records. Required without a preset."""
+
+    name: NotRequired[str]
+    """Its name: the series is written to `series/NAME.parquet`. Required without a preset."""
+
+    nodes: NotRequired[Sequence[str]]
+    """All ports of these nodes; for a kind of flows: the flows that these hosts send. `tor0..tor3`
+    and `tor*` stand for several.
+    """
+
+    ports: NotRequired[Sequence[str]]
+    """Ports, each written "node:peer" after the two nodes of its link."""
+
+    preset: NotRequired[ProbePreset]
+    """Several probes at once. Beside it there are `interval`, `start` and `end` alone."""
+
+    priority: NotRequired[int]
+    """Of `queue`, `input-queue` and `pause`, this priority alone, 0 to 7; default: all together."""
+
+    start: NotRequired[str]
+    """The first sample."""
+
+
+class Quirks(TypedDict):
+    """What is done as the HPCC authors' ns-3 simulator does it, each by its own switch; all off
+    unless asked for. `rocelab hpcc` turns them on.
+    """
+
+    acks_ignore_pause: NotRequired[bool]
+    """Have hosts send ACKs while the priority that carries them is paused."""
+
+    missed_wakeup: NotRequired[bool]
+    """Needs `scan_queue_pairs`: let a QP whose window is closed keep the NIC from waking for the
+    others, and do not wake it where a timer changes a rate.
+    """
+
+    ns3_ecmp_hash: NotRequired[bool]
+    """Choose among equal paths by each switch's own MurmurHash3 over addresses and ports, with
+    next hops as its search finds them: in trees by descending node number. `routing.hash` stays
+    "five-tuple".
+    """
+
+    ns3_ecn_draws: NotRequired[bool]
+    """Draw marks from ns-3's generator, a stream for each draw and each PFC frame, with `run.seed`
+    as its run number. Each switch begins with the same stream, so that the draws are those of
+    the simulator where a single switch draws.
+    """
+
+    ns3_tie_order: NotRequired[bool]
+    """Handle arrivals at the same nanosecond in the order in which their sending was scheduled, as
+    far as packets tell, and send what joins a free port before the next one.
+    """
+
+    one_way_rtt: NotRequired[bool]
+    """Count the base round trip as propagation both ways and the payload's serialisation one way;
+    take it for the ideal FCT too, and for the network's BDP the largest round trip times lowest
+    rate of any pair of hosts.
+    """
+
+    packet_round_robin: NotRequired[bool]
+    """Have priorities that are not strict take turns at a port packet by packet, not byte by byte;
+    `classes.weights` stay equal.
+    """
+
+    rate_scaled_alpha: NotRequired[str]
+    """Needs `pfc.threshold = "dynamic"`: double its alpha with each doubling of a port's rate over
+    this one, up to 1; give headroom to ports and not to priorities; check nothing but the
+    ingress limits of the classes that PFC protects. 0bps: off.
+    """
+
+    scan_queue_pairs: NotRequired[bool]
+    """Have each NIC look through all its QPs in the order of their opening, whatever their
+    priority.
+    """
+
+    silent_duplicates: NotRequired[bool]
+    """Do not acknowledge data again that arrived before; go back for any NACK, before the scheme
+    handles it.
+    """
+
+    stale_scan_index: NotRequired[bool]
+    """Needs `scan_queue_pairs`: do not correct the NIC's place when finished QPs leave its table.
+    """
+
+    threshold_wraparound: NotRequired[bool]
+    """Needs `pfc.threshold = "dynamic"`: let a headroom beyond the buffer wrap the free buffer to
+    a huge number, so that PFC never fires.
+    """
+
+    whole_nanoseconds: NotRequired[bool]
+    """Cut times on the wire and between packets to whole nanoseconds; links are then a little
+    faster than their rate.
+    """
+
+
+class Routing(TypedDict):
+    """How switches choose among paths."""
+
+    hash: NotRequired[HashKind]
+    """The hash; default: "symmetric" for a scheme whose ACKs must return on the data's path, else
+    "five-tuple".
+    """
+
+    paths: NotRequired[PathsKind]
+    """The paths between two hosts."""
+
+    trees: NotRequired[int]
+    """Number of spanning trees, with `paths = "spanning-trees"` only; default: one for each switch
+    of the highest tier, but at most 64.
+    """
+
+
+class Run(TypedDict):
+    """Seed and end of the run."""
+
+    max_samples: NotRequired[int]
+    """Maximum number of samples of all probes together; an event of a trace counts as five.
+    Sampling stops at the first whole microsecond after the limit, and the run goes on. Samples
+    beyond 32 MiB go to a temporary file, up to 16 bytes each.
+    """
+
+    seed: NotRequired[int]
+    """Seed of every random choice."""
+
+    stop: NotRequired[str]
+    """When to stop: "flows-done", or a simulated time such as "2ms"."""
+
+    time_limit: NotRequired[str]
+    """With "flows-done": give up at this simulated time."""
+
+
+class Scheme(TypedDict):
+    """The congestion-control scheme."""
+
+    name: str
+    """Name of the scheme, as `rocelab list schemes` prints it."""
+
+    params: NotRequired[Mapping[str, ParamValue]]
+    """Parameters that differ from the preset."""
+
+    preset: NotRequired[str]
+    """Named set of parameters; default: the scheme's first."""
+
+
+class Switch(TypedDict):
+    """Every switch."""
+
+    architecture: NotRequired[Architecture]
+    """Where packets wait; default: "shared-memory", or what the scheme works on."""
+
+    buffer: NotRequired[str]
+    """Packet buffer that all ports share ("shared-memory")."""
+
+    input_queue: NotRequired[str]
+    """"cioq": bytes of a priority that the input queue of a port holds, all virtual output queues
+    together; default 100KB.
+    """
+
+    latency: NotRequired[str]
+    """Time from the arrival of a packet to its place in a queue."""
+
+    lossy_alpha: NotRequired[float]
+    """"shared-memory": limit of a queue of a class that PFC does not protect, as a multiple of the
+    free shared buffer, 2^-16 to 64. Default: all that is free, of which the thresholds of
+    lossless classes are a share, too.
+    """
+
+    output_queue: NotRequired[str]
+    """"cioq": bytes of a priority that the output queue of a port holds; default 100KB."""
+
+    speedup: NotRequired[float]
+    """"cioq": how many times faster than the fastest port the crossbar is, 1 to 16; default 2."""
+
+
+class StarTopology(TypedDict):
+    """Hosts around one switch."""
+
+    host_delay: str
+    """Propagation delay of the hosts' links."""
+
+    host_rate: str
+    """Rate of the hosts' links."""
+
+    hosts: int
+    """Number of hosts."""
+
+    kind: Literal["star"]
+
+
+class DumbbellTopology(TypedDict):
+    """A chain of switches with senders on the first and receivers on the last."""
+
+    delay: str
+    """Propagation delay of the links between switches."""
+
+    host_delay: str
+    """Propagation delay of the hosts' links."""
+
+    host_rate: str
+    """Rate of the hosts' links."""
+
+    kind: Literal["dumbbell"]
+
+    rate: str
+    """Rate of the links between switches."""
+
+    receivers: NotRequired[int]
+    """Number of hosts on the last switch."""
+
+    sender_rate: NotRequired[str]
+    """Rate of the senders' links; default: `host_rate`."""
+
+    senders: int
+    """Number of hosts on the first switch."""
+
+    side_hosts: NotRequired[Sequence[int]]
+    """Further hosts on each switch, in order of the chain."""
+
+    switches: int
+    """Number of switches in the chain, 1 or more."""
+
+
+class LeafSpineTopology(TypedDict):
+    """Two tiers: every leaf switch is linked to every spine switch."""
+
+    delay: str
+    """Propagation delay of the links between leaf and spine."""
+
+    host_delay: str
+    """Propagation delay of the hosts' links."""
+
+    host_rate: str
+    """Rate of the hosts' links."""
+
+    hosts_per_leaf: int
+    """Number of hosts on each leaf switch."""
+
+    kind: Literal["leaf-spine"]
+
+    leaves: int
+    """Number of leaf switches."""
+
+    links_per_pair: NotRequired[int]
+    """Number of links between each leaf and each spine."""
+
+    rate: str
+    """Rate of the links between leaf and spine."""
+
+    spines: int
+    """Number of spine switches."""
+
+
+class FatTreeTopology(TypedDict):
+    """A three-tier fat tree of k-port switches with k^3/4 hosts."""
+
+    delay: str
+    """Propagation delay of the links between switches."""
+
+    host_delay: str
+    """Propagation delay of the hosts' links."""
+
+    host_rate: str
+    """Rate of the hosts' links."""
+
+    k: int
+    """Ports of each switch, an even number."""
+
+    kind: Literal["fat-tree"]
+
+    rate: str
+    """Rate of the links between switches."""
+
+
+class ThreeTierTopology(TypedDict):
+    """Pods of ToR and aggregation switches under a core, with free counts."""
+
+    agg_delay: str
+    """Propagation delay of the links between ToR and aggregation switches."""
+
+    agg_rate: str
+    """Rate of the links between ToR and aggregation switches."""
+
+    aggs_per_pod: int
+    """Number of aggregation switches in each pod."""
+
+    core_delay: str
+    """Propagation delay of the links between aggregation and core switches."""
+
+    core_rate: str
+    """Rate of the links between aggregation and core switches."""
+
+    core_wiring: NotRequired[CoreWiring]
+    """Which cores an aggregation switch is linked to."""
+
+    cores: int
+    """Number of core switches."""
+
+    host_delay: str
+    """Propagation delay of the hosts' links."""
+
+    host_rate: str
+    """Rate of the hosts' links."""
+
+    hosts_per_tor: int
+    """Number of hosts on each ToR switch."""
+
+    kind: Literal["three-tier"]
+
+    pods: int
+    """Number of pods."""
+
+    tors_per_pod: int
+    """Number of ToR switches in each pod."""
+
+
+class CrossDcTopology(TypedDict):
+    """Data centres, alike inside, joined by external switches over long links."""
+
+    data_centre: Topology
+    """The network inside each: any other kind of topology."""
+
+    data_centres: NotRequired[int]
+    """Number of data centres, 2 or more."""
+
+    delay: str
+    """Propagation delay of the links between the highest tier and the external switch."""
+
+    external_buffer: NotRequired[str]
+    """The external switches' packet buffer; default: `switch.buffer`."""
+
+    kind: Literal["cross-dc"]
+
+    rate: str
+    """Rate of the links between the highest tier and the external switch."""
+
+    wan_delay: NotRequired[str]
+    """Propagation delay of the links between data centres, 10us or more."""
+
+    wan_length: NotRequired[str]
+    """Instead of `wan_delay`: length of fibre such as "100km", at 5 ns per metre."""
+
+    wan_pfc: NotRequired[bool]
+    """Whether PFC may pause the links between data centres. Without it what comes over them is
+    dropped where the external switch's buffer is full, and needs no headroom.
+    """
+
+    wan_rate: str
+    """Rate of the links between data centres."""
+
+
+class CustomTopology(TypedDict):
+    """Nodes and links as listed."""
+
+    kind: Literal["custom"]
+
+    links: Sequence[Link]
+    """The links between them."""
+
+    nodes: Sequence[Node]
+    """The hosts and switches."""
+
+
+class FileTopology(TypedDict):
+    """Nodes and links from a file."""
+
+    kind: Literal["file"]
+
+    path: str
+    """A TOML or JSON file (by its ending) with `nodes` and `links`, relative to the scenario."""
+
+
+class Trace(TypedDict):
+    """What is recorded event by event. An event counts as five samples of probes for
+    `run.max_samples`.
+    """
+
+    capture: NotRequired[bool]
+    """And write what they send and receive to `traces/packets.pcapng`, which Wireshark reads:
+    frames of RoCEv2, cut where their headers end.
+    """
+
+    end: NotRequired[str]
+    """No event after this time; default: to the end of the run."""
+
+    packets: NotRequired[Sequence[str]]
+    """Record what happens to each packet at these nodes, in `traces/packets.parquet`. `tor0..tor3`
+    and `tor*` stand for several.
+    """
+
+    pfc: NotRequired[bool]
+    """Record each PFC frame where it arrives, in `traces/pfc.parquet`."""
+
+    start: NotRequired[str]
+    """Events from this time on."""
+
+
+class FlowsTraffic(TypedDict):
+    """Messages as listed."""
+
+    flows: NotRequired[Sequence[Flow]]
+    """The messages."""
+
+    flows_file: NotRequired[str]
+    """Instead of those: a CSV file with a line for each message, relative to the scenario. Its
+    head names columns: the keys of a message, or `size_bytes` and `start_ps` in plain numbers.
+    """
+
+    kind: Literal["flows"]
+
+    priority: NotRequired[int]
+    """Priority of the messages; default: `classes.data`."""
+
+    tag: NotRequired[str]
+    """Name of this traffic in results and probes."""
+
+
+class PoissonTraffic(TypedDict):
+    """Poisson arrivals at every host, with sizes from a distribution, to random hosts."""
+
+    cdf: NotRequired[Sequence[Sequence[int | float]]]
+    """Flow-size distribution as points [bytes, cumulative probability], interpolated linearly; two
+    points of equal size form a step.
+    """
+
+    duration: NotRequired[str]
+    """How long messages arrive; default: until `run.stop`, where that is a time."""
+
+    groups: NotRequired[int]
+    """Number of groups of equal size into which the hosts are split, in their order; each host
+    sends within its group.
+    """
+
+    hosts: NotRequired[Sequence[str]]
+    """The hosts that send, and that receive unless `receivers` is given; `h0..h15` and `h*` stand
+    for several; default: all.
+    """
+
+    kind: Literal["poisson"]
+
+    load: float
+    """Offered load as a fraction of each host's link rate, in (0, 1]; payload alone: headers and
+    ACKs come on top.
+    """
+
+    messages: NotRequired[int]
+    """Instead of the duration: how many messages arrive in all."""
+
+    priority: NotRequired[int]
+    """Priority of the messages; default: `classes.data`."""
+
+    receivers: NotRequired[Sequence[str]]
+    """The hosts that receive, such as the hot spots of a network; a host does not send to itself.
+    """
+
+    start: NotRequired[str]
+    """When arrivals begin."""
+
+    tag: NotRequired[str]
+    """Name of this traffic in results and probes."""
+
+    workload: NotRequired[str]
+    """Flow-size distribution by name, as `rocelab list workloads` prints it."""
+
+    workload_file: NotRequired[str]
+    """Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
+    line of column names may lead, and the HPCC simulator's `bytes percent` will do, too.
+    """
+
+
+class RequestResponseTraffic(TypedDict):
+    """Small requests and the responses that they ask for, within and between data centres."""
+
+    cdf: NotRequired[Sequence[Sequence[int | float]]]
+    """Flow-size distribution as points [bytes, cumulative probability], interpolated linearly; two
+    points of equal size form a step.
+    """
+
+    destination_mix: NotRequired[DestinationMix]
+    """How that share comes about."""
+
+    duration: NotRequired[str]
+    """How long requests are made; default: until `run.stop`, where that is a time."""
+
+    hosts: NotRequired[Sequence[str]]
+    """The hosts that take part; `h0..h15` and `h*` stand for several; default: all."""
+
+    inter_share: NotRequired[float]
+    """Share of the responses that go to another data centre, 0 to 1; default: one of six."""
+
+    kind: Literal["request-response"]
+
+    load: float
+    """Load that the responses offer as a fraction of each host's link rate, in (0, 1]; payload
+    alone: headers and ACKs come on top.
+    """
+
+    messages: NotRequired[int]
+    """Instead of the duration: how many responses there are in all."""
+
+    priority: NotRequired[int]
+    """Priority of the messages; default: `classes.data`."""
+
+    request_size: NotRequired[str]
+    """Size of a request; 0B for responses that nobody asks for."""
+
+    service_time: NotRequired[str]
+    """From the arrival of a request to its response."""
+
+    start: NotRequired[str]
+    """When requests begin."""
+
+    tag: NotRequired[str]
+    """Name of the requests in results and probes; default: "request"."""
+
+    workload: NotRequired[str]
+    """Flow-size distribution by name, as `rocelab list workloads` prints it."""
+
+    workload_file: NotRequired[str]
+    """Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
+    line of column names may lead, and the HPCC simulator's `bytes percent` will do, too.
+    """
+
+
+class IncastTraffic(TypedDict):
+    """Many hosts send to one at the same time."""
+
+    kind: Literal["incast"]
+
+    period: NotRequired[str]
+    """From one incast to the next, which needs `repeat`."""
+
+    priority: NotRequired[int]
+    """Priority of the messages; default: `classes.data`."""
+
+    receiver: NotRequired[str]
+    """The receiver; default: a host drawn at random for each repetition."""
+
+    repeat: NotRequired[int]
+    """How many incasts there are; default: 1."""
+
+    senders: HostSet
+    """The senders: a number of hosts, drawn again for each repetition, or a list of names."""
+
+    size: str
+    """Size of each sender's message."""
+
+    start: NotRequired[str]
+    """When the first incast begins."""
+
+    tag: NotRequired[str]
+    """Name of this traffic in results and probes."""
+
+
+class PermutationTraffic(TypedDict):
+    """Every host sends to another and receives from another, at random."""
+
+    hosts: NotRequired[Sequence[str]]
+    """The hosts that take part; `h0..h15` and `h*` stand for several; default: all."""
+
+    kind: Literal["permutation"]
+
+    priority: NotRequired[int]
+    """Priority of the messages; default: `classes.data`."""
+
+    size: str
+    """Size of each message."""
+
+    start: NotRequired[str]
+    """When the messages are posted."""
+
+    tag: NotRequired[str]
+    """Name of this traffic in results and probes."""
+
+
+class BurstsTraffic(TypedDict):
+    """Every source sends to every destination, again and again."""
+
+    count: int
+    """How many bursts there are."""
+
+    dst: Sequence[str]
+    """The receiving hosts; `h0..h15` and `h*` stand for several."""
+
+    kind: Literal["bursts"]
+
+    period: str
+    """From one burst to the next."""
+
+    priority: NotRequired[int]
+    """Priority of the messages; default: `classes.data`."""
+
+    size: str
+    """Size of each message."""
+
+    src: Sequence[str]
+    """The sending hosts; `h0..h15` and `h*` stand for several."""
+
+    start: NotRequired[str]
+    """When the first burst begins."""
+
+    tag: NotRequired[str]
+    """Name of this traffic in results and probes."""
+
+
+class CollectiveTraffic(TypedDict):
+    """Collective operations, such as a ring all-reduce: hosts go on when they have what they wait
+    for.
+    """
+
+    compute_time: NotRequired[str]
+    """How long a host computes between one time and the next."""
+
+    hosts: NotRequired[Sequence[str]]
+    """The hosts, in the order of the ring; `h0..h15` and `h*` stand for several; default: all."""
+
+    kind: Literal["collective"]
+
+    operation: CollectiveOperation
+    """What the hosts do."""
+
+    priority: NotRequired[int]
+    """Priority of the messages; default: `classes.data`."""
+
+    repeat: NotRequired[int]
+    """How many times it is done, one after the other."""
+
+    size: str
+    """Bytes that each host has in the end, or sends to all and itself in an all-to-all; rounded up
+    to N parts.
+    """
+
+    start: NotRequired[str]
+    """When it begins."""
+
+    tag: NotRequired[str]
+    """Name of this traffic in results and probes."""
+
+
+class Wire(TypedDict):
+    """What is on the wire."""
+
+    error_rate: NotRequired[float]
+    """Probability that a packet of any kind, PFC frames too, arrives damaged over a link and is
+    discarded; links of a custom topology may have their own.
+    """
+
+    payload: NotRequired[str]
+    """Data bytes of a full packet, 64B to 9000B."""
+
+    profile: NotRequired[WireProfile]
+    """The sizes of headers and control frames."""
+
+
+class ScenarioKeys(TypedDict):
+    """A rocelab scenario: what network, what traffic, what scheme, what to measure."""
+
+    classes: NotRequired[Classes]
+    """Which priority carries what, and how ports schedule priorities."""
+
+    description: NotRequired[str]
+    """What the scenario shows, in a sentence or two."""
+
+    ecn: NotRequired[Ecn]
+    """ECN marking at switches."""
+
+    failure: NotRequired[Sequence[Failure]]
+    """The links that fail."""
+
+    host: NotRequired[Host]
+    """Every host's RNIC."""
+
+    name: NotRequired[str]
+    """Name of the scenario; default: the file's name."""
+
+    pfc: NotRequired[Pfc]
+    """Priority flow control."""
+
+    probe: NotRequired[Sequence[Probe]]
+    """The time series to record."""
+
+    quirks: NotRequired[Quirks]
+    """What is done as the HPCC authors' ns-3 simulator does it."""
+
+    routing: NotRequired[Routing]
+    """How switches choose among equal paths."""
+
+    run: NotRequired[Run]
+    """Seed and end of the run."""
+
+    schema: NotRequired[int]
+    """Version of the scenario format: 2."""
+
+    scheme: NotRequired[SchemeOrName]
+    """The congestion-control scheme, exactly one: a table, or its name alone."""
+
+    switch: NotRequired[Switch]
+    """Every switch."""
+
+    topology: Topology
+    """The network."""
+
+    trace: NotRequired[Trace]
+    """The single events to record."""
+
+    traffic: NotRequired[Sequence[Traffic]]
+    """The messages to send: any number of generators at once."""
+
+    wire: NotRequired[Wire]
+    """What is on the wire."""
+
+
+AckPriority: TypeAlias = int | DataPriority
+"""The priority of ACKs and NACKs."""
+
+SchemeOrName: TypeAlias = str | Scheme
+"""For the JSON Schema: [`parse`](crate::parse) has turned a name into a table before a [`Spec`] is
+read.
+"""
+
+Topology: TypeAlias = (
+    StarTopology
+    | DumbbellTopology
+    | LeafSpineTopology
+    | FatTreeTopology
+    | ThreeTierTopology
+    | CrossDcTopology
+    | CustomTopology
+    | FileTopology
+)
+"""The network."""
+
+Traffic: TypeAlias = (
+    FlowsTraffic
+    | PoissonTraffic
+    | RequestResponseTraffic
+    | IncastTraffic
+    | PermutationTraffic
+    | BurstsTraffic
+    | CollectiveTraffic
+)
+"""A traffic generator."""
