@@ -8,7 +8,7 @@ SOURCES := pyproject.toml Cargo.toml README.md $(shell find crates python -type 
 	-not -name '*.py[co]' -not -name '*.so' -not -name 'THIRD-PARTY-LICENSES.txt')
 LICENCES := python/rocelab/THIRD-PARTY-LICENSES.txt
 
-.PHONY: demo test test-rust test-python miri loom fuzz soak lint format docs docs-slow wheels agreement bench clean
+.PHONY: demo test test-rust test-python miri loom fuzz soak lint format docs docs-slow man wheels agreement bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m rocelab.demo examples/incast-victim.toml --out out/demo
@@ -61,6 +61,10 @@ format: $(VENV)/.installed-dev
 	cargo fmt --all
 	$(BIN)/ruff check --fix-only --quiet python tests/python docs tools
 	$(BIN)/ruff format python tests/python docs tools
+
+# The manual page: man rocelab.data/data/share/man/man1/rocelab.1. It is written with the tables of the pages.
+man: $(VENV)/.installed-dev
+	$(BIN)/python docs/generate.py
 
 # The commands of the documentation that take minutes; `make test` runs the others. Half an hour.
 docs-slow: $(VENV)/.installed-dev

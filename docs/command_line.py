@@ -13,17 +13,17 @@ from rocelab.cli.app import app
 def command_line() -> str:
     """A section for each command: what it does, its arguments and its options."""
     whole: Any = typer.main.get_command(app)
-    return "\n".join(_section(f"rocelab {name}", one) for name, one in _leaves(whole))
+    return "\n".join(_section(f"rocelab {name}", one) for name, one in leaves(whole))
 
 
-def _leaves(group: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
+def leaves(group: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
     """The commands of a group, with those of its groups, by their names."""
     found = []
     for name, command in group.commands.items():
         if command.hidden:
             continue
         if hasattr(command, "commands"):
-            found += [(f"{name} {inner}", one) for inner, one in _leaves(command)]
+            found += [(f"{name} {inner}", one) for inner, one in leaves(command)]
         else:
             found.append((name, command))
     return found

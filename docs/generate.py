@@ -1,10 +1,10 @@
 """Writes the parts of these pages that the program itself knows: keys, presets, parameters.
 
-``python docs/generate.py`` rewrites what stands between ``<!-- generated: NAME -->`` and
-``<!-- end -->`` in every page and in the README, and the pages of claims from what
-``rocelab reproduce --readings`` wrote, ``claims/PAPER.json``, and the keys of scenarios as
-TypedDicts, ``python/rocelab/keys.py``. ``--check`` only says whether anything is out of date. It
-needs the ``rocelab`` package of the same tree.
+``python docs/generate.py`` rewrites what stands between ``<!-- generated: NAME -->`` and ``<!--
+end -->`` in every page and in the README, and the pages of claims from what ``rocelab reproduce
+--readings`` wrote, ``claims/PAPER.json``, and the keys of scenarios as TypedDicts,
+``python/rocelab/keys.py``, and the manual page, ``rocelab.data/``. ``--check`` only says whether
+anything is out of date. It needs the ``rocelab`` package of the same tree.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from command_line import command_line
+from man_page import man_page
 from typed_keys import typed_keys
 
 import rocelab
@@ -253,6 +254,9 @@ def block(name: str, keys: Keys) -> str:
     return workloads() if what == "workloads" else makers[what](argument)
 
 
+MAN_PAGE = Path("rocelab.data/data/share/man/man1/rocelab.1")
+"""Where maturin finds it: below the folder of its scheme, ``data``."""
+
 PAPERS = ("mercury", "rcm", "fncc", "hiercc", "themis")
 """In the order of their pages."""
 
@@ -274,6 +278,7 @@ def fresh_pages(keys: Keys) -> Iterator[tuple[Path, str]]:
     for paper, matrix in matrices().items():
         yield HERE / f"claims-{paper}.md", pages.page(matrix)
     yield HERE.parent / "python/rocelab/keys.py", typed_keys(keys.root)
+    yield HERE.parent / MAN_PAGE, man_page()
 
 
 def main() -> None:
@@ -294,6 +299,7 @@ def main() -> None:
         if not page.exists() or page.read_text(encoding="utf-8") != fresh:
             stale.append(str(page.relative_to(HERE.parent)))
             if not check:
+                page.parent.mkdir(parents=True, exist_ok=True)
                 page.write_text(fresh, encoding="utf-8")
     for page in stale:
         print(page)

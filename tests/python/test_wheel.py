@@ -55,6 +55,11 @@ def test_it_runs_without_a_compiler(installed: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out/reproduce/fncc/fig3/claims.json").is_file()
 
 
+def test_it_brings_a_manual_page(installed: Path) -> None:
+    page = installed.parent / "share/man/man1/rocelab.1"
+    assert page.read_text(encoding="utf-8").startswith(".TH ROCELAB 1")
+
+
 def test_it_has_the_licences_of_what_is_compiled_in() -> None:
     with zipfile.ZipFile(WHEELS[-1]) as wheel:
         text = wheel.read("rocelab/THIRD-PARTY-LICENSES.txt").decode()
