@@ -19,6 +19,20 @@ class Plan:
 
     Each message arrives whole and nothing is sent twice, by the ways that messages have as long as
     no link fails. A scheme that chooses ways itself may take others.
+
+    Columns of ``messages``, a row for each:
+
+    - ``flow_id``, ``qp_id``, ``tag``, ``src``, ``dst``, ``priority``, ``size_bytes``, as in results
+    - ``start_ps``, ``ideal_fct_ps``: when it is posted, and the time that it takes alone
+    - ``switches``, ``bottleneck_bps``: how many are on its way, and the lowest rate there
+    - ``base_rtt_ps``: a full packet there and an ACK back in an empty network
+
+    Columns of ``ports``, a row for each end of each link:
+
+    - ``node``, ``port``, ``peer``, ``rate_bps``, as in results
+    - ``tier``, ``peer_tier``: of the nodes, 0 for hosts
+    - ``messages``, ``data_bytes``, ``ack_bytes``: what leaves through it, as it is on the wire
+    - ``busy_ps``: the time that it takes to send them
     """
 
     scenario: Scenario

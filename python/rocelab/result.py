@@ -62,7 +62,13 @@ class Result:
     - ``max_queue_bytes``, ``ecn_marked_packets``: its longest queue, packets that it marked
     - ``dropped_packets``, ``lost_packets``: without room, and on the way to this port
 
-    A table of ``series`` has ``time_ps``, ``node`` and ``port`` or ``flow_id``, and the values.
+    A table of ``series`` has ``time_ps``, ``node`` and ``port`` or ``flow_id``, and the values in
+    its ``column``, measured in its ``unit``.
+
+    ``traces["pfc"]`` has a row for each PFC frame that arrived: ``time_ps``, ``node``, ``port``,
+    ``peer``, ``priority`` and ``pause``. ``traces["packets"]`` has a row for each event of a
+    packet: ``time_ps``, ``node``, ``port``, ``event``, ``kind``, ``flow_id``, ``priority``,
+    ``sequence``, ``payload_bytes``, ``size_bytes``, ``ecn`` and ``queue_bytes``.
     """
 
     flows: Table

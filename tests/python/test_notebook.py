@@ -73,6 +73,18 @@ def test_a_plan_and_a_sweep_show_their_tables(scenario: rocelab.Scenario) -> Non
     assert "dcqcn" in found.text
 
 
+def test_help_has_every_column(scenario: rocelab.Scenario) -> None:
+    run = rocelab.run(scenario.with_settings(trace={"pfc": True, "packets": ["h0"]}))
+    plan = scenario.plan()
+    for of, tables in (
+        (rocelab.Result, [run.flows, run.ports, *run.traces.values()]),
+        (rocelab.Plan, [plan.messages, plan.ports]),
+    ):
+        text = of.__doc__ or ""
+        for table in tables:
+            assert [name for name in table.columns if f"``{name}``" not in text] == []
+
+
 class Shell:
     """What a kernel of Jupyter has."""
 
