@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml Cargo.toml README.md $(shell find crates python -type f \
+SOURCES := pyproject.toml Cargo.toml README.md $(shell find crates python rocelab.data -type f \
 	-not -name '*.py[co]' -not -name '*.so' -not -name 'THIRD-PARTY-LICENSES.txt')
 LICENCES := python/rocelab/THIRD-PARTY-LICENSES.txt
 
@@ -66,7 +66,7 @@ format: $(VENV)/.installed-dev
 man: $(VENV)/.installed-dev
 	$(BIN)/python docs/generate.py
 
-# The commands of the documentation that take minutes; `make test` runs the others. Half an hour.
+# The commands of the documentation that take minutes, too; `make test` runs the others.
 docs-slow: $(VENV)/.installed-dev
 	DOCS_SLOW=1 $(BIN)/python -m pytest --quiet tests/python/test_docs.py
 
