@@ -2,7 +2,7 @@
 
 use engine::{Class, Window};
 pub(crate) use schemes::contract::{
-    Address, Body, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme,
+    Address, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme,
 };
 use units::Time;
 
@@ -50,7 +50,7 @@ pub(crate) fn pfc_frame<S: Scheme>(priority: u8, pause: bool, size: u16) -> Pack
     if pause {
         header.echo = EcnCodePoint::CongestionExperienced;
     }
-    Packet { header, body: Body::Meta(S::Meta::default()) }
+    Packet::with_meta(header, S::Meta::default())
 }
 
 /// Whether a PFC frame pauses.

@@ -32,9 +32,9 @@
 //! Algorithm 3: W is W^c, without the division by U / eta.
 
 use crate::contract::{
-    Absent, Ack, Body, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, Needs, NoCtl, Np,
-    OnEnqueue, Pacing, Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp,
-    Scheme, SendLimits, SenderMetric, Strict, SwitchFacts,
+    Absent, Ack, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, Needs, NoCtl, Np, OnEnqueue,
+    Pacing, Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp, Scheme,
+    SendLimits, SenderMetric, Strict, SwitchFacts,
 };
 use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, SIMULATOR_ONLY, WindowStep};
 use crate::int::{IntFormat, IntRecord, IntStack};
@@ -404,9 +404,9 @@ impl<const N: usize> Cp<Fncc<N>> for IntTable {
         entry.tx_bytes = view.tx_bytes;
         entry.queue_bytes = view.queue_bytes;
         if packet.header.kind == PacketKind::Ack
-            && let Body::Meta(report) = &mut packet.body
+            && let (header, Some(report)) = packet.split_mut()
         {
-            let port = PortId::new(packet.header.ingress);
+            let port = PortId::new(header.ingress);
             report.int.push(self.node, port, self.record(port));
         }
     }

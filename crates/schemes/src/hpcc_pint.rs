@@ -10,7 +10,7 @@
 //! The bits that are cut off are rounded at random, too, so that the error averages out.
 
 use crate::contract::{
-    Absent, Ack, Body, Cp, Header, HostCx, HostFacts, LocalCx, NoCtl, Pacing, Packet, PacketKind,
+    Absent, Ack, Cp, Header, HostCx, HostFacts, LocalCx, NoCtl, Pacing, Packet, PacketKind,
     PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SendLimits,
     SenderMetric, SwitchFacts,
 };
@@ -420,7 +420,7 @@ impl Cp<HpccPint> for UtilisationMeter {
         // ACKs and NACKs carry the digest of the data packet that they answer. The port only counts
         // their bytes.
         if packet.header.kind == PacketKind::Data
-            && let Body::Meta(digest) = &mut packet.body
+            && let Some(digest) = packet.meta_mut()
         {
             port.measure(cx.now, self, view.queue_bytes);
             if digest.chosen {

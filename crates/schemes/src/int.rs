@@ -11,8 +11,8 @@ pub use format::IntFormat;
 pub use stack::{IntStack, PreviousRecords};
 
 use crate::contract::{
-    Body, Cp, LinkRates, LocalCx, Packet, PacketKind, PortFacts, PortLocal, PortView, RateCode,
-    Scheme, SwitchFacts,
+    Cp, LinkRates, LocalCx, Packet, PacketKind, PortFacts, PortLocal, PortView, RateCode, Scheme,
+    SwitchFacts,
 };
 use units::{NodeId, PortId, Time};
 
@@ -151,7 +151,7 @@ where
     ) {
         // ACKs and NACKs carry the records of the data packet that they answer.
         let is_data = packet.header.kind == PacketKind::Data;
-        if let Body::Meta(meta) = &mut packet.body {
+        if let Some(meta) = packet.meta_mut() {
             // Two paths, so that a record of full precision is written to its place directly,
             // without a copy on the stack.
             if self.format == IntFormat::FULL {

@@ -17,7 +17,7 @@ use crate::network::graph::Graph;
 use crate::network::host_locations;
 use crate::network::partition::RackGroups;
 use crate::network::setup::{HostConfig, Paths, Setup};
-use crate::packet::{Address, Body, Packet, PacketKind, Scheme, blank};
+use crate::packet::{Address, Packet, PacketKind, Scheme, blank};
 use crate::routing::hash::flow_hash;
 use crate::routing::{HopCosts, Routes};
 use schemes::contract::{ArrivalSlot, Ctl, HostLocation, LinkRates, RequeueSlot, SubQueueSlot};
@@ -96,10 +96,10 @@ impl<S: Scheme> RunContext<S> {
             fast_paths: !setup.reference_mode,
             marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
             marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
-            blank: Packet {
-                header: blank(PacketKind::Data, Address::default(), 0, 0),
-                body: Body::Meta(S::Meta::default()),
-            },
+            blank: Packet::with_meta(
+                blank(PacketKind::Data, Address::default(), 0, 0),
+                S::Meta::default(),
+            ),
         })
     }
 

@@ -5,7 +5,7 @@ use super::Host;
 use super::sending::wake;
 use crate::host::qp::{Messages, StreamMessage};
 use crate::network::flow::NO_FLOW;
-use crate::packet::{Body, PacketKind, Scheme, Win};
+use crate::packet::{PacketKind, Scheme, Win};
 use engine::Handle;
 use schemes::contract::{Ack, HostCx, Rp};
 use units::{Bytes, Time};
@@ -59,7 +59,7 @@ impl<S: Scheme> Host<S> {
         else {
             return window.packets.discard(handle);
         };
-        let Body::Meta(meta) = &packet.body else { unreachable!("ACKs carry meta") };
+        let meta = packet.meta().expect("ACKs carry meta");
         let nack = header.kind == PacketKind::Nack;
         let next_expected = header.sequence;
         // The HPCC simulator goes back for any NACK, before its control law sees the NACK.

@@ -2,7 +2,7 @@
 
 use super::{Host, ReceiverSlot};
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Body, Flags, Header, MAX_OWN_CONTROL, Packet, PacketKind, Scheme, Win, blank};
+use crate::packet::{Flags, Header, MAX_OWN_CONTROL, Packet, PacketKind, Scheme, Win, blank};
 use engine::Handle;
 use schemes::contract::{Address, Ctl, Np, QueueLimit, Rp};
 use units::{Priority, Time};
@@ -103,7 +103,7 @@ impl<S: Scheme> Host<S> {
                 continue;
             }
             self.couple_by(&header);
-            let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
+            let handle = window.packets.insert(Packet::with_ctl(header, ctl));
             self.send_from(window, now, usize::from(nic), priority, handle);
         }
         self.outbox = outbox;

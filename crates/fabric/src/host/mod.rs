@@ -26,7 +26,7 @@ use crate::observe::probe::{FlowProbes, PortProbes};
 use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
-use crate::packet::{Body, Flags, Header, Packet, PacketKind, Scheme, Win, is_pause};
+use crate::packet::{Flags, Header, Packet, PacketKind, Scheme, Win, is_pause};
 use crate::port::emission_order::EmissionOrder;
 use crate::port::losses::Losses;
 use engine::{Arrivals, Handle, prefetch};
@@ -361,8 +361,8 @@ impl<S: Scheme> Host<S> {
             }
             PacketKind::Control => {
                 let packet = window.packets.remove(handle);
-                let Body::Ctl(ctl) = packet.body else { unreachable!("control carries control") };
-                self.on_ctl(window, now, &packet.header, &ctl);
+                let ctl = packet.ctl().expect("control carries control");
+                self.on_ctl(window, now, &packet.header, ctl);
             }
             // It was meant for a switch.
             PacketKind::LinkControl => window.packets.discard(handle),

@@ -5,7 +5,7 @@ use crate::hooks::NpTimerOf;
 use crate::host::qp::Receiver;
 use crate::network::flow::NO_FLOW;
 use crate::packet::{
-    Address, Body, EcnCodePoint, Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win,
+    Address, EcnCodePoint, Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win,
 };
 use engine::Handle;
 use schemes::contract::{HostCx, Np, NpTimerSlot};
@@ -79,7 +79,8 @@ impl<S: Scheme> Host<S> {
                 return self.send_answer(window, now, handle);
             }
         };
-        let Body::Meta(meta) = &mut packet.body else { unreachable!("data carries meta") };
+        let (header, meta) = packet.split_mut();
+        let (header, meta) = (&*header, meta.expect("data carries meta"));
         let receiver = self.receivers.get_mut(slot).expect("its slot is open");
         if header.sequence != receiver.expected {
             return self.on_out_of_order(window, now, slot, handle);
@@ -116,8 +117,8 @@ impl<S: Scheme> Host<S> {
         slot: u32,
         mut handle: Handle,
     ) {
-        let Packet { header, body } = window.packets.get_mut(&mut handle);
-        let Body::Meta(meta) = body else { unreachable!("data carries meta") };
+        let (header, meta) = window.packets.get_mut(&mut handle).split_mut();
+        let meta = meta.expect("data carries meta");
         let receiver = self.receivers.get_mut(slot).expect("its slot is open");
         let (expected, hash) = (receiver.expected, receiver.hash_back);
         let ahead = header.sequence > expected;
@@ -232,8 +233,8 @@ impl<S: Scheme> Host<S> {
         header.priority = self.common.flows[header.address.flow as usize].priority;
         let hash = self.common.hash_back(&header.address);
         self.answer(&mut header, PacketKind::Ack, all, hash);
-        let body = Body::Meta(S::Meta::default());
-        let handle = window.packets.insert(Packet { header, body });
+        let packet = Packet::with_meta(header, S::Meta::default());
+        let handle = window.packets.insert(packet);
         self.send_answer(window, now, handle);
     }
 

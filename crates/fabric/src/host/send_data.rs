@@ -7,7 +7,7 @@ use crate::context::RunContext;
 use crate::host::nic::Nic;
 use crate::host::qp::{ColdSenderState, Sender, StreamMessage};
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Body, Flags, Header, Packet, Scheme, Win};
+use crate::packet::{Flags, Header, Scheme, Win};
 use schemes::contract::{HostCx, Rp, SendLimits};
 use units::Time;
 
@@ -28,8 +28,8 @@ impl<S: Scheme> Host<S> {
         let message = current_message(common, &mut self.cold, sender, slot);
         // A copy of a packet in memory: assembling one here and moving it takes longer.
         let mut handle = window.packets.insert(common.blank);
-        let Packet { header, body } = window.packets.get_mut(&mut handle);
-        let Body::Meta(meta) = body else { unreachable!("it is for data") };
+        let (header, meta) = window.packets.get_mut(&mut handle).split_mut();
+        let meta = meta.expect("it is for data");
         header.address = sender.address(self.index, slot);
         build(common, sender, message, now, header);
         let stays_in_rack = is_coupled && common.is_same_rack(&common.flows[message.flow as usize]);

@@ -3,7 +3,7 @@
 use super::chassis::Chassis;
 use super::egress::LevelOf;
 use crate::context::RunContext;
-use crate::packet::{Body, Flags, Header, Packet, PacketKind, Scheme, Win, blank};
+use crate::packet::{Flags, Header, Packet, PacketKind, Scheme, Win, blank};
 use schemes::contract::{Ctl, Level, QpEnd, SwitchEffect};
 use units::{Priority, Time};
 
@@ -60,11 +60,11 @@ impl<S: Scheme> SwitchAction<S> {
                 let mut header = control_header(common, PacketKind::Control, &ctl);
                 header.address = address;
                 header.flags.set(Flags::TO_SOURCE, target == QpEnd::Sender);
-                SwitchAction::ToHost(Packet { header, body: Body::Ctl(ctl) })
+                SwitchAction::ToHost(Packet::with_ctl(header, ctl))
             }
             SwitchEffect::ToLink(port, ctl) => {
                 let header = control_header(common, PacketKind::LinkControl, &ctl);
-                SwitchAction::ToLink(port.index(), Packet { header, body: Body::Ctl(ctl) })
+                SwitchAction::ToLink(port.index(), Packet::with_ctl(header, ctl))
             }
             SwitchEffect::Wake(port) => SwitchAction::Wake(port.index()),
         }

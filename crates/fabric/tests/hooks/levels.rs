@@ -8,8 +8,8 @@ use fabric::{Headroom, RunOutput, Setup};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::{
-    Ack, Body, EcnCodePoint, Emits, Flags, HoldVerdict, HostCx, Level, Packet, PacketKind,
-    PathFacts, PortLocal, PortView, SendLimits, Strict,
+    Ack, EcnCodePoint, Emits, Flags, HoldVerdict, HostCx, Level, Packet, PacketKind, PathFacts,
+    PortLocal, PortView, SendLimits, Strict,
 };
 use std::cell::Cell;
 use units::{Bytes, PortId, Priority, Rate, Time};
@@ -31,7 +31,7 @@ impl<L: Level> Switch<Watching<L>> for Watcher {
     ) {
         *departures += 1;
         let view = [view.queue_bytes, view.class_bytes, view.tx_bytes, view.last_departure.ps()];
-        if let Body::Meta(Meta { number, .. }) = &mut packet.body {
+        if let Some(Meta { number, .. }) = packet.meta_mut() {
             for word in view.into_iter().chain([*departures, *pauses, *busiest]) {
                 *number = (*number ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
             }

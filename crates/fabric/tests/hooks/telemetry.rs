@@ -4,7 +4,7 @@
 use crate::common::{ACK, BYTE, Build, FIRST, FULL, G100, line, run};
 use crate::toy::{Basic, Log, Meta, Parts, Port, Sender, Switch, ToyScheme, Watching, parts};
 use schemes::contract::{
-    Ack, Body, Cp, FullCx, HostCx, LocalCx, OnEnqueue, Packet, PortView, RateCode, Scheme, Strict,
+    Ack, Cp, FullCx, HostCx, LocalCx, OnEnqueue, Packet, PortView, RateCode, Scheme, Strict,
     SwitchFacts,
 };
 use schemes::fncc::{Fncc, IntTable};
@@ -29,12 +29,13 @@ fn call<T: ToyScheme, S: Scheme>(
     part: fn(&mut Meta) -> &mut S::Meta,
     hook: impl FnOnce(&mut Packet<S>),
 ) {
-    let Body::Meta(meta) = &mut packet.body else { return };
+    let header = packet.header;
+    let Some(meta) = packet.meta_mut() else { return };
     let part = part(meta);
-    let mut own = Packet { header: packet.header, body: Body::Meta(*part) };
+    let mut own = Packet::with_meta(header, *part);
     hook(&mut own);
-    if let Body::Meta(changed) = own.body {
-        *part = changed;
+    if let Some(changed) = own.meta() {
+        *part = *changed;
     }
 }
 

@@ -42,7 +42,7 @@ pub use facts::{
 };
 pub use level::{Departure, EmitCx, Emits, FullCx, Level, LocalCx, Order, PortLocal, Strict};
 pub use needs::Needs;
-pub use packet::{Address, Body, EcnCodePoint, Flags, Header, Packet, PacketKind};
+pub use packet::{Address, EcnCodePoint, Flags, Header, Packet, PacketKind};
 pub use preset::{EcnLaw, Preset, PresetInfo};
 pub use rates::{LinkRates, RateCode};
 pub use receiver::{Np, PlainReceiver};

@@ -142,7 +142,7 @@ impl Header {
 
 /// What a packet carries beside its header.
 #[derive(Clone, Copy, Debug)]
-pub enum Body<M, C> {
+enum Body<M, C> {
     /// Data and ACKs.
     Meta(M),
     /// The scheme's control packets.
@@ -151,13 +151,65 @@ pub enum Body<M, C> {
 
 /// A packet of scheme `S`. The header comes first in memory: it is all that most hops look at, and
 /// with the arena's link before it, it fills a cache line.
+///
+/// Its [`meta`](Packet::meta_mut) is reached by reference only. To bind it by value, and so write
+/// to a copy, does not compile:
+/// ```compile_fail,E0616
+/// use schemes::contract::{Packet, Scheme};
+/// fn stamp<S: Scheme<Meta = u32>>(packet: &mut Packet<S>) {
+///     let mut stamp = packet.body;
+/// }
+/// ```
 #[derive(Debug)]
 #[repr(C)]
 pub struct Packet<S: Scheme> {
     /// What every packet has.
     pub header: Header,
     /// What the scheme adds.
-    pub body: Body<S::Meta, S::Ctl>,
+    body: Body<S::Meta, S::Ctl>,
+}
+
+impl<S: Scheme> Packet<S> {
+    /// Data, an ACK or a NACK, which carries `meta` for the scheme.
+    #[inline(always)]
+    pub fn with_meta(header: Header, meta: S::Meta) -> Packet<S> {
+        Packet { header, body: Body::Meta(meta) }
+    }
+    /// A control packet of the scheme.
+    #[inline(always)]
+    pub fn with_ctl(header: Header, ctl: S::Ctl) -> Packet<S> {
+        Packet { header, body: Body::Ctl(ctl) }
+    }
+    /// What data and ACKs carry for the scheme. `None`: it is a control packet.
+    #[inline(always)]
+    pub fn meta(&self) -> Option<&S::Meta> {
+        match &self.body {
+            Body::Meta(meta) => Some(meta),
+            Body::Ctl(_) => None,
+        }
+    }
+    /// What data and ACKs carry for the scheme, to be written in place. `None`: it is a control
+    /// packet.
+    #[inline(always)]
+    pub fn meta_mut(&mut self) -> Option<&mut S::Meta> {
+        self.split_mut().1
+    }
+    /// The header and [`meta_mut`](Packet::meta_mut), side by side.
+    #[inline(always)]
+    pub fn split_mut(&mut self) -> (&mut Header, Option<&mut S::Meta>) {
+        match &mut self.body {
+            Body::Meta(meta) => (&mut self.header, Some(meta)),
+            Body::Ctl(_) => (&mut self.header, None),
+        }
+    }
+    /// What a control packet says. `None`: it is data or an ACK.
+    #[inline(always)]
+    pub fn ctl(&self) -> Option<&S::Ctl> {
+        match &self.body {
+            Body::Meta(_) => None,
+            Body::Ctl(ctl) => Some(ctl),
+        }
+    }
 }
 
 impl<S: Scheme> Clone for Packet<S> {

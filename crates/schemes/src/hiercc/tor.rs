@@ -5,7 +5,7 @@ use super::{
     Control, CreditRequest, Downlink, FirstHop, Flows, Grant, Hiercc, HierccParams, Stamp, Voq,
 };
 use crate::contract::{
-    Body, Cp, CpTimer, Flags, FullCx, Gate, HostLocation, OnArrival, OnEnqueue, Packet, PacketKind,
+    Cp, CpTimer, Flags, FullCx, Gate, HostLocation, OnArrival, OnEnqueue, Packet, PacketKind,
     PortFacts, PortView, Ports, QpEnd, Strict, SubQueues, SwitchFacts, SwitchFlowMetric, Verdict,
 };
 use crate::hiercc::{ControlScope, SentCounter, VoqPer};
@@ -220,7 +220,7 @@ impl TorSwitch {
             rack: self.rack,
             sent: voq.sent(receiver, self.counts_joined),
         };
-        packet.body = Body::Meta(stamp);
+        *packet.meta_mut().expect("data carries meta") = stamp;
         if self.is_downlink(out) {
             self.request_credits(now, out, packet, stamp);
         }
@@ -340,7 +340,7 @@ impl OnArrival<Hiercc> for TorSwitch {
         _in_port: PortId,
         packet: &mut Packet<Hiercc>,
     ) -> Verdict {
-        let Body::Ctl(Control::Credit(granted)) = packet.body else { return Verdict::Forward };
+        let Some(&Control::Credit(granted)) = packet.ctl() else { return Verdict::Forward };
         let address = &packet.header.address;
         if self.hosts[address.src as usize].rack != self.rack {
             return Verdict::Forward;
@@ -365,8 +365,8 @@ impl OnEnqueue<Hiercc> for TorSwitch {
         if !self.is_downlink(out) {
             return;
         }
-        match packet.body {
-            Body::Meta(stamp) if packet.header.kind == PacketKind::Data && stamp.flows > 0 => {
+        match packet.meta().copied() {
+            Some(stamp) if packet.header.kind == PacketKind::Data && stamp.flows > 0 => {
                 self.request_credits(cx.now, out, packet, stamp);
             }
             _ => {

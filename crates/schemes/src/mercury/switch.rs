@@ -6,7 +6,7 @@ use super::flow_table::FlowTable;
 use super::pauses::Pauses;
 use super::{Base, FeedbackParams, Mercury, Notice};
 use crate::contract::{
-    Address, Body, Cp, EmitCx, Emits, Header, LinkRates, LocalCx, OnEnqueue, Packet, PacketKind,
+    Address, Cp, EmitCx, Emits, Header, LinkRates, LocalCx, OnEnqueue, Packet, PacketKind,
     PortFacts, PortView, QpEnd, RateCode, SwitchFacts,
 };
 use units::{NodeId, Priority, Rate, Time};
@@ -140,7 +140,7 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         }
         let class = self.leave(port, header, view.class_bytes);
         class.detector.depart(cx.now, view.class_bytes);
-        if let Body::Meta(meta) = &mut packet.body {
+        if let Some(meta) = packet.meta_mut() {
             B::stamp(meta, self.node, cx.now, port.rate_code, view);
         }
     }

@@ -10,8 +10,8 @@ use super::{
     SendWindow, SentPacket,
 };
 use crate::contract::{
-    Body, Cp, CpTimer, Crossing, EmitCx, Emits, Header, InputQueues, InputView, OnArrival,
-    OnEnqueue, Packet, PacketKind, PortFacts, PortView, Ports, SwitchFacts, Verdict,
+    Cp, CpTimer, Crossing, EmitCx, Emits, Header, InputQueues, InputView, OnArrival, OnEnqueue,
+    Packet, PacketKind, PortFacts, PortView, Ports, SwitchFacts, Verdict,
 };
 use crate::rcm::{DetourRule, ReleaseRule};
 use remote::Remote;
@@ -292,8 +292,8 @@ impl OnArrival<Rcm> for RcmSwitch {
         in_port: PortId,
         packet: &mut Packet<Rcm>,
     ) -> Verdict {
-        let Body::Ctl(Control::Region(notice)) = packet.body else { return Verdict::Forward };
-        self.on_notice(in_port.index(), &notice, cx.now);
+        let Some(Control::Region(notice)) = packet.ctl() else { return Verdict::Forward };
+        self.on_notice(in_port.index(), notice, cx.now);
         Verdict::Consume
     }
 }

@@ -1,8 +1,8 @@
 //! A QP, its receiver and two switches between them, without a network.
 
 use crate::contract::{
-    Ack, Address, ArrivalSlot, Body, Cp, CpTimerSlot, Ctl, Departure, EcnCodePoint, EnqueueSlot,
-    Flags, FullCx, Header, HoldVerdict, HostCx, HostFacts, HostLocation, Level, LinkRates, Np,
+    Ack, Address, ArrivalSlot, Cp, CpTimerSlot, Ctl, Departure, EcnCodePoint, EnqueueSlot, Flags,
+    FullCx, Header, HoldVerdict, HostCx, HostFacts, HostLocation, Level, LinkRates, Np,
     NpTimerSlot, Packet, PacketKind, PortFacts, PortView, Ports, QpEnd, Rp, RpTimerSlot, Scheme,
     SendLimits, SenderMetric, SwitchEffect, SwitchFacts, WireFacts,
 };
@@ -288,25 +288,7 @@ impl<S: Scheme> World<S> {
     }
 
     fn header(&self, kind: PacketKind, sequence: u64, sent_at: Time) -> Header {
-        Header {
-            address: Address {
-                src: 0,
-                dst: 1,
-                flow: self.flow,
-                hash: self.flow.wrapping_mul(0x9E37_79B9),
-                ..Address::default()
-            },
-            sequence,
-            sent_at,
-            size: if kind == PacketKind::Data { PACKET } else { 86 },
-            payload: 0,
-            ingress: 0,
-            kind,
-            priority: 3,
-            code_point: EcnCodePoint::NotMarked,
-            echo: EcnCodePoint::NotMarked,
-            flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != PacketKind::Data),
-        }
+        Header { payload: 0, ..header(kind, self.flow, sequence, sent_at) }
     }
 
     /// Carries `packet` through the switches. Returns whether it comes out.
@@ -359,7 +341,7 @@ impl<S: Scheme> World<S> {
         header.address = address;
         header.size = ctl.frame_bytes() as u16;
         header.flags.set(Flags::TO_SOURCE, to_source);
-        let mut packet: Packet<S> = Packet { header, body: Body::Ctl(ctl) };
+        let mut packet: Packet<S> = Packet::with_ctl(header, ctl);
         for at in hops {
             if self.switches[at].pass(self.now, u16::from(to_source), 0, &mut packet)
                 != HoldVerdict::Forward
@@ -367,7 +349,7 @@ impl<S: Scheme> World<S> {
                 return;
             }
         }
-        let Body::Ctl(ctl) = packet.body else { panic!("a switch made data of a control packet") };
+        let ctl = *packet.ctl().expect("a control packet stays one");
         if to_source {
             self.to_sender.push_back(ctl);
         } else {
@@ -387,7 +369,7 @@ impl<S: Scheme> World<S> {
                 let mut meta = S::Meta::default();
                 self.at_sender(|rp, cx| rp.on_send(cx, &mut header, &mut meta));
                 self.next_to_send += payload;
-                self.data.push_back(Packet { header, body: Body::Meta(meta) });
+                self.data.push_back(Packet::with_meta(header, meta));
                 self.at_sender(|rp, cx| rp.on_backlog(cx, Bytes::new(1_000_000)));
             }
             Operation::Deliver { queue_bytes, code_point } => {
@@ -396,7 +378,8 @@ impl<S: Scheme> World<S> {
                 if !self.carry(&mut packet, queue_bytes) {
                     return;
                 }
-                let Packet { header, body: Body::Meta(mut meta) } = packet else { return };
+                let header = packet.header;
+                let mut meta = *packet.meta().expect("data carries meta");
                 self.at_receiver(|np, cx| np.on_packet(cx, &header, &meta));
                 if header.sequence != self.expected {
                     return;
@@ -405,13 +388,12 @@ impl<S: Scheme> World<S> {
                 self.at_receiver(|np, cx| np.on_in_order_data(cx, &header, &mut meta));
                 let mut ack = self.header(PacketKind::Ack, self.expected, header.sent_at);
                 ack.echo = header.code_point;
-                self.acks.push_back(Packet { header: ack, body: Body::Meta(meta) });
+                self.acks.push_back(Packet::with_meta(ack, meta));
             }
             Operation::Lose => {
                 if self.data.pop_front().is_some() {
                     let nack = self.header(PacketKind::Nack, self.expected, self.now);
-                    self.acks
-                        .push_back(Packet { header: nack, body: Body::Meta(S::Meta::default()) });
+                    self.acks.push_back(Packet::with_meta(nack, S::Meta::default()));
                 }
             }
             Operation::Acknowledge => {
@@ -419,7 +401,8 @@ impl<S: Scheme> World<S> {
                 if !self.carry(&mut packet, 0) {
                     return;
                 }
-                let Packet { header, body: Body::Meta(meta) } = packet else { return };
+                let header = packet.header;
+                let meta = *packet.meta().expect("ACKs carry meta");
                 let newly_acked = header.sequence.saturating_sub(self.acknowledged);
                 self.acknowledged += newly_acked;
                 let nack = header.kind == PacketKind::Nack;
@@ -573,6 +556,29 @@ impl<S: Scheme> World<S> {
     /// Returns the names of scheme and preset, for messages.
     fn who(&self) -> String {
         format!("scheme {}, preset {}", S::NAME, self.preset)
+    }
+}
+
+/// The header of a packet of a QP; of data, full.
+pub(super) fn header(kind: PacketKind, flow: u32, sequence: u64, sent_at: Time) -> Header {
+    Header {
+        address: Address {
+            src: 0,
+            dst: 1,
+            flow,
+            hash: flow.wrapping_mul(0x9E37_79B9),
+            ..Address::default()
+        },
+        sequence,
+        sent_at,
+        size: if kind == PacketKind::Data { PACKET } else { 86 },
+        payload: if kind == PacketKind::Data { PAYLOAD as u16 } else { 0 },
+        ingress: 0,
+        kind,
+        priority: 3,
+        code_point: EcnCodePoint::NotMarked,
+        echo: EcnCodePoint::NotMarked,
+        flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != PacketKind::Data),
     }
 }
 

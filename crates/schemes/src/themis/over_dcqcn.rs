@@ -19,7 +19,7 @@
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{Resubmission, Themis, ThemisParams, is_notification};
 use crate::contract::{
-    Body, EcnCodePoint, Flags, FullCx, Header, HoldVerdict, Packet, PacketKind, PortFacts,
+    EcnCodePoint, Flags, FullCx, Header, HoldVerdict, Packet, PacketKind, PortFacts,
 };
 use crate::dcqcn::MarkFeedback;
 use units::{PortId, Time};
@@ -142,8 +142,9 @@ impl ExternalSwitch<Flow> {
         let from_wan = self.is_long(in_port);
         if header.kind == PacketKind::Data {
             if from_wan {
-                let Body::Meta(held) = &mut packet.body else { unreachable!("data carries meta") };
-                return self.resubmit(cx.now, in_port, &packet.header, held);
+                let (header, held) = packet.split_mut();
+                let held = held.expect("data carries meta");
+                return self.resubmit(cx.now, in_port, header, held);
             }
         } else if is_notification(header)
             && (header.kind == PacketKind::Control || self.law().uses_ecn_echo)

@@ -36,8 +36,8 @@
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
-    Absent, Ack, Body, Cp, Ctl, EmitCx, Emits, Flags, Header, HoldVerdict, HostCx, HostFacts,
-    LinkRates, LocalCx, Needs, OnArrivalOrHold, OnEnqueue, Pacing, Packet, PacketKind, PathFacts,
+    Absent, Ack, Cp, Ctl, EmitCx, Emits, Flags, Header, HoldVerdict, HostCx, HostFacts, LinkRates,
+    LocalCx, Needs, OnArrivalOrHold, OnEnqueue, Pacing, Packet, PacketKind, PathFacts,
     PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, Rp, Scheme, SendLimits,
     SenderMetric, SwitchFacts,
 };
@@ -360,7 +360,7 @@ impl<const N: usize> OnArrivalOrHold<ThemisHpcc<N>> for Switch<N> {
         packet: &mut Packet<ThemisHpcc<N>>,
     ) -> HoldVerdict {
         let Some(external) = &mut self.external else { return HoldVerdict::Forward };
-        let Packet { header, body: Body::Meta(meta) } = packet else { return HoldVerdict::Forward };
+        let (header, Some(meta)) = packet.split_mut() else { return HoldVerdict::Forward };
         if !external.reacts || external.is_long(in_port) == header.flags.contains(Flags::TO_SOURCE)
         {
             return HoldVerdict::Forward;
@@ -391,7 +391,7 @@ impl<const N: usize> OnEnqueue<ThemisHpcc<N>> for Switch<N> {
         if !self.ends_first_half(port.long, &packet.header) {
             return;
         }
-        let Packet { header, body: Body::Meta(meta) } = packet else { return };
+        let (header, Some(meta)) = packet.split_mut() else { return };
         let mut int = std::mem::take(&mut meta.int);
         if header.flags.contains(Flags::ACK_REQUESTED) {
             int.push(self.node, view.port, IntRecord::of(port.rate, cx.now, view));

@@ -2,8 +2,8 @@
 //! 150 KB and, for 100 flows at eta 0.95, W_AI is 75 B.
 
 use schemes::contract::{
-    Address, Body, Cp, EcnCodePoint, Flags, FullCx, Header, HostCx, LinkRates, Np, OnEnqueue,
-    Packet, PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
+    Address, Cp, EcnCodePoint, Flags, FullCx, Header, HostCx, LinkRates, Np, OnEnqueue, Packet,
+    PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{
     self, AckReport, ActiveFlows, FlowCount, Fncc, FnccParams, IntTable, LastHopSpeedup,
@@ -269,7 +269,7 @@ impl Switch {
             echo: EcnCodePoint::NotMarked,
             flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != PacketKind::Data),
         };
-        Packet { header, body: Body::Meta(AckReport::default()) }
+        Packet::with_meta(header, AckReport::default())
     }
 
     fn view(&self, port: u16) -> PortView {
@@ -301,8 +301,7 @@ impl Switch {
         let mut packet = Switch::packet(PacketKind::Ack, 1, 86);
         self.join(now, 0, &mut packet);
         self.leave(now, 0, &mut packet);
-        let Body::Meta(report) = &packet.body else { unreachable!() };
-        report.int.records().collect()
+        packet.meta().unwrap().int.records().collect()
     }
 }
 
@@ -315,8 +314,7 @@ fn busy(switch: &mut Switch) {
     }
     switch.leave(at(1_000), 1, &mut data);
     switch.leave(at(1_080), 1, &mut data);
-    let Body::Meta(report) = &data.body else { unreachable!() };
-    assert_eq!(report.int.hops(), 0, "data carries nothing");
+    assert_eq!(data.meta().unwrap().int.hops(), 0, "data carries nothing");
 }
 
 #[test]

@@ -2,9 +2,8 @@
 //! known, and what the sender makes of it. 100 Gb/s, T = 8 us: the BDP is 100 KB.
 
 use schemes::contract::{
-    Ack, Address, Body, Cp, EcnCodePoint, Flags, Header, HostCx, HostFacts, LinkRates, LocalCx,
-    Packet, PacketKind, PathFacts, PortFacts, PortView, Rp, Scheme, SenderMetric, SwitchFacts,
-    WireFacts,
+    Ack, Address, Cp, EcnCodePoint, Flags, Header, HostCx, HostFacts, LinkRates, LocalCx, Packet,
+    PacketKind, PathFacts, PortFacts, PortView, Rp, Scheme, SenderMetric, SwitchFacts, WireFacts,
 };
 use schemes::hpcc_pint::{self, Codebook, HpccPint, HpccPintParams, ReactionPoint};
 use schemes::registry::params_of;
@@ -109,7 +108,7 @@ impl Bench {
         let mut outbox = Vec::new();
         let mut cx = Bench::cx(&self.params, &mut self.codebook, &mut outbox);
         self.rp.on_send(&mut cx, &mut header, &mut meta);
-        Packet { header, body: Body::Meta(meta) }
+        Packet::with_meta(header, meta)
     }
 
     /// The packet leaves through a port where `queue` bytes stay.
@@ -132,7 +131,7 @@ impl Bench {
     }
 
     fn answer(&mut self, packet: &Packet<HpccPint>, nack: bool) {
-        let Body::Meta(meta) = &packet.body else { unreachable!() };
+        let meta = packet.meta().unwrap();
         let ack: Ack<'_, HpccPint> = Ack {
             next_expected: packet.header.sequence + 1000,
             newly_acked: Bytes::new(1000),
@@ -244,12 +243,9 @@ fn acks_count_as_load_and_carry_nothing_of_it() {
         let now = Time::from_ns(168 * packet);
         let mut data = bench.data();
         bench.pass(0, now, 0, &mut data);
-        let mut ack = Packet { header: blank(PacketKind::Ack, 0, 1050), body: data.body };
+        let mut ack = Packet::with_meta(blank(PacketKind::Ack, 0, 1050), *data.meta().unwrap());
         bench.pass(0, now + Time::from_ns(84), 100_000_000, &mut ack);
-        let (Body::Meta(of_ack), Body::Meta(of_data)) = (&ack.body, &data.body) else {
-            unreachable!()
-        };
-        assert_eq!(of_ack, of_data);
+        assert_eq!(ack.meta(), data.meta());
         sum += if packet >= 2000 { bench.port(0) } else { 0.0 };
     }
     within(sum / 2000.0, 1.0, 0.02);

@@ -2,9 +2,9 @@
 //! byte), a base round trip of 32 us and so a BDP of 160 KB, a threshold of 5 KB, T = 10 us.
 
 use schemes::contract::{
-    Address, Body, Cp, EcnCodePoint, Emits, Flags, FullCx, Header, HostCx, HostFacts, Level,
-    LinkRates, LocalCx, OnEnqueue, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp,
-    RpTimer, Scheme, SenderMetric, SwitchEffect, SwitchFacts, WireFacts,
+    Address, Cp, EcnCodePoint, Emits, Flags, FullCx, Header, HostCx, HostFacts, Level, LinkRates,
+    LocalCx, OnEnqueue, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp, RpTimer,
+    Scheme, SenderMetric, SwitchEffect, SwitchFacts, WireFacts,
 };
 use schemes::dcqcn::Dcqcn;
 use schemes::mercury::{
@@ -274,7 +274,7 @@ fn data(src: u32) -> Packet<Scheme0> {
         echo: EcnCodePoint::NotMarked,
         flags: Flags::ACK_REQUESTED,
     };
-    Packet { header, body: Body::Meta(()) }
+    Packet::with_meta(header, ())
 }
 
 #[test]

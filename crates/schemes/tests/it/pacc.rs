@@ -1,8 +1,8 @@
 //! PACC's congestion point, as reconstructed, against sequences worked out by hand.
 
 use schemes::contract::{
-    Address, Body, Cp, CpTimer, EcnCodePoint, Emits, Flags, FullCx, Header, Level, OnEnqueue,
-    Packet, PacketKind, PortFacts, PortView, Ports, QpEnd, SwitchEffect,
+    Address, Cp, CpTimer, EcnCodePoint, Emits, Flags, FullCx, Header, Level, OnEnqueue, Packet,
+    PacketKind, PortFacts, PortView, Ports, QpEnd, SwitchEffect,
 };
 use schemes::dcqcn::Cnp;
 use schemes::pacc::{
@@ -152,7 +152,7 @@ impl World {
             echo: EcnCodePoint::NotMarked,
             flags: Flags::ACK_REQUESTED,
         };
-        let mut packet = Packet { header, body: Body::Meta(()) };
+        let mut packet = Packet::with_meta(header, ());
         let mut cx = Emits::arrive(FullCx::<Pacc>::new(now, &mut self.sent, &[]));
         self.cp.on_enqueue(&mut cx, &mut self.port.0, &self.port.1, &mut packet);
     }

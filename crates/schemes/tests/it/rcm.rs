@@ -3,7 +3,7 @@
 //! packets and reroutes.
 
 use schemes::contract::{
-    Address, Body, Cp, CpTimer, Crossing, EcnCodePoint, EmitCx, Emits, Flags, FullCx, Header,
+    Address, Cp, CpTimer, Crossing, EcnCodePoint, EmitCx, Emits, Flags, FullCx, Header,
     InputQueues, InputView, Level, LinkRates, OnArrival, OnEnqueue, Packet, PacketKind, PortFacts,
     PortView, Scheme, SwitchEffect, SwitchFacts, Verdict,
 };
@@ -361,7 +361,7 @@ fn data(src: u32, ingress: u16) -> Packet<Rcm> {
         echo: EcnCodePoint::NotMarked,
         flags: Flags::empty(),
     };
-    Packet { header, body: Body::Meta(()) }
+    Packet::with_meta(header, ())
 }
 
 fn id(src: u32) -> FlowId {
@@ -415,7 +415,7 @@ fn notice(degree: u8, flows: &[FlowId]) -> Notice {
 fn notify(switch: &mut RcmSwitch, now: Time, port: u16, notices: Notice) {
     let mut packet = data(0, port);
     packet.header.kind = PacketKind::LinkControl;
-    packet.body = Body::Ctl(Control::Region(notices));
+    let mut packet = Packet::with_ctl(packet.header, Control::Region(notices));
     let (verdict, _) = with(now, |cx| switch.on_arrival(cx, PortId::new(port), &mut packet));
     assert_eq!(verdict, Verdict::Consume);
 }

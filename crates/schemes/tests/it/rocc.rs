@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, Cp, CpTimer, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, Level,
-    LinkRates, OnEnqueue, Packet, PacketKind, PortFacts, PortView, Ports, QpEnd, Scheme,
-    SwitchEffect, SwitchFacts,
+    Address, Cp, CpTimer, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, Level, LinkRates,
+    OnEnqueue, Packet, PacketKind, PortFacts, PortView, Ports, QpEnd, Scheme, SwitchEffect,
+    SwitchFacts,
 };
 use schemes::rocc::{
     self, CongestionPoint, Controller, EgressQueue, FairRate, FlowTable, ReactionPoint, Rocc,
@@ -163,7 +163,7 @@ fn data(qp: u32) -> Packet<Rocc> {
         echo: EcnCodePoint::NotMarked,
         flags: Flags::ACK_REQUESTED,
     };
-    Packet { header, body: Body::Meta(()) }
+    Packet::with_meta(header, ())
 }
 
 /// One port with a queue.

@@ -3,9 +3,9 @@
 use crate::external::{AFAR, INSIDE, ports, us};
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, Cp, Departure, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HoldVerdict,
-    Level, LinkRates, OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PortView, QpEnd, Scheme,
-    Strict, SwitchEffect, SwitchFacts,
+    Address, Cp, Departure, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HoldVerdict, Level,
+    LinkRates, OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PortView, QpEnd, Scheme, Strict,
+    SwitchEffect, SwitchFacts,
 };
 use schemes::dcqcn::Cnp;
 use schemes::params::Value;
@@ -119,10 +119,7 @@ fn header(kind: PacketKind, flow: u32, sequence: u64) -> Header {
 }
 
 fn data(flow: u32, sequence: u64) -> Packet<Themis> {
-    Packet {
-        header: header(PacketKind::Data, flow, sequence),
-        body: Body::Meta(Default::default()),
-    }
+    Packet::with_meta(header(PacketKind::Data, flow, sequence), Default::default())
 }
 
 fn marked(flow: u32) -> Packet<Themis> {
@@ -132,7 +129,7 @@ fn marked(flow: u32) -> Packet<Themis> {
 }
 
 fn cnp(flow: u32) -> Packet<Themis> {
-    Packet { header: header(PacketKind::Control, flow, 0), body: Body::Ctl(Cnp) }
+    Packet::with_ctl(header(PacketKind::Control, flow, 0), Cnp)
 }
 
 fn echo(flow: u32) -> Packet<Themis> {

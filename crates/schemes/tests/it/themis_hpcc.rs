@@ -3,10 +3,9 @@
 use crate::external::{AFAR, INSIDE, ports, us};
 use proptest::prelude::*;
 use schemes::contract::{
-    Ack, Address, Body, Cp, Ctl, Departure, EcnCodePoint, Emits, Flags, FullCx, Header,
-    HoldVerdict, HostCx, HostLocation, Level, LinkRates, OnArrivalOrHold, OnEnqueue, Packet,
-    PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp, Scheme, SendLimits, SwitchEffect,
-    SwitchFacts,
+    Ack, Address, Cp, Ctl, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, HoldVerdict,
+    HostCx, HostLocation, Level, LinkRates, OnArrivalOrHold, OnEnqueue, Packet, PacketKind,
+    PathFacts, PortFacts, PortView, QpEnd, Rp, Scheme, SendLimits, SwitchEffect, SwitchFacts,
 };
 use schemes::hpcc::{self, BaseRtt, Hpcc, HpccParams};
 use schemes::int::IntStack;
@@ -52,7 +51,7 @@ fn header(kind: PacketKind, flow: u32, sequence: u64) -> Header {
 fn packet(kind: PacketKind, flow: u32, sequence: u64, int: Int) -> Packet<Scheme8> {
     let mut carried = ThemisMeta::default();
     carried.int = int;
-    Packet { header: header(kind, flow, sequence), body: Body::Meta(carried) }
+    Packet::with_meta(header(kind, flow, sequence), carried)
 }
 
 fn data(flow: u32, sequence: u64) -> Packet<Scheme8> {
@@ -60,8 +59,7 @@ fn data(flow: u32, sequence: u64) -> Packet<Scheme8> {
 }
 
 fn int_of(packet: &Packet<Scheme8>) -> Int {
-    let Body::Meta(carried) = &packet.body else { panic!("it carries records") };
-    carried.int
+    packet.meta().expect("it carries records").int
 }
 
 /// The records of a path of one port of 100 Gb/s at node `node`.

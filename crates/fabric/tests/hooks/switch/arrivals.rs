@@ -8,7 +8,7 @@ use crate::common::{
 use crate::toy::parts;
 use crate::toy::{Emitting, Log, Receiver, Sender, Switch, Watching, Word};
 use schemes::contract::{
-    Body, EmitCx, Flags, HoldVerdict, HostCx, LocalCx, Packet, PortLocal, QpEnd, SendLimits,
+    EmitCx, Flags, HoldVerdict, HostCx, LocalCx, Packet, PortLocal, QpEnd, SendLimits,
 };
 use units::{Bytes, PortId, Time};
 
@@ -58,12 +58,12 @@ impl Switch<Emitting> for Answering {
         packet: &mut Packet<Emitting>,
     ) -> HoldVerdict {
         let address = packet.header.address;
-        match packet.body {
-            Body::Ctl(MAY_I) => {
+        match packet.ctl().copied() {
+            Some(MAY_I) => {
                 cx.to_host(address, QpEnd::Sender, YOU_MAY);
                 return HoldVerdict::Consume;
             }
-            Body::Meta(_) if is_data(packet) && packet.header.sequence == 0 => {
+            None if is_data(packet) && packet.header.sequence == 0 => {
                 cx.to_host(address, QpEnd::Receiver, COMES);
             }
             _ => {}

@@ -4,7 +4,7 @@ use super::is_data;
 use crate::common::{Build, G100, US, alone, fct, line, pauses, run};
 use crate::toy::{Basic, Limited, Log, Port, Sender, Stacked, Switch, parts};
 use fabric::{SetupError, Simulation};
-use schemes::contract::{Ack, Body, HoldVerdict, HostCx, LocalCx, Packet, PortView, SendLimits};
+use schemes::contract::{Ack, HoldVerdict, HostCx, LocalCx, Packet, PortView, SendLimits};
 use units::{Bytes, PortId, Rate, Time};
 
 // ---- roles ----
@@ -37,7 +37,7 @@ impl Switch<Basic> for HopCounter {
         packet: &mut Packet<Basic>,
     ) {
         if is_data(packet)
-            && let Body::Meta(meta) = &mut packet.body
+            && let Some(meta) = packet.meta_mut()
         {
             meta.number += 1;
         }
@@ -83,7 +83,7 @@ struct Digit(u64);
 impl Digit {
     fn write(&self, packet: &mut Packet<Stacked>) {
         if is_data(packet)
-            && let Body::Meta(meta) = &mut packet.body
+            && let Some(meta) = packet.meta_mut()
         {
             meta.number = meta.number * 10 + self.0;
         }

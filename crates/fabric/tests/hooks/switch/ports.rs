@@ -9,7 +9,7 @@ use crate::toy::parts;
 use crate::toy::{Basic, Emitting, Log, Port, Sender, Switch, Watching, Word};
 use fabric::{Probe, ProbeKind, ProbeTargets, Threshold};
 use schemes::contract::{
-    Address, Body, EmitCx, FullCx, HoldVerdict, HostCx, HostLocation, LocalCx, Packet, PacketKind,
+    Address, EmitCx, FullCx, HoldVerdict, HostCx, HostLocation, LocalCx, Packet, PacketKind,
     PortView, Ports, QpEnd, SendLimits, Strict, SwitchFlowMetric,
 };
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
@@ -85,7 +85,7 @@ impl Switch<Emitting> for Relay {
         in_port: PortId,
         packet: &mut Packet<Emitting>,
     ) -> HoldVerdict {
-        if let Body::Ctl(Word("paused", paused)) = packet.body {
+        if let Some(&Word("paused", paused)) = packet.ctl() {
             assert_eq!((packet.header.kind, in_port), (PacketKind::LinkControl, PortId::new(1)));
             self.log.push((self.node, paused == 1));
             return HoldVerdict::Consume;
