@@ -15,6 +15,7 @@ Quantities are written with their unit. Names are those of scenario files, which
 """
 
 import importlib as _importlib
+import sys as _sys
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
@@ -33,6 +34,7 @@ if _typing.TYPE_CHECKING:
     )
     from rocelab.io.open import open_result as open  # noqa: A004 - read as `rocelab.open(dir)`
     from rocelab.plan import Plan
+    from rocelab.prototypes import Limits, Prototype, prototype
     from rocelab.result import Result
     from rocelab.scenario import Scenario, example, load
     from rocelab.simulate import Progress, run
@@ -42,9 +44,11 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "ConfigError",
     "Interrupted",
+    "Limits",
     "MemoryShortage",
     "Plan",
     "Progress",
+    "Prototype",
     "RecordingError",
     "Result",
     "ResultError",
@@ -61,6 +65,7 @@ __all__ = [
     "open",
     "open_sweep",
     "plot",
+    "prototype",
     "run",
     "schema",
     "schemes",
@@ -87,6 +92,7 @@ if not _typing.TYPE_CHECKING:
         ),
         "plan": ("Plan",),
         "plot": ("plot",),
+        "prototypes": ("Limits", "Prototype", "prototype"),
         "result": ("Result",),
         "scenario": ("Scenario", "example", "load"),
         "simulate": ("Progress", "run"),
@@ -107,3 +113,16 @@ if not _typing.TYPE_CHECKING:
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
+
+    class _Finder:
+        """Finds the compiled module of the user's choice under the name of the package's own."""
+
+        @staticmethod
+        def find_spec(name: str, *_: object) -> object:
+            if name != f"{__name__}._rocelab":
+                return None
+            from rocelab._module import chosen_spec
+
+            return chosen_spec()
+
+    _sys.meta_path.insert(0, _Finder)

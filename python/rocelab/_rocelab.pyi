@@ -1,15 +1,25 @@
 from collections.abc import Callable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 __all__ = [
+    "ADDED",
     "DEBUG_BUILD",
+    "LEFT_OUT",
+    "Ack",
+    "Context",
+    "Header",
     "HpccExperiment",
+    "Law",
+    "Limits",
+    "PathFacts",
+    "PortView",
     "RunResult",
     "Scenario",
     "Table",
     "__version__",
+    "check_law",
     "exit_on_abort",
     "json_schema",
     "judge_memory",
@@ -17,6 +27,7 @@ __all__ = [
     "printable",
     "probe_kinds",
     "run",
+    "run_law",
     "schemes",
     "topologies",
     "topology_sites",
@@ -24,7 +35,9 @@ __all__ = [
 ]
 
 __version__: str
+ADDED: list[str]
 DEBUG_BUILD: bool
+LEFT_OUT: list[str]
 
 @final
 class Scenario:
@@ -75,6 +88,113 @@ class HpccExperiment:
     ) -> list[Path]: ...
 
 @final
+class Law:
+    def __new__(
+        cls,
+        sender: Callable[..., Any],
+        receiver: Callable[..., Any] | None,
+        switch: Callable[..., Any] | None,
+        meta_bytes: tuple[int, int],
+    ) -> Law: ...
+
+@final
+class Limits:
+    def __new__(
+        cls,
+        *,
+        rate_bps: float | None = None,
+        window_bytes: float | None = None,
+        credit_limit: int | None = None,
+        not_before_ps: int = 0,
+    ) -> Limits: ...
+
+@final
+class PathFacts:
+    @property
+    def receiver(self) -> int: ...
+    @property
+    def line_rate_bps(self) -> int: ...
+    @property
+    def bottleneck_rate_bps(self) -> int: ...
+    @property
+    def base_rtt_ps(self) -> int: ...
+    @property
+    def network_rtt_ps(self) -> int: ...
+    @property
+    def network_bdp_bytes(self) -> int: ...
+    @property
+    def switches(self) -> int: ...
+    @property
+    def payload_bytes(self) -> int: ...
+    @property
+    def packet_bytes(self) -> int: ...
+
+@final
+class Context:
+    @property
+    def now_ps(self) -> int: ...
+    @property
+    def host(self) -> dict[Any, Any]: ...
+    def send(self, *numbers: float) -> None: ...
+
+@final
+class Header:
+    @property
+    def kind(self) -> str: ...
+    @property
+    def src(self) -> int: ...
+    @property
+    def dst(self) -> int: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def sent_at_ps(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def payload(self) -> int: ...
+    @property
+    def priority(self) -> int: ...
+    @property
+    def marked(self) -> bool: ...
+
+@final
+class Ack:
+    @property
+    def next_expected(self) -> int: ...
+    @property
+    def newly_acked(self) -> int: ...
+    @property
+    def next_to_send(self) -> int: ...
+    @property
+    def nack(self) -> bool: ...
+    @property
+    def marked(self) -> bool: ...
+    @property
+    def rtt_ps(self) -> int: ...
+    @property
+    def acks_new_data(self) -> bool: ...
+    @property
+    def meta(self) -> list[float]: ...
+
+@final
+class PortView:
+    @property
+    def port(self) -> int: ...
+    @property
+    def rate_bps(self) -> int: ...
+    @property
+    def queue_bytes(self) -> int: ...
+    @property
+    def class_bytes(self) -> int: ...
+    @property
+    def tx_bytes(self) -> int: ...
+    @property
+    def last_departure_ps(self) -> int: ...
+
+@final
 class RunResult:
     @property
     def flows(self) -> Table: ...
@@ -103,6 +223,13 @@ def run(
     spill: tuple[str | PathLike[str], int] | None = None,
     ns3_order: bool = False,
 ) -> tuple[RunResult, bool]: ...
+def run_law(
+    scenario: Scenario,
+    law: Law,
+    progress: Callable[[int, int, int, int, int], object] | None = None,
+    spill: tuple[str | PathLike[str], int] | None = None,
+) -> tuple[RunResult, bool]: ...
+def check_law(law: Law, histories: int) -> None: ...
 def exit_on_abort() -> None: ...
 def migrate(text: str, origin: str | PathLike[str] | None) -> str: ...
 def judge_memory(what: str, need: int) -> tuple[str, str | None] | None: ...

@@ -21,6 +21,10 @@ _MAX_HINT = 2000
 """Characters of advice, which may list what there is to choose from."""
 
 
+class ModuleChoiceError(ImportError):
+    """The compiled module that the user chose (ROCELAB_MODULE, a project) cannot be used."""
+
+
 class RocelabError(Exception):
     """The base of all errors that rocelab raises. Their text ends with the hint.
 

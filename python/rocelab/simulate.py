@@ -115,10 +115,12 @@ def run_raw(
     scratch: str | PathLike[str] | None = None,
     experiment: _rocelab.HpccExperiment | None = None,
     ns3_order: bool = False,
+    law: _rocelab.Law | None = None,
 ) -> tuple[_rocelab.RunResult, bool]:
     """What :func:`run` makes its result of, and whether Ctrl-C cut it short.
 
-    ``threads`` has passed :func:`check_threads`.
+    A scenario of the scheme ``prototype`` needs its ``law``. ``threads`` has passed
+    :func:`check_threads`.
     """
     if progress is True:
         from rocelab._progress import bar
@@ -131,9 +133,12 @@ def run_raw(
                 scratch=scratch,
                 experiment=experiment,
                 ns3_order=ns3_order,
+                law=law,
             )
     callback = _timed(progress) if progress else None
     spill = (Path(tempfile.gettempdir() if scratch is None else scratch), IN_MEMORY)
+    if law is not None:
+        return _rocelab.run_law(scenario.checked, law, callback, spill)
     return _rocelab.run(scenario.checked, threads, callback, experiment, spill, ns3_order)
 
 

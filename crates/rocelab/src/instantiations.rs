@@ -1,15 +1,17 @@
 //! The one place where the scheme's name becomes a type: one instantiation of the fabric for each
-//! line (and INT depth) of the registry.
+//! line (and INT depth) of the registry, and for each scheme that another crate adds.
 
 use crate::setup_error::describe_setup_error;
 use fabric::{Hop, Plan, ProgressCallback, RunOutput, Setup, SetupError, Simulation};
 use scenario::{Scenario, ScenarioError};
 use schemes::contract::Scheme;
-use schemes::registry::params_of;
+use schemes::registry::{self, AddError, SchemeInfo, params_of};
+use std::sync::OnceLock;
 use std::time::Instant;
 
-/// What is done with one type of a scheme.
-struct Instantiation {
+/// What is done with one type of a scheme. Made by [`scheme_types!`](crate::scheme_types).
+#[derive(Clone, Copy)]
+pub struct Instantiation {
     /// Builds.
     check: fn(&Scenario, &Setup) -> Result<(), SetupError>,
     /// Builds, and says what is asked of it.
@@ -26,6 +28,60 @@ struct Instantiation {
     ) -> Result<RunOutput, SetupError>,
 }
 
+/// A scheme and the types that carry it. Made by [`scheme_types!`](crate::scheme_types).
+pub struct SchemeTypes {
+    info: SchemeInfo,
+    types: &'static [Instantiation],
+}
+
+impl SchemeTypes {
+    #[doc(hidden)]
+    pub const fn new<S: Scheme>(types: &'static [Instantiation]) -> SchemeTypes {
+        SchemeTypes { info: SchemeInfo::of::<S>(), types }
+    }
+
+    /// The scheme's name in scenario files.
+    pub fn name(&self) -> &'static str {
+        self.info.name
+    }
+}
+
+/// A scheme of another crate, for [`add_schemes`](crate::add_schemes): the types that carry it, the
+/// one with room for the shortest paths first. The fabric is instantiated for each type, in the
+/// crate that calls this.
+#[macro_export]
+macro_rules! scheme_types {
+    ($first:ty $(, $deeper:ty)*) => {
+        $crate::SchemeTypes::new::<$first>(
+            const {
+                &[
+                    $crate::Instantiation::of::<$first>()
+                    $(, $crate::Instantiation::of::<$deeper>())*
+                ]
+            },
+        )
+    };
+}
+
+static ADDED: OnceLock<Vec<SchemeTypes>> = OnceLock::new();
+
+/// Adds schemes of other crates to those of rocelab, listed in the registry or not. A program does
+/// it once, first of all.
+///
+/// # Errors
+/// As [`registry::add`].
+pub fn add_schemes(
+    mut listed: Vec<SchemeTypes>,
+    unlisted: Vec<SchemeTypes>,
+) -> Result<(), AddError> {
+    let infos = |schemes: &[SchemeTypes]| -> Vec<SchemeInfo> {
+        schemes.iter().map(|scheme| scheme.info).collect()
+    };
+    registry::add(&infos(&listed), &infos(&unlisted))?;
+    listed.extend(unlisted);
+    ADDED.set(listed).map_err(|_| AddError::TooLate)
+}
+
 /// The types that carry the scheme of a scenario.
 fn types(scenario: &Scenario) -> &'static [Instantiation] {
     macro_rules! of_name {
@@ -34,15 +90,22 @@ fn types(scenario: &Scenario) -> &'static [Instantiation] {
                 $(<$first as Scheme>::NAME => {
                     const { &[Instantiation::of::<$first>() $(, Instantiation::of::<$deeper>())*] }
                 })*
-                name => unreachable!("{name} is not registered, yet the scenario is valid"),
+                name => added_types(name),
             }
         };
     }
     schemes::for_each_scheme!(of_name)
 }
 
+fn added_types(name: &str) -> &'static [Instantiation] {
+    let mut added = ADDED.get().into_iter().flatten();
+    let scheme = added.find(|scheme| scheme.name() == name);
+    scheme.expect("a valid scenario has a scheme that is registered").types
+}
+
 impl Instantiation {
-    const fn of<S: Scheme>() -> Instantiation {
+    #[doc(hidden)]
+    pub const fn of<S: Scheme>() -> Instantiation {
         Instantiation {
             check: check_as::<S>,
             plan: plan_as::<S>,

@@ -36,6 +36,7 @@ mod setup_error;
 mod unfinished;
 
 pub use fabric::{OutOfAddressSpace, Spill, SpillError};
+pub use instantiations::{Instantiation, SchemeTypes, add_schemes};
 pub use plan::Plan;
 pub use recordings::{ROWS, Recordings};
 use scenario::{Scenario, ScenarioError};

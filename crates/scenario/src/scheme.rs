@@ -44,13 +44,25 @@ impl fmt::Debug for ResolvedScheme {
     }
 }
 
+/// The error of a scheme that is not compiled in, or that there is none of.
+fn unknown_scheme(name: &str) -> ScenarioError {
+    let known = || registry::all().iter().map(|scheme| scheme.name);
+    if registry::LEFT_OUT.contains(&name) {
+        let here: Vec<&str> = known().collect();
+        let message = format!("scheme `{name}` was left out when this rocelab was built");
+        return ScenarioError::new("scheme.name", message).hint(format!(
+            "it has {}; build it with `rocelab scheme build --with`, or with ROCELAB_SCHEMES, \
+             naming {name}, too",
+            here.join(", ")
+        ));
+    }
+    ScenarioError::new("scheme.name", format!("unknown scheme `{name}`"))
+        .hint(known_words(name, known()))
+}
+
 /// Finds the scheme and completes `spec` with every parameter.
 pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<ResolvedScheme> {
-    let info = registry::find(&spec.name).ok_or_else(|| {
-        let known: Vec<&str> = registry::all().iter().map(|scheme| scheme.name).collect();
-        ScenarioError::new("scheme.name", format!("unknown scheme `{}`", spec.name))
-            .hint(known_words(&spec.name, known.iter().copied()))
-    })?;
+    let info = registry::find(&spec.name).ok_or_else(|| unknown_scheme(&spec.name))?;
     if spec.preset.is_none() {
         spec.preset = (info.presets)().first().map(|preset| preset.name.to_owned());
     }

@@ -1,8 +1,10 @@
-//! What schemes there are: the table behind `rocelab list`, and the one place where a new scheme
-//! is registered.
+//! What schemes there are: the table behind `rocelab list`. A scheme of this crate is registered by
+//! its line in `schemes.txt`, one of another crate by [`add`].
 
 use crate::contract::{Cp, InputQueueSlot, Preset, PresetInfo, Scheme};
 use crate::params::{ParamError, ParamSpec, Params, Value};
+use std::fmt;
+use std::sync::OnceLock;
 use units::Rate;
 
 /// Gives the value of every parameter, by name, of a preset at the hosts' port rate with overrides.
@@ -96,39 +98,7 @@ pub fn params_of<S: Scheme>(
     Ok(params)
 }
 
-/// Calls `$callback!` with every scheme: a word for it, the name of its file, and the types that
-/// carry it, one for each INT depth where the scheme stamps INT. Registering a scheme is adding its
-/// line.
-#[macro_export]
-macro_rules! for_each_scheme {
-    ($callback:ident) => {
-        $callback! {
-            none: $crate::none::NoControl;
-            dcqcn: $crate::dcqcn::Dcqcn;
-            hpcc: $crate::hpcc::Hpcc<5>, $crate::hpcc::Hpcc<10>;
-            timely: $crate::timely::Timely;
-            dctcp: $crate::dctcp::Dctcp;
-            hpcc_pint: $crate::hpcc_pint::HpccPint;
-            dcqcn_tcd: $crate::dcqcn_tcd::DcqcnTcd;
-            timely_tcd: $crate::timely_tcd::TimelyTcd;
-            hpcc_tcd: $crate::hpcc_tcd::HpccTcd<5>, $crate::hpcc_tcd::HpccTcd<10>;
-            pacc: $crate::pacc::Pacc;
-            expresspass: $crate::expresspass::ExpressPass;
-            rocc: $crate::rocc::Rocc;
-            swift: $crate::swift::Swift;
-            mercury: $crate::mercury::Mercury<$crate::dcqcn::Dcqcn>;
-            mercury_timely: $crate::mercury::Mercury<$crate::timely::Timely>;
-            mercury_hpcc: $crate::mercury::Mercury<$crate::hpcc::Hpcc<5>>;
-            fncc: $crate::fncc::Fncc<5>, $crate::fncc::Fncc<10>;
-            themis: $crate::themis::Themis;
-            themis_hpcc: $crate::themis::over_hpcc::ThemisHpcc<5>,
-                $crate::themis::over_hpcc::ThemisHpcc<10>;
-            annulus: $crate::annulus::Annulus;
-            hiercc: $crate::hiercc::Hiercc;
-            rcm: $crate::rcm::Rcm;
-        }
-    };
-}
+include!(concat!(env!("OUT_DIR"), "/for_each_scheme.rs"));
 
 macro_rules! table {
     ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
@@ -136,13 +106,64 @@ macro_rules! table {
     };
 }
 
-/// Every scheme, in the order of the table.
-pub fn all() -> &'static [SchemeInfo] {
-    const ALL: &[SchemeInfo] = for_each_scheme!(table);
-    ALL
+static ALL: OnceLock<Vec<SchemeInfo>> = OnceLock::new();
+static UNLISTED: OnceLock<Vec<SchemeInfo>> = OnceLock::new();
+
+fn compiled_in() -> Vec<SchemeInfo> {
+    const TABLE: &[SchemeInfo] = for_each_scheme!(table);
+    TABLE.to_vec()
 }
 
-/// The scheme called `name`.
-pub fn find(name: &str) -> Option<&'static SchemeInfo> {
-    all().iter().find(|scheme| scheme.name == name)
+/// Every scheme, in the order of `schemes.txt`, and after them those that were added.
+pub fn all() -> &'static [SchemeInfo] {
+    ALL.get_or_init(compiled_in)
 }
+
+/// The scheme called `name`, listed or not.
+pub fn find(name: &str) -> Option<&'static SchemeInfo> {
+    let unlisted = UNLISTED.get().into_iter().flatten();
+    all().iter().chain(unlisted).find(|scheme| scheme.name == name)
+}
+
+/// Adds schemes of other crates. A program does it once, before anything reads the registry. Those
+/// that are `unlisted` are found by their names only: they cannot be run from a scenario alone.
+///
+/// # Errors
+/// If two schemes have one name, or the registry was read before.
+pub fn add(listed: &[SchemeInfo], unlisted: &[SchemeInfo]) -> Result<(), AddError> {
+    let mut names: Vec<&str> = compiled_in().iter().map(|scheme| scheme.name).collect();
+    for scheme in listed.iter().chain(unlisted) {
+        if names.contains(&scheme.name) {
+            return Err(AddError::NameTaken(scheme.name));
+        }
+        names.push(scheme.name);
+    }
+    let mut all = compiled_in();
+    all.extend_from_slice(listed);
+    ALL.set(all).map_err(|_| AddError::TooLate)?;
+    UNLISTED.set(unlisted.to_vec()).map_err(|_| AddError::TooLate)
+}
+
+/// Why schemes were not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddError {
+    /// There is another scheme of this name.
+    NameTaken(&'static str),
+    /// The registry was read, or schemes were added, before.
+    TooLate,
+}
+
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AddError::NameTaken(name) => write!(
+                f,
+                "there are two schemes called {name}: give yours another `NAME`, or build without \
+                 the other"
+            ),
+            AddError::TooLate => write!(f, "schemes were added after the registry was read"),
+        }
+    }
+}
+
+impl std::error::Error for AddError {}

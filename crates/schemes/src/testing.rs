@@ -2,17 +2,25 @@
 //!
 //! - [`path`] and [`record`] make the values that a reaction point gets.
 //! - [`World`] is a QP, its receiver and two switches, without a network.
+//! - [`depart`] shows a packet to a congestion point as it leaves a port.
 //! - [`check_invariants`] drives every preset of a scheme through random histories and checks what
-//!   every scheme promises.
+//!   every scheme promises. [`check_growth`] and [`check_presets`] check the rest of it.
+//! - [`invariants!`](crate::invariants!) makes tests of all three.
 
+mod heap;
+mod presets;
 mod world;
 
+pub use presets::check_presets;
 pub use world::{Operation, PAYLOAD, World};
 
-use crate::contract::{EcnCodePoint, LinkRates, PathFacts, Rp, Scheme, SendLimits};
+use crate::contract::{
+    Cp, Departure, EcnCodePoint, Level, LinkRates, Packet, PacketKind, PathFacts, PortView, Rp,
+    Scheme, SendLimits,
+};
 use crate::int::IntRecord;
 use crate::random::Stream;
-use units::{Bytes, Rate, Time};
+use units::{Bytes, PortId, Rate, Time};
 
 /// Returns the facts of a path of two switches: all links have the same rate, the round trip is the
 /// network's longest, and full packets have 1000 bytes of payload in 1082 bytes on the wire.
@@ -34,6 +42,31 @@ pub fn path(line_rate: Rate, rtt: Time) -> PathFacts {
 /// Returns the INT record of a port of this rate.
 pub fn record(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
     IntRecord { rate: LinkRates::new([rate]).code(rate), time, tx_bytes, queue_bytes }
+}
+
+/// Returns a full data packet whose first byte is `sequence` of its QP's stream.
+pub fn data_packet<S: Scheme>(sequence: u64) -> Packet<S> {
+    Packet::with_meta(world::header(PacketKind::Data, 1, sequence, Time::ZERO), S::Meta::default())
+}
+
+/// Shows `packet` to `cp` as it leaves a port of this rate, where `queue_bytes` stay.
+pub fn depart<S: Scheme, C: Cp<S>>(
+    cp: &mut C,
+    port: &mut C::Port,
+    rate: Rate,
+    queue_bytes: u64,
+    packet: &mut Packet<S>,
+) {
+    let view = PortView {
+        port: PortId::new(0),
+        rate,
+        queue_bytes,
+        class_bytes: queue_bytes,
+        tx_bytes: 0,
+        last_departure: Time::ZERO,
+    };
+    let departure = Departure { now: Time::ZERO, effects: &mut Vec::new(), views: &[view] };
+    cp.on_depart(&mut C::Level::depart(departure), port, &view, packet);
 }
 
 /// Drives a QP of a preset through a history and checks the promises of a scheme after each step.
@@ -113,6 +146,25 @@ pub fn check_invariants<S: Scheme>(histories: u64) {
             let probed = history::<S>(preset.name, &operations, true);
             assert_eq!(plain, probed, "probing changed preset {}", preset.name);
         }
+    }
+}
+
+/// Checks that no preset of `S` needs more memory after many messages than after some. `live_bytes`
+/// returns how much is allocated now.
+///
+/// # Panics
+///
+/// If one does, or a promise is broken.
+pub fn check_growth<S: Scheme>(live_bytes: fn() -> isize) {
+    for preset in S::PRESETS {
+        let mut world = World::<S>::new(preset.name);
+        messages(&mut world, 2_000);
+        let before = live_bytes();
+        messages(&mut world, 8_000);
+        let more = live_bytes() - before;
+        // The capacity of queues may double once. A word for each message would be 64 KB.
+        assert!(more < 16_000, "{} keeps {more} B more", preset.name);
+        assert!(world.acknowledged > 1_000 * PAYLOAD, "{} sends nothing", preset.name);
     }
 }
 

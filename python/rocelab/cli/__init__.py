@@ -21,6 +21,7 @@ from typing import NoReturn, TextIO
 from rocelab.errors import (
     ConfigError,
     MemoryShortage,
+    ModuleChoiceError,
     ResultError,
     RocelabError,
     SimulationError,
@@ -87,9 +88,15 @@ def _code_of(command: Callable[[], None]) -> int:
     """Calls ``command``, prints its error if there is one, and returns the exit code."""
     try:
         _check_open_files()
+        from rocelab import _module
+
+        if sys.argv[1:2] == ["scheme"]:
+            # A module that cannot be loaded must not keep it from being built again.
+            _module.use_own()
         from rocelab import _rocelab
 
         _rocelab.exit_on_abort()
+        _tell_module()
         command()
     except SystemExit as end:
         # Typer makes exit codes of its own of a reader that has gone, and of Ctrl-C.
@@ -108,6 +115,9 @@ def _code_of(command: Callable[[], None]) -> int:
         return FAILED if isinstance(error, SimulationError) else BAD_INPUT
     except OSError as error:
         return _told(error)
+    except ModuleChoiceError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
         return _interrupted()
     except MemoryError as error:
@@ -121,6 +131,20 @@ def _code_of(command: Callable[[], None]) -> int:
         print(f"error: a library failed: {str(error).splitlines()[0]}", file=sys.stderr)
         return FAILED
     return 0
+
+
+def _tell_module() -> None:
+    """Says that a build of the user's is in use, and which."""
+    from rocelab import _module
+
+    choice = _module.chosen()
+    # A shell that asks for completions wants nothing else.
+    if choice is not None and "_ROCELAB_COMPLETE" not in os.environ:
+        from rocelab import _rocelab
+        from rocelab._text import printable
+
+        where = printable(str(choice.project or choice.file), _MAX_ERROR)
+        print(f"using the build with {', '.join(_rocelab.ADDED)} of {where}", file=sys.stderr)
 
 
 def _interrupted() -> int:

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from rocelab import catalogue
+from rocelab import _rocelab, catalogue
 from rocelab._text import json_text
-from rocelab.cli.output import show
+from rocelab.cli.output import note, show
 
 _LISTS = {
     "schemes": catalogue.schemes,
@@ -27,6 +27,8 @@ def _topic(word: str | None) -> str | None:
     # Not an enumeration: some versions of Typer describe its values in words of their own.
     if word is None or word in _LISTS or _scheme(word):
         return word
+    if word in _rocelab.LEFT_OUT:
+        raise typer.BadParameter(f"{word!r} was left out when this rocelab was built.")
     raise typer.BadParameter(
         f"{word!r} is neither a scheme nor one of {', '.join(map(repr, _LISTS))}."
     )
@@ -54,6 +56,11 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="All fields, as JSON.")] = False,
 ) -> None:
     """List what there is to choose from, or a scheme's parameters."""
+    if topic in (None, "schemes", "presets") and _rocelab.LEFT_OUT:
+        note(
+            "this rocelab was built with a selection of schemes, without "
+            f"{', '.join(_rocelab.LEFT_OUT)}"
+        )
     if topic and (scheme := _scheme(topic)):
         show(json_text(scheme)) if as_json else _print_scheme(scheme)
         return

@@ -6,7 +6,6 @@ A result is kept under a hash of its complete scenario and of the simulator.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import sys
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from rocelab._memory import check_runs
+from rocelab._module import cache_directory
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.files import check_output_directory, os_errors_as_result_error
 from rocelab.io.locks import locked
@@ -28,12 +28,12 @@ from rocelab.sweeps.simulator import simulator_hash
 
 def default_cache() -> Path:
     """``rocelab`` in the user's cache directory."""
-    try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rocelab"
-    except RuntimeError:
+    directory = cache_directory()
+    if directory is None:
         raise ConfigError(
             "the user has no home directory to keep results in", hint="say where: --cache DIR"
-        ) from None
+        )
+    return directory
 
 
 def run_all(

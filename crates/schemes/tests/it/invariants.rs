@@ -1,11 +1,12 @@
 //! Every scheme keeps its promises, whatever happens to a QP. Each scheme of the registry is driven
 //! through arbitrary histories and through a long one.
 
-use crate::heap;
 use proptest::prelude::*;
 use schemes::contract::{EcnCodePoint, Scheme};
-use schemes::testing::{Operation, PAYLOAD, World, history, messages};
+use schemes::testing::{Operation, PAYLOAD, check_growth, history};
 use units::Time;
+
+schemes::count_heap!();
 
 fn operation() -> impl Strategy<Value = Operation> {
     let queue = prop_oneof![Just(0), 0..100_000_u64, 0..20_000_000_u64];
@@ -43,20 +44,6 @@ fn holds<S: Scheme>(operations: &[Operation]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// No preset of `S` needs more memory after many messages than after some.
-fn does_not_grow<S: Scheme>() {
-    for preset in S::PRESETS {
-        let mut world = World::<S>::new(preset.name);
-        messages(&mut world, 2_000);
-        let before = heap::live_bytes();
-        messages(&mut world, 8_000);
-        let more = heap::live_bytes() - before;
-        // The capacity of queues may double once. A word for each message would be 64 KB.
-        assert!(more < 16_000, "{} keeps {more} B more", preset.name);
-        assert!(world.acknowledged > 1_000 * PAYLOAD, "{} sends nothing", preset.name);
-    }
-}
-
 macro_rules! for_each {
     ($($name:ident: $($scheme:ty),+;)*) => {
         mod promises {
@@ -75,7 +62,7 @@ macro_rules! for_each {
             $(
                 #[test]
                 fn $name() {
-                    $(does_not_grow::<$scheme>();)+
+                    $(check_growth::<$scheme>(heap::live_bytes);)+
                 }
             )*
         }

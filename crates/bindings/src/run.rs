@@ -2,6 +2,7 @@
 
 use crate::errors::{catch_panics, internal_error, simulation_error};
 use crate::hpcc::HpccExperiment;
+use crate::prototype::{Law, LawFailed, Prototype, with_law};
 use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::worker::{Worker, no_thread};
@@ -15,11 +16,12 @@ use results::arrow_schema::ArrowError;
 use results::{PacketTrace, PfcTrace};
 use rocelab::hpcc_ns3::{Ns3OutputFiles, records_of, run_in_ns3_order};
 use rocelab::{Progress, ROWS, Recordings, RunOptions, Spill};
+use schemes::contract::Scheme as _;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use units::cancel::Cancelled;
 
 /// What a run left behind.
@@ -161,23 +163,71 @@ pub(crate) fn run(
     spill: Option<(PathBuf, u64)>,
     ns3_order: bool,
 ) -> PyResult<(RunResult, bool)> {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let state = Arc::new(Progress::default());
+    if scenario.valid.scheme.info.name == Prototype::NAME {
+        let error = ScenarioError::new("scheme.name", "the law of this run is a Python class")
+            .hint("run it with rocelab.prototype(law).run(scenario)");
+        return Err(scenario.config_error(py, error));
+    }
     let experiment = experiment.map(|experiment| Arc::clone(&experiment.read));
     let options = RunOptions {
         threads,
-        cancel: Arc::clone(&cancel),
-        progress: Arc::clone(&state),
         records: experiment.as_deref().map(records_of).unwrap_or_default(),
+        // A configuration has them all.
+        explicit_params: experiment.is_some(),
+        ..options(spill)
+    };
+    supervise(py, scenario, progress, options, move |scenario, options| {
+        if let Some(experiment) = experiment.as_deref().filter(|_| ns3_order) {
+            let (run, files) = run_in_ns3_order(experiment, scenario, options);
+            return RunResult::of(run, Some(files)).map_err(Failure::Tables);
+        }
+        let run = rocelab::run_on_disk(scenario, options).map_err(Failure::Refused)?;
+        let files = |it: Arc<Experiment>| Ns3OutputFiles::new(&it, &run.flows, &run.recordings);
+        let hpcc = experiment.map(files);
+        RunResult::of(run, hpcc).map_err(Failure::Tables)
+    })
+}
+
+/// Runs a scenario of the scheme `prototype` with this law, on one thread, as [`run`] does. What a
+/// method of the law raises ends the run.
+#[pyfunction]
+#[pyo3(signature = (scenario, law, progress=None, spill=None))]
+pub(crate) fn run_law(
+    py: Python<'_>,
+    scenario: &Scenario,
+    law: &Law,
+    progress: Option<Py<PyAny>>,
+    spill: Option<(PathBuf, u64)>,
+) -> PyResult<(RunResult, bool)> {
+    let options = RunOptions { threads: Some(1), ..options(spill) };
+    let classes = law.classes();
+    supervise(py, scenario, progress, options, move |scenario, options| {
+        let run = with_law(&classes, || rocelab::run_on_disk(scenario, options));
+        RunResult::of(run.map_err(Failure::Refused)?, None).map_err(Failure::Tables)
+    })
+}
+
+fn options(spill: Option<(PathBuf, u64)>) -> RunOptions {
+    RunOptions {
         spill: spill.map_or_else(Spill::default, |(directory, max_held_bytes)| Spill {
             directory,
             max_held_bytes,
         }),
-        // A configuration has them all.
-        explicit_params: experiment.is_some(),
         ..RunOptions::default()
-    };
-    let worker = start(Arc::clone(&scenario.valid), options, experiment, ns3_order)
+    }
+}
+
+/// Has `work` done on a thread of its own, so that this one can listen for signals and report.
+fn supervise(
+    py: Python<'_>,
+    scenario: &Scenario,
+    progress: Option<Py<PyAny>>,
+    options: RunOptions,
+    work: impl FnOnce(&::scenario::Scenario, &RunOptions) -> Result<RunResult, Failure> + Send + 'static,
+) -> PyResult<(RunResult, bool)> {
+    let (cancel, state) = (Arc::clone(&options.cancel), Arc::clone(&options.progress));
+    let valid = Arc::clone(&scenario.valid);
+    let worker = Worker::start("rocelab run", move || work(&valid, &options))
         .map_err(|error| no_thread(py, &error))?;
     let mut interrupted = None;
     let outcome = loop {
@@ -208,30 +258,12 @@ pub(crate) fn run(
         }
         Ok(Err(Failure::Refused(error))) => Err(scenario.config_error(py, error)),
         Ok(Err(Failure::Tables(error))) => Err(simulation_error(py, error.to_string())),
-        Err(panic) => match interrupted {
-            Some(interrupt) if panic.is::<Cancelled>() => Err(interrupt),
-            _ => Err(internal_error(py, &*panic)),
+        Err(panic) => match (interrupted, panic.downcast::<LawFailed>()) {
+            (_, Ok(failed)) => Err(failed.0),
+            (Some(interrupt), Err(panic)) if panic.is::<Cancelled>() => Err(interrupt),
+            (_, Err(panic)) => Err(internal_error(py, &*panic)),
         },
     }
-}
-
-/// Starts the run on a thread of its own, so that this one can listen for signals.
-fn start(
-    scenario: Arc<::scenario::Scenario>,
-    options: RunOptions,
-    experiment: Option<Arc<Experiment>>,
-    ns3_order: bool,
-) -> std::io::Result<Worker<Result<RunResult, Failure>>> {
-    Worker::start("rocelab run", move || {
-        if let Some(experiment) = experiment.as_deref().filter(|_| ns3_order) {
-            let (run, files) = run_in_ns3_order(experiment, &scenario, &options);
-            return RunResult::of(run, Some(files)).map_err(Failure::Tables);
-        }
-        let run = rocelab::run_on_disk(&scenario, &options).map_err(Failure::Refused)?;
-        let files = |it: Arc<Experiment>| Ns3OutputFiles::new(&it, &run.flows, &run.recordings);
-        let hpcc = experiment.map(files);
-        RunResult::of(run, hpcc).map_err(Failure::Tables)
-    })
 }
 
 fn report(py: Python<'_>, progress: &Py<PyAny>, state: &Progress) -> PyResult<()> {

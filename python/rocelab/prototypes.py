@@ -1,0 +1,96 @@
+"""Laws in Python, for first experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
+from rocelab import _memory, _rocelab
+from rocelab._rocelab import Limits
+from rocelab.errors import Interrupted, RecordingError
+from rocelab.result import Result
+from rocelab.scenario import Scenario
+from rocelab.simulate import Progress, run_raw
+
+__all__ = ["Limits", "Prototype", "prototype"]
+
+
+class Prototype:
+    """A law in Python that can be run and tested. Made by :func:`prototype`."""
+
+    def __init__(self, law: _rocelab.Law) -> None:
+        self._law = law
+
+    def run(
+        self,
+        scenario: Scenario,
+        *,
+        progress: bool | Callable[[Progress], None] = False,
+        scratch: str | PathLike[str] | None = None,
+    ) -> Result:
+        """Runs ``scenario`` with this law in place of its scheme, on one thread.
+
+        Its switches mark as the scenario's ``[ecn]`` says, and do not mark where it says nothing.
+        Raises what a method of the law raises; else as :func:`rocelab.run`.
+        """
+        if not isinstance(scenario, Scenario):
+            raise TypeError(
+                f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
+            )
+        scenario = scenario.with_settings(scheme={"name": "prototype"})
+        _memory.check(scenario, "run")
+        raw, interrupted = run_raw(
+            scenario, threads=1, progress=progress, scratch=scratch, law=self._law
+        )
+        result = Result.from_run(raw, scenario)
+        if interrupted:
+            raise Interrupted(result)
+        if raw.failure is not None:
+            raise RecordingError(raw.failure, result)
+        return result
+
+    def check_invariants(self, histories: int = 100) -> None:
+        """Checks what every scheme promises, by random histories of a QP.
+
+        They have packets, marks, losses, pauses and timers, and are the same each time. Raises
+        AssertionError where a promise is broken: a rate is at most the line rate, a window is not
+        zero where no timer is set, what ``observe`` returns is finite and not negative, looking
+        changes nothing, and after ``on_timer`` the timer is due later than now. Raises what a
+        method of the law raises.
+        """
+        _rocelab.check_law(self._law, histories)
+
+
+def prototype(
+    law: Callable[..., Any],
+    *,
+    receiver: Callable[..., Any] | None = None,
+    switch: Callable[..., Any] | None = None,
+    meta_bytes: tuple[int, int] = (0, 0),
+) -> Prototype:
+    """A law in Python, for first experiments: slow, deterministic, on one thread.
+
+    ``law`` is a class. Each QP has an object of it, made as ``law(path, now_ps)``. Its method
+    ``limits`` returns a :class:`rocelab.Limits` and is called after each other method. The rest is
+    optional, and a name that is none of these is refused where it begins with ``on_``:
+
+    - ``on_ack(cx, ack)``, ``on_send(cx, data, meta)``, ``on_ctl(cx, numbers)``,
+      ``on_backlog(cx, left_bytes)``, ``on_retransmission_timeout(cx)``;
+    - ``next_timer_ps()``, the time at which ``on_timer(cx)`` is called, or None; asked for after
+      each other method;
+    - ``observe(now_ps, what)``, for probes of "rate", "window" and "alpha".
+
+    ``receiver`` is a class as well, whose objects are made as ``receiver(now_ps)`` where a QP's
+    first packet arrives: ``on_packet(cx, data, meta)``, ``on_in_order_data(cx, data, meta)``,
+    ``on_ctl(cx, numbers)``, ``on_message_end(cx, is_last)`` and a timer. ``switch`` is made as
+    ``switch(node, tier)``: ``on_depart(now_ps, port, view, packet, meta)`` returns True to mark a
+    data packet, and ``port(number, rate_bps, to_host)`` returns the state of a port, a dictionary
+    without it.
+
+    ``cx`` has ``now_ps``, ``host``, a dictionary that the QPs of a host share, and ``send``, which
+    sends a control packet of up to four numbers to the other end. ``meta`` is a list of the four
+    numbers that a packet carries, to be changed in place. ``meta_bytes`` is what they take on the
+    wire, in data packets and in ACKs. Times are whole picoseconds.
+    """
+    return Prototype(_rocelab.Law(law, receiver, switch, meta_bytes))
