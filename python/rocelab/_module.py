@@ -16,6 +16,7 @@ from functools import cache
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 from rocelab.errors import ModuleChoiceError
 
@@ -90,9 +91,33 @@ def use_own() -> None:
     chosen.cache_clear()
 
 
+class _Loader(ExtensionFileLoader):
+    """Loads a chosen module. What goes wrong names it."""
+
+    def __init__(self, choice: Choice) -> None:
+        super().__init__(NAME, str(choice.file))
+        self._choice = choice
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        try:
+            return super().create_module(spec)
+        except ImportError as error:
+            raise ModuleChoiceError(f"{_name(self._choice)}: {error}") from error
+
+    def exec_module(self, module: ModuleType) -> None:
+        try:
+            super().exec_module(module)
+        except ImportError as error:
+            raise ModuleChoiceError(f"{_name(self._choice)}: {error}") from error
+
+
+def _name(choice: Choice) -> str:
+    return VARIABLE if choice.project is None else str(choice.project)
+
+
 def _check(choice: Choice) -> None:
-    """Raises where the module cannot be loaded, or is of another rocelab than this package."""
-    name = VARIABLE if choice.project is None else str(choice.project)
+    """Raises where there is no such module, or it is of another rocelab than this package."""
+    name = _name(choice)
     try:
         built_for = json.loads(stamp_of(choice.file).read_bytes())["rocelab"]
         choice.file.open("rb").close()
@@ -116,6 +141,4 @@ def chosen_spec() -> ModuleSpec | None:
     if choice is None:
         return None
     _check(choice)
-    return spec_from_file_location(
-        NAME, choice.file, loader=ExtensionFileLoader(NAME, str(choice.file))
-    )
+    return spec_from_file_location(NAME, choice.file, loader=_Loader(choice))

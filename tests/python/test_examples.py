@@ -50,6 +50,8 @@ def test_commands_and_options_of_the_pages_are_there(text: str) -> None:
     whole: Any = typer.main.get_command(app)
     name, rest = ("", words) if words[0].startswith("-") else (words[0], words[1:])
     asked = whole.commands[name] if name else whole
+    if rest and rest[0] in getattr(asked, "commands", {}):
+        asked = asked.commands[rest[0]]
     options = {option for param in asked.params for option in param.opts} | {"--help"}
     assert {word for word in rest if word.startswith("-")} <= options
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -69,3 +70,26 @@ def test_it_has_the_licences_of_what_is_compiled_in() -> None:
     assert "Permission is hereby granted" in text
     for name in ("LICENSE-MIT", "LICENSE-APACHE"):
         assert any(entry.endswith(f"licenses/{name}") for entry in names)
+
+
+def test_it_has_the_sources_that_a_scheme_is_built_of(installed: Path, tmp_path: Path) -> None:
+    """All files that the crates are compiled from, so that cargo alone builds a project."""
+    crates = ROOT / "crates"
+    tree = {
+        path.relative_to(crates).as_posix()
+        for path in crates.rglob("*")
+        if path.is_file() and not {"tests", "target", "proptest-regressions"} & set(path.parts)
+    }
+    inside = "rocelab/_sources/crates/"
+    with zipfile.ZipFile(WHEELS[-1]) as wheel:
+        names = {name.removeprefix(inside) for name in wheel.namelist() if inside in name}
+    assert names == tree
+    _run(installed, tmp_path, "rocelab", "scheme", "new", "mine")
+    project = tmp_path / "mine"
+    assert ROOT not in (project / ".rocelab/sources").resolve().parents
+    if cargo := shutil.which("cargo"):
+        # It finds all crates; those of others are as in this tree.
+        shutil.copy(ROOT / "Cargo.lock", project)
+        command = [cargo, "metadata", "--offline", "--format-version", "1"]
+        done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

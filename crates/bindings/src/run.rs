@@ -142,6 +142,8 @@ enum Failure {
     Tables(ArrowError),
 }
 
+type Outcome = Result<RunResult, Failure>;
+
 /// Runs `scenario`. Every tenth of a second `progress` is called with the simulated time and its
 /// end (both in ps, the end 0 while unknown), packet-hops, flows done and flows. Returns the result
 /// and whether Ctrl-C cut it short. Where there is no result yet, as the run is being set up, and
@@ -223,7 +225,7 @@ fn supervise(
     scenario: &Scenario,
     progress: Option<Py<PyAny>>,
     options: RunOptions,
-    work: impl FnOnce(&::scenario::Scenario, &RunOptions) -> Result<RunResult, Failure> + Send + 'static,
+    work: impl FnOnce(&::scenario::Scenario, &RunOptions) -> Outcome + Send + 'static,
 ) -> PyResult<(RunResult, bool)> {
     let (cancel, state) = (Arc::clone(&options.cancel), Arc::clone(&options.progress));
     let valid = Arc::clone(&scenario.valid);

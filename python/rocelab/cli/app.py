@@ -21,6 +21,7 @@ from rocelab.cli.plot import plot
 from rocelab.cli.report import report
 from rocelab.cli.reproduce import reproduce
 from rocelab.cli.run import run
+from rocelab.cli.scheme import scheme
 from rocelab.cli.sweep import sweep
 from rocelab.cli.tournament import tournament
 from rocelab.cli.tune import tune
@@ -48,6 +49,7 @@ app.command()(schema)
 app.command()(migrate)
 app.add_typer(import_, name="import")
 app.add_typer(export, name="export")
+app.add_typer(scheme, name="scheme")
 app.command("list")(list_)
 app.command()(plot)
 app.command()(report)
@@ -61,9 +63,19 @@ app.command()(sweep)
 app.command()(tune)
 
 
+def _with_schemes() -> str:
+    """What to say of a build that is not the usual one."""
+    from rocelab import _module, _rocelab
+
+    choice = _module.chosen()
+    if choice is None:
+        return ""
+    return f", with {', '.join(_rocelab.ADDED)} of {choice.project or choice.file}"
+
+
 def _print_version(asked: bool) -> None:
     if asked:
-        print(f"rocelab {__version__}")
+        print(f"rocelab {__version__}{_with_schemes()}")
         raise typer.Exit
 
 

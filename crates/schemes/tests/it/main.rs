@@ -7,7 +7,6 @@ mod expresspass;
 mod external;
 mod fncc;
 mod guide;
-mod heap;
 mod hiercc;
 mod hpcc;
 mod hpcc_pint;
@@ -26,4 +25,4 @@ mod themis_hpcc;
 mod timely;
 
 // The files of `guide` are written as files of the crate, as the reader of the page writes them.
-use schemes::{contract, int, params, testing};
+use schemes::{contract, int, params};

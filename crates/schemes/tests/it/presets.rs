@@ -1,7 +1,8 @@
 //! What the registry shows of every scheme is consistent.
 
+use schemes::dcqcn::Dcqcn;
 use schemes::params::{ParamError, Value};
-use schemes::registry;
+use schemes::registry::{self, AddError, SchemeInfo};
 use schemes::testing::check_presets;
 use std::collections::BTreeSet;
 use units::{Rate, Time};
@@ -51,6 +52,16 @@ fn values_that_break_a_law_together_are_refused() {
 fn schemes_have_the_names_by_which_they_are_selected() {
     let names: Vec<&str> = registry::all().iter().map(|scheme| scheme.name).collect();
     assert_eq!(names, registry::COMPILED_IN);
+}
+
+/// Protects users of schemes of their own: a scenario never names two schemes at once.
+#[test]
+fn a_scheme_with_the_name_of_another_is_not_added() {
+    let again = SchemeInfo::of::<Dcqcn>();
+    let refused = registry::add(&[again], &[]).unwrap_err();
+    assert_eq!(refused, AddError::NameTaken("dcqcn"));
+    assert!(refused.to_string().starts_with("there are two schemes called dcqcn: "));
+    assert_eq!(registry::add(&[], &[again]), Err(AddError::NameTaken("dcqcn")));
 }
 
 #[test]

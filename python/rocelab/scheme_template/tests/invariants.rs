@@ -1,0 +1,3 @@
+//! What every scheme promises.
+
+schemes::invariants! { mine::Mine }
