@@ -9,19 +9,22 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import polars as pl
 from PIL import Image
 
 import rocelab
 from rocelab.papers import baselines, plots
 from rocelab.papers.decisions import HEADLINE
 from rocelab.plot.footnotes import caveats
+from rocelab.plot.theme import COLOURS, theme
 from rocelab.sweeps.cache import default_cache, run_all
 
 HERE = Path(__file__).parent / "figures"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 DPI = 90
 SWEEP_DPI = 150
-COLOURS = 256
+MOST_COLOURS = 256
 
 
 def main() -> None:
@@ -40,6 +43,7 @@ def main() -> None:
         (path,) = rocelab.plot.save(drawn, HERE / name, ["png"], dpi=DPI)
         _shrink(path)
     _sweep()
+    _storm()
 
 
 def _sweep() -> None:
@@ -50,10 +54,35 @@ def _sweep() -> None:
     _shrink(path)
 
 
+def _storm() -> None:
+    """Goodput of the flows to a host whose NIC stalls, and of all others, with and without that."""
+    scenario = rocelab.load(EXAMPLES / "pause-storm.toml")
+    runs = {"the NIC of h0 stalls": scenario, "it does not": scenario.with_settings(receiver=[])}
+    with theme():
+        figure, axes = plt.subplots(2, 1, figsize=(6.4, 4.4), sharex=True, layout="constrained")
+        for (name, made), colour in zip(runs.items(), COLOURS[1::-1], strict=True):
+            result = rocelab.run(made)
+            tags = result.flows.to_polars().select("flow_id", "tag")
+            series = result.series["goodput"].to_polars().join(tags, on="flow_id")
+            for axis, tag in zip(axes, ("to h0", "others"), strict=True):
+                total = series.filter(tag=tag).group_by("time_ps").agg(pl.col("goodput_bps").sum())
+                total = total.sort("time_ps").filter(pl.col("time_ps") <= 4e9)
+                axis.plot(
+                    total["time_ps"] / 1e6, total["goodput_bps"] / 1e9, color=colour, label=name
+                )
+        for axis, title in zip(axes, ("Flows to h0", "Flows between all other hosts"), strict=True):
+            axis.axvspan(200, 2200, color="0.9", zorder=0)
+            axis.set(ylabel="Goodput (Gb/s)", title=title, ylim=(0, None))
+        axes[1].set_xlabel("Time (µs)")
+        axes[0].legend(loc="lower right")
+    (path,) = rocelab.plot.save(figure, HERE / "pause-storm", ["png"], dpi=SWEEP_DPI)
+    _shrink(path)
+
+
 def _shrink(path: Path) -> None:
     """Lines in a few colours need no more than these, edges included."""
     with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(COLOURS)
+        small = picture.convert("RGB").quantize(MOST_COLOURS)
     small.save(path, optimize=True)
 
 

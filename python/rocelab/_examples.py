@@ -29,6 +29,8 @@ EXAMPLES = (
     Example("fat-tree", "fat-tree-websearch.toml", "WebSearch traffic at 50 % load on 128 hosts"),
     Example("cross-dc", "two-data-centres.toml", "requests between two data centres, 100 km apart"),
     Example("collective", "all-reduce.toml", "a ring all-reduce over four racks"),
+    Example("load-balancing", "load-balancing.toml", "packets sent where the least waits"),
+    Example("pause-storm", "pause-storm.toml", "a NIC that stalls, and whom its pauses reach"),
     Example("failing-link", "failing-link.toml", "a link that fails under load and is repaired"),
     Example("two-classes", "lossy-and-lossless.toml", "a lossless class beside one without PFC"),
     Example("hpcc-files", "hpcc-files", "files of the HPCC simulator: config, topology and flows"),

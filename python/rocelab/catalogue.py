@@ -59,6 +59,16 @@ def probes() -> list[dict[str, Any]]:
     ]
 
 
+def balance() -> list[dict[str, Any]]:
+    """How switches can choose among next hops: ``routing.balance``."""
+    return _words("BalanceKind")
+
+
+def spray() -> list[dict[str, Any]]:
+    """How senders can spread the packets of a queue pair over paths: ``host.spray``."""
+    return _words("SprayKind")
+
+
 def metrics() -> list[dict[str, Any]]:
     """The numbers of a run that sweeps compare, with their units."""
     from rocelab.sweeps.metrics import METRICS
@@ -94,6 +104,14 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of scenario files."""
     loaded: dict[str, Any] = json.loads(_rocelab.json_schema())
     return loaded
+
+
+def _words(kind: str) -> list[dict[str, Any]]:
+    """The words of an enumeration in the schema, with what they mean."""
+    return [
+        {"name": one["const"], "summary": " ".join(one["description"].split())}
+        for one in schema()["$defs"][kind]["oneOf"]
+    ]
 
 
 def _list(text: str) -> list[dict[str, Any]]:

@@ -17,6 +17,9 @@ from typing import Literal, NotRequired, TypeAlias, TypedDict
 Architecture: TypeAlias = Literal["shared-memory", "cioq"]
 """Where packets wait in a switch."""
 
+BalanceKind: TypeAlias = Literal["ecmp", "random", "round-robin", "adaptive", "drill", "letflow"]
+"""How switches choose among next hops."""
+
 CollectiveOperation: TypeAlias = Literal["all-reduce", "reduce-scatter", "all-gather", "all-to-all"]
 """What is done together."""
 
@@ -71,6 +74,12 @@ ProbeKind: TypeAlias = Literal[
 
 ProbePreset: TypeAlias = Literal["view"]
 """A set of probes."""
+
+RecoveryMode: TypeAlias = Literal["go-back-n", "selective-repeat"]
+"""What a sender sends again after a loss."""
+
+SprayKind: TypeAlias = Literal["off", "random", "cycle", "reps", "bitmap", "flowcell"]
+"""How senders spread the packets of a queue pair over paths."""
 
 ThresholdKind: TypeAlias = Literal["static", "dynamic"]
 """How the threshold of an ingress queue is found."""
@@ -201,8 +210,30 @@ class Host(TypedDict):
     ack_every: NotRequired[int]
     """Data packets for each ACK."""
 
+    cell: NotRequired[str]
+    """`spray = "flowcell"`: payload bytes with one entropy value; default: 64KB."""
+
+    entropies: NotRequired[int]
+    """Entropy values of a queue pair, 1 to 65536; a power of two for "cycle". Default: 256, for
+    "reps" 65536.
+    """
+
+    in_flight: NotRequired[int | str]
+    """The largest distance between the first byte that is not acknowledged and the next new one:
+    packets, a size, "bdp" (IRN's BDP-FC) or "unlimited". Default: "bdp" for selective repeat
+    without a control law (`scheme.name = "none"`), else "unlimited".
+    """
+
     latency: NotRequired[str]
     """Time from the arrival of a packet to the host's answer."""
+
+    loss_after: NotRequired[int | str]
+    """Selective repeat: when a packet is taken for lost. "gap": when a later one has arrived
+    (IRN); a number of packets or "bdp": when one has arrived that is this far behind it in the
+    stream; a time: when one has arrived that left this much later; "timeout": never. Default:
+    "gap", or "timeout" where packets of a flow take several paths, because order tells nothing
+    there.
+    """
 
     nack: NotRequired[bool]
     """Whether a gap in the sequence is answered with a NACK."""
@@ -210,11 +241,47 @@ class Host(TypedDict):
     nack_interval: NotRequired[str]
     """While the gap lasts, answer again after this long, or "never"."""
 
+    recovery: NotRequired[RecoveryMode]
+    """What is sent again after a loss."""
+
+    reorder: NotRequired[int | str]
+    """How far ahead of the first missing packet a receiver keeps data: packets, a size, or "bdp";
+    16384 packets at most. Default: 0 packets with go-back-N, which is as most RoCE NICs; with
+    selective repeat "bdp" where `in_flight` is limited, else 16384 packets.
+    """
+
+    reordering_makes_cnp: NotRequired[bool]
+    """Whether a receiver treats a packet that is out of order as one that is marked, so that DCQCN
+    answers with a CNP, as some RNICs do; without `reorder`, each that is answered with a NACK.
+    """
+
+    reps: NotRequired[Reps]
+    """`spray = "reps"`: its parameters."""
+
     retransmit_timeout: NotRequired[str]
-    """Resend from the first unacknowledged packet after this long without an ACK, or "never";
-    default: 1ms, and not less than eight times the delay of the longest link; where no data is
-    ever lost (PFC on all links, none that fails or damages packets), not less than the slowest
-    link takes for eight times a switch's buffer either.
+    """Go-back-N: resend from the first unacknowledged packet after this long without an ACK, or
+    "never"; default: 1ms, and not less than eight times the delay of the longest link; where no
+    data is ever lost (PFC on all links, none that fails or damages packets), not less than the
+    slowest link takes for eight times a switch's buffer either.
+    """
+
+    rto_high: NotRequired[str]
+    """Selective repeat: the timeout of other QPs. Default: as `rto_low`, but 320us instead of
+    100us (IRN).
+    """
+
+    rto_low: NotRequired[str]
+    """Selective repeat: the timeout of a QP with at most `rto_low_packets` packets that are not
+    known to have arrived, or "never". Default: where data may be lost 100us (IRN), but not less
+    than eight times the delay of the longest link; else the default of `retransmit_timeout`.
+    """
+
+    rto_low_packets: NotRequired[int]
+    """Selective repeat: see `rto_low`; default: 3 (IRN)."""
+
+    spray: NotRequired[SprayKind]
+    """How the packets of a queue pair are spread over paths by the sender: each data packet has an
+    entropy value that switches hash.
     """
 
 
@@ -408,21 +475,85 @@ class Quirks(TypedDict):
     """
 
 
+class Receiver(TypedDict):
+    """Hosts whose NIC passes data on more slowly than the link for a while: to a slow bus, or not
+    at all because something stalls. Data waits in a buffer of the NIC. Before that is full, the
+    NIC pauses its link by PFC, and so spreads congestion that no switch has caused. Without PFC
+    (`pfc.enabled = false`) what finds no room is dropped. ACKs leave when data arrives.
+    """
+
+    at: NotRequired[str]
+    """When that begins."""
+
+    buffer: NotRequired[str]
+    """The size of the NIC's buffer."""
+
+    hosts: Sequence[str]
+    """The hosts; `h0..h15` and `h*` stand for several."""
+
+    rate: str
+    """How fast each passes data on, in bytes on the wire; 0bps: not at all."""
+
+    until: NotRequired[str]
+    """When the host is as fast as its link again, and its buffer empty; default: never."""
+
+    xoff: NotRequired[str]
+    """The NIC pauses its link at this many bytes; default: half of `buffer`."""
+
+    xon: NotRequired[str]
+    """It resumes the link at this many bytes; default: three quarters of `xoff`."""
+
+
+class Reps(TypedDict):
+    """Parameters of `spray = "reps"`; defaults as in the REPS authors' experiments."""
+
+    cache: NotRequired[int]
+    """Values that are kept for reuse, 1 to 1024."""
+
+    explore: NotRequired[int]
+    """After that, values are drawn for this many packets."""
+
+    freeze: NotRequired[str]
+    """After a timeout, only kept values are used for this long; 0ns: at no time."""
+
+
 class Routing(TypedDict):
     """How switches choose among paths."""
+
+    balance: NotRequired[BalanceKind]
+    """How a switch chooses among next hops for data; everything else takes the hash."""
+
+    flowlet_gap: NotRequired[str]
+    """"letflow": a flow that pauses for longer than this chooses again; default: 100us, as in
+    ConWeave's experiments. "adaptive": the same, but by default each packet chooses (0ns).
+    """
 
     hash: NotRequired[HashKind]
     """The hash; default: "symmetric" for a scheme whose ACKs must return on the data's path, else
     "five-tuple".
     """
 
+    memory: NotRequired[int]
+    """"drill": next hops that are remembered, 0 to 64; default 1."""
+
     paths: NotRequired[PathsKind]
     """The paths between two hosts."""
+
+    quantise: NotRequired[Sequence[str]]
+    """"adaptive": backlogs between two neighbours of these sizes count as equal; default: none do,
+    and backlogs are compared by the time that ports take for them.
+    """
+
+    samples: NotRequired[int]
+    """"drill": next hops that are drawn, 1 to 64; default 2."""
 
     trees: NotRequired[int]
     """Number of spanning trees, with `paths = "spanning-trees"` only; default: one for each switch
     of the highest tier, but at most 64.
     """
+
+    update: NotRequired[str]
+    """"adaptive": how old the backlogs may be that a switch compares; default 0ns."""
 
 
 class Run(TypedDict):
@@ -995,6 +1126,9 @@ class ScenarioKeys(TypedDict):
 
     quirks: NotRequired[Quirks]
     """What is done as the HPCC authors' ns-3 simulator does it."""
+
+    receiver: NotRequired[Sequence[Receiver]]
+    """The hosts that take data slowly."""
 
     routing: NotRequired[Routing]
     """How switches choose among equal paths."""

@@ -52,6 +52,10 @@ class Result:
     - ``start_ps``, ``fct_ps``: when it was posted, and how long it took; null if it did not end
     - ``ideal_fct_ps``, ``slowdown``: the time that it takes alone, and ``fct_ps`` over that
     - ``retransmitted_bytes``: payload that was sent more than once
+    - ``out_of_order_packets``, ``max_reorder_packets``: data packets that arrived ahead of others,
+      and the most packets that were missing before one of them, it counted
+    - ``max_reorder_bytes``: the most payload that the receiver kept ahead of a gap
+    - ``duplicate_bytes``, ``timeouts``: payload that arrived again; timeouts without an ACK
     - ``done``, ``unfinished``: whether it completed, and why not
 
     Columns of ``ports``, a row for each end of each link:

@@ -309,7 +309,45 @@ class _Maker:
         if routing.get("hash") == "spanning-trees":
             routing["paths"] = routing.pop("hash")
             self.maybe(routing, "trees", 0.5, 1, 2, 4)
+        self.spreading(host, routing)
         return {key: table for key, table in tables.items() if table}
+
+    def spreading(self, host: Table, routing: Table) -> None:
+        """Load balancing, spraying and how losses are recovered."""
+        if self.dice.random() < 0.25:
+            host["recovery"] = "selective-repeat"
+            for key in ("nack", "nack_interval", "retransmit_timeout"):
+                host.pop(key, None)
+            self.maybe(host, "loss_after", 0.5, "gap", "bdp", "timeout", 3, "15us")
+            self.maybe(host, "in_flight", 0.3, "bdp", "unlimited", 20, "100KB")
+            self.maybe(host, "rto_low", 0.3, "60us", "200us")
+            self.maybe(host, "rto_low_packets", 0.2, 0, 10)
+            self.maybe(host, "reorder", 0.3, 1, 8, 300, "bdp")
+        else:
+            self.maybe(host, "reorder", 0.15, 1, 16, "30KB", "bdp")
+            self.maybe(host, "in_flight", 0.1, "bdp", 20)
+        keeps = "reorder" in host or "recovery" in host
+        if keeps:
+            self.maybe(host, "reordering_makes_cnp", 0.2, True)
+        if self.dice.random() < 0.3:
+            routing["balance"] = self.one(
+                "random", "round-robin", "adaptive", "adaptive", "drill", "letflow"
+            )
+            if routing["balance"] == "drill":
+                self.maybe(routing, "samples", 0.4, 1, 3)
+                self.maybe(routing, "memory", 0.4, 0, 2)
+            if routing["balance"] in ("adaptive", "letflow"):
+                self.maybe(routing, "flowlet_gap", 0.5, "0ns", "2us", "50us")
+            if routing["balance"] == "adaptive":
+                self.maybe(routing, "quantise", 0.3, ["5KB", "20KB"])
+                self.maybe(routing, "update", 0.3, "1us")
+        elif self.dice.random() < 0.2:
+            host["spray"] = self.one("random", "cycle", "reps", "bitmap", "flowcell")
+            self.maybe(host, "entropies", 0.4, 4, 64)
+            if host["spray"] == "flowcell":
+                self.maybe(host, "cell", 0.5, "4KB")
+            if host["spray"] == "reps":
+                self.maybe(host, "reps", 0.5, {"cache": 2, "freeze": "30us", "explore": 3})
 
     def failures(self) -> Table:
         between = [(node, peer) for node, peer, tier, other in self.links if tier and other]

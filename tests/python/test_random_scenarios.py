@@ -58,6 +58,10 @@ def test_random_scenarios_have_everything() -> None:
         seen[complete["switch"]["architecture"]] += 1
         seen[f"hash {complete['routing']['hash']}"] += 1
         seen[f"paths {complete['routing']['paths']}"] += 1
+        seen[f"balance {complete['routing']['balance']}"] += 1
+        seen[f"recovery {complete['host']['recovery']}"] += 1
+        seen["sprays"] += complete["host"]["spray"] != "off"
+        seen["reorders"] += complete["host"].get("reorder", 0) != 0
         seen[
             f"PFC {complete['pfc'].get('threshold') if complete['pfc']['enabled'] else 'off'}"
         ] += 1
@@ -82,6 +86,8 @@ def test_random_scenarios_have_everything() -> None:
         "profile": 2,
         "hash": 2,
         "paths": 2,
+        "balance": 6,
+        "recovery": 2,
     }
     for word, expected in kinds.items():
         assert sum(name.startswith(f"{word} ") for name in seen) == expected, word

@@ -5,6 +5,8 @@ use crate::context::RunContext;
 use crate::error::SetupError;
 use crate::forwarding::Router;
 use crate::host::nic::Nic;
+use crate::host::receive_buffer::ReceiveBuffer;
+use crate::host::spray::HostSpray;
 use crate::host::{Host, HostParts};
 use crate::mmu::{Mmu, MmuConfig};
 use crate::network::graph::LinkEnd;
@@ -185,8 +187,10 @@ pub(crate) fn devices<S: Scheme>(
     let (mut port_probes, mut flow_probes) = probes_by_node(setup, common);
     let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); graph.hosts.len()];
     let mut receiver_slots = vec![0; graph.hosts.len()];
+    let mut incoming = vec![0; graph.hosts.len()];
     for (flow, row) in common.flows.iter().enumerate() {
         outgoing[row.src as usize].push(flow as u32);
+        incoming[row.dst as usize] += 1;
         receiver_slots[row.dst as usize] =
             receiver_slots[row.dst as usize].max(row.receiver_slot + 1);
     }
@@ -204,12 +208,19 @@ pub(crate) fn devices<S: Scheme>(
                             .map(|port| Nic::new(port, common.compat.qp_scan()))
                             .collect(),
                         state: S::host(&common.params, &host_facts(setup, common, node)),
+                        spray: HostSpray::new(
+                            setup.host.spray,
+                            setup.host.entropies,
+                            stream::seed(setup.seed, "spray", u64::from(node)),
+                        ),
                         receivers: receiver_slots[host as usize],
+                        incoming: incoming[host as usize],
                         outgoing: std::mem::take(&mut outgoing[host as usize]),
                         port_probes: probes,
                         flow_probes: FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
                         recorder: Recorder::new(&setup.records, NodeId::new(node), 0),
                         losses: Losses::new(graph, node, setup.seed),
+                        receive_buffer: receive_buffer(setup, node),
                     };
                     Ok(NodeDevice::Host(Host::new(Arc::clone(common), parts)))
                 }
@@ -217,6 +228,12 @@ pub(crate) fn devices<S: Scheme>(
             }
         })
         .collect()
+}
+
+/// The receive buffer of a host, if its NIC passes data on slowly.
+fn receive_buffer(setup: &Setup, node: u32) -> Option<Box<ReceiveBuffer>> {
+    let slow = setup.slow_receivers.iter().find(|slow| slow.host.get() == node)?;
+    Some(Box::new(ReceiveBuffer::new(*slow)))
 }
 
 fn host_facts<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> HostFacts {
@@ -282,7 +299,8 @@ fn chassis<S: Scheme>(
         views: Vec::new(),
         due: DepartureTimes::new(ports.len()),
         switch_row: common.routes.switch_row(node, 0),
-        router: Router::Ecmp(common.ecmp.at(node)),
+        router: Router::new(&setup.balance, common.ecmp.at(node), setup.seed, node),
+        loads: Vec::new(),
         probes,
         recorder: Recorder::new(&setup.records, NodeId::new(node), ports.len()),
         drops_listed: Vec::new(),

@@ -61,9 +61,12 @@ pub use compat::Quirks;
 pub use engine::arena::OutOfAddressSpace;
 pub use engine::{Outcome, Progress, ProgressCallback};
 pub use error::SetupError;
-pub use host::FlowOutcome;
 pub use host::unfinished::Unfinished;
-pub use model::{After, Link, Message, Node, NodeKind, Outage, Probe, ProbeKind, ProbeTargets};
+pub use host::{FlowOutcome, FlowRecovery};
+pub use model::{
+    After, Balance, Link, LossRule, Message, Node, NodeKind, Outage, Probe, ProbeKind,
+    ProbeTargets, Recovery, RecoveryMode, SlowReceiver, Span, Spray,
+};
 pub use network::setup::{
     Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, QueueSampling,
     Records, Setup, Spill, SwitchConfig, Threshold,

@@ -2,8 +2,8 @@
 
 use crate::build::NodeDevice;
 use crate::context::RunContext;
-use crate::host::FlowOutcome;
 use crate::host::unfinished::Unfinished;
+use crate::host::{FlowOutcome, FlowRecovery, Host};
 use crate::observe::recorder::{PacketEvent, PfcEvent, QueueBlock};
 use crate::observe::samples::Samples;
 use crate::observe::spill::{Gathered, Sequence, SpillError};
@@ -59,6 +59,8 @@ pub struct RunOutput {
     pub lossless_drops: u64,
     /// Data packets that reached their receiver ahead of others of their QP.
     pub out_of_order: u64,
+    /// What messages met of reordering and losses, by message; without those that met nothing.
+    pub recovery: Vec<(u32, FlowRecovery)>,
     /// Bytes into and out of each switch.
     pub audits: Vec<SwitchAudit>,
     /// Counters of the scheme by name, summed over hosts and switches.
@@ -112,12 +114,14 @@ pub(crate) fn collect<S: Scheme>(
         drops: Vec::new(),
         lossless_drops: 0,
         out_of_order: 0,
+        recovery: Vec::new(),
         audits: Vec::new(),
         counters: BTreeMap::new(),
         outcome,
         network_rtt: common.routes.network_rtt,
         network_bdp: common.routes.network_bdp,
     };
+    output.recovery = recovery(common, &devices);
     for (node, device) in devices.into_iter().enumerate() {
         let ends = common.graph.ports(node as u32);
         let report = |port: usize, this: &Port| PortReport {
@@ -151,4 +155,25 @@ pub(crate) fn collect<S: Scheme>(
     }
     output.drops.sort_by_key(|drop| (drop.time, drop.node, drop.port));
     output
+}
+
+/// What messages met of reordering and losses.
+fn recovery<S: Scheme>(
+    common: &RunContext<S>,
+    devices: &[NodeDevice<S>],
+) -> Vec<(u32, FlowRecovery)> {
+    let host = |host: u32| -> &Host<S> {
+        match &devices[common.graph.hosts[host as usize] as usize] {
+            NodeDevice::Host(host) => host,
+            NodeDevice::Switch(_) | NodeDevice::Cioq(_) => unreachable!("it is a host"),
+        }
+    };
+    let flows = common.flows.iter().enumerate();
+    let of_flows = flows.map(|(flow, row)| {
+        let flow = flow as u32;
+        let at_receiver = host(row.dst).recovery_of(row.index_at_receiver);
+        let timeouts = host(row.src).timeouts.get(&flow).copied().unwrap_or(0);
+        (flow, FlowRecovery { timeouts, ..at_receiver.copied().unwrap_or_default() })
+    });
+    of_flows.filter(|(_, recovery)| !recovery.is_empty()).collect()
 }

@@ -106,7 +106,7 @@ impl<S: Scheme> Simulation<S> {
         // The tables need the memory of these packets.
         drop(left);
         let pauses = unfinished::pauses(&common, &devices);
-        let deadlock = unfinished::pauses::deadlock(&pauses, devices.len(), outcome.end);
+        let deadlock = unfinished::pauses::deadlock(&pauses, outcome.end);
         let last = take_records(&mut devices.iter_mut(), probes, outcome.end);
         let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
         let output = collect(&common, devices, outcome, store.finish(last));

@@ -8,10 +8,18 @@
 
 #![forbid(unsafe_code)]
 
+mod balance;
 mod message;
 mod network;
 mod probe;
+mod receiver;
+mod recovery;
+mod spray;
 
+pub use balance::Balance;
 pub use message::{After, Message};
 pub use network::{Link, Node, NodeKind, Outage};
 pub use probe::{Probe, ProbeKind, ProbeTargets};
+pub use receiver::SlowReceiver;
+pub use recovery::{LossRule, Recovery, RecoveryMode, Span};
+pub use spray::Spray;

@@ -12,6 +12,21 @@ use std::sync::Arc;
 /// The completion time of a flow that had not completed when the run stopped.
 pub const UNFINISHED: u64 = u64::MAX;
 
+/// What a flow met of reordering and losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowRecovery {
+    /// Data packets that arrived ahead of others of their QP.
+    pub out_of_order_packets: u32,
+    /// The most packets that were missing before one of them, it counted.
+    pub max_reorder_packets: u32,
+    /// The most payload bytes that the receiver kept ahead of a gap.
+    pub max_reorder_bytes: u64,
+    /// Payload bytes that arrived again.
+    pub duplicate_bytes: u64,
+    /// How often nothing was acknowledged for the timeout.
+    pub timeouts: u32,
+}
+
 /// One row for each message, as columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowTable {
@@ -41,6 +56,9 @@ pub struct FlowTable {
     pub ideal_fct_ps: Vec<u64>,
     /// Payload bytes that were sent again.
     pub retransmitted_bytes: Vec<u64>,
+    /// Rows, in order, with what their flow met of reordering and losses; without those that met
+    /// nothing.
+    pub recovery: Vec<(u32, FlowRecovery)>,
     /// Why it did not complete; `None` where it did.
     pub unfinished: Vec<Option<Cause>>,
 }
@@ -67,12 +85,22 @@ impl FlowTable {
         (fct != UNFINISHED).then(|| fct as f64 / self.ideal_fct_ps[row] as f64)
     }
 
+    /// What each row's flow met of reordering and losses.
+    fn recovery_by_row(&self) -> Vec<FlowRecovery> {
+        let mut rows = vec![FlowRecovery::default(); self.len()];
+        for &(row, recovery) in &self.recovery {
+            rows[row as usize] = recovery;
+        }
+        rows
+    }
+
     /// As Arrow, in the order of the rows. Unfinished flows have null `fct_ps` and `slowdown`, the
     /// others null `unfinished`.
     ///
     /// # Errors
     /// If the columns differ in length.
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
+        let recovery = self.recovery_by_row();
         let finished = |fct: &u64| (*fct != UNFINISHED).then_some(*fct);
         let columns: Vec<(&str, ArrayRef, bool)> = vec![
             ("flow_id", Arc::new(UInt32Array::from(self.flow_id.clone())), false),
@@ -95,6 +123,19 @@ impl FlowTable {
                 Arc::new(UInt64Array::from(self.retransmitted_bytes.clone())),
                 false,
             ),
+            (
+                "out_of_order_packets",
+                Arc::new(counts(&recovery, |flow| flow.out_of_order_packets)),
+                false,
+            ),
+            (
+                "max_reorder_packets",
+                Arc::new(counts(&recovery, |flow| flow.max_reorder_packets)),
+                false,
+            ),
+            ("max_reorder_bytes", Arc::new(bytes(&recovery, |flow| flow.max_reorder_bytes)), false),
+            ("duplicate_bytes", Arc::new(bytes(&recovery, |flow| flow.duplicate_bytes)), false),
+            ("timeouts", Arc::new(counts(&recovery, |flow| flow.timeouts)), false),
             (
                 "done",
                 Arc::new(
@@ -120,6 +161,14 @@ impl FlowTable {
     }
 }
 
+fn counts(rows: &[FlowRecovery], of: impl Fn(&FlowRecovery) -> u32) -> UInt32Array {
+    rows.iter().map(|row| Some(of(row))).collect()
+}
+
+fn bytes(rows: &[FlowRecovery], of: impl Fn(&FlowRecovery) -> u64) -> UInt64Array {
+    rows.iter().map(|row| Some(of(row))).collect()
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -143,6 +192,7 @@ pub(crate) mod tests {
             fct_ps: vec![300, UNFINISHED, 150],
             ideal_fct_ps: vec![100, 200, 100],
             retransmitted_bytes: vec![0, 0, 1_000],
+            recovery: vec![(2, FlowRecovery { timeouts: 1, ..FlowRecovery::default() })],
             unfinished: vec![None, Some(Cause::Lost), None],
         }
     }

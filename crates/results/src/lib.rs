@@ -23,7 +23,7 @@ mod warning;
 pub use by_tag::{MAX_TAGS, TagStatistics, jain_of_flows, statistics_by_tag};
 pub use digest::digest;
 pub use drops::Drop;
-pub use flows::{FlowTable, UNFINISHED};
+pub use flows::{FlowRecovery, FlowTable, UNFINISHED};
 pub use plan::{HopTable, LoadTable, MessageTable};
 pub use plan_checks::{BufferRow, MarkingRow, PlanChecks};
 pub use ports::PortTable;

@@ -91,6 +91,16 @@ pub struct Summary {
     /// Data packets that reached their receiver ahead of others of their QP: after a loss, or by a
     /// faster path.
     pub out_of_order_packets: u64,
+    /// The most packets that were missing before one of these, it counted.
+    pub max_reorder_packets: u64,
+    /// The most payload bytes that a receiver kept of a QP ahead of a gap.
+    pub max_reorder_bytes: u64,
+    /// Payload bytes that were sent again.
+    pub retransmitted_bytes: u64,
+    /// Payload bytes that arrived at a receiver that had them already.
+    pub duplicate_bytes: u64,
+    /// How often a QP acknowledged nothing for its timeout.
+    pub timeouts: u64,
     /// The longest any port's egress queues were.
     pub max_queue_bytes: u64,
     /// What the scheme counted, by name; empty where it counts nothing.

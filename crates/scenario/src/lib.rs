@@ -37,6 +37,7 @@ pub mod network;
 mod probe;
 mod random;
 mod read_file;
+mod receiver;
 mod renamed;
 mod scenario;
 mod scheme;

@@ -4,6 +4,7 @@ use crate::error::{Result, ScenarioError};
 use crate::failure;
 use crate::network::Network;
 use crate::probe::{self, NamedProbe};
+use crate::receiver;
 use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
 use crate::settings::{
@@ -14,7 +15,8 @@ use crate::spec::{QuirksSpec, SCHEMA_VERSION, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, Traffic};
-use model::{Message, Outage};
+use model::{Balance, Message, Outage, SlowReceiver};
+use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
 use std::path::Path;
 use units::Time;
@@ -40,6 +42,8 @@ pub struct Scenario {
     pub network: Network,
     /// When links of it fail.
     pub outages: Vec<Outage>,
+    /// The hosts that take data slowly.
+    pub slow_receivers: Vec<SlowReceiver>,
     /// The messages in order of (start, generation); a flow's id is its index here.
     pub messages: Vec<Message>,
     /// The tags that messages refer to.
@@ -60,6 +64,8 @@ pub struct Scenario {
     pub classes: Classes,
     /// Routing.
     pub routing: Routing,
+    /// How switches choose among next hops.
+    pub balance: Balance,
     /// The time series to record.
     pub probes: Vec<NamedProbe>,
     /// What is recorded event by event.
@@ -112,13 +118,23 @@ impl Scenario {
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn);
         let ecn = settings::ecn(&mut spec.ecn, law.as_ref(), scheme.info.name, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, scheme.info, &network, &spec.quirks)?;
+        let balance = settings::balance(&mut spec.routing, &spec.quirks, switch.cioq.is_some())?;
         let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
 
         let lossless = pfc.enabled
             && classes.lossless.contains(&classes.data)
             && spec.failure.is_empty()
             && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0);
-        let host = settings::host(&mut spec.host, &network, lossless.then_some(switch.buffer))?;
+        let host = settings::host(
+            &mut spec.host,
+            scheme.info,
+            &network,
+            &spec.quirks,
+            lossless.then_some(switch.buffer),
+            balance.is_per_packet(),
+        )?;
+        let demands = settings::demands(scheme.info, &balance, host.spray, &host.recovery);
+        settings::check_scheme(scheme.info, &demands)?;
 
         let nodes = Selector::new(&network);
         let context = Context {
@@ -149,6 +165,7 @@ impl Scenario {
         let probes = probe::resolve(&mut spec.probe, &nodes, &traffic, &run)?;
         let trace = trace::resolve(&spec.trace, &nodes)?;
         let outages = failure::resolve(&spec.failure, &nodes)?;
+        let slow_receivers = receiver::resolve(&mut spec.receiver, &nodes, &pfc, &spec.quirks)?;
         if switch.cioq.is_some() {
             check_sound_links(&network, &outages, &wire, scheme.info)?;
         }
@@ -159,6 +176,7 @@ impl Scenario {
             run,
             network,
             outages,
+            slow_receivers,
             messages,
             tags,
             scheme,
@@ -169,6 +187,7 @@ impl Scenario {
             ecn,
             classes,
             routing,
+            balance,
             probes,
             trace,
             quirks: spec.quirks.clone(),
@@ -197,6 +216,24 @@ impl Scenario {
     /// they say. Reading it gives an equal scenario.
     pub fn to_toml(&self) -> String {
         self.spec.to_toml()
+    }
+
+    /// What the scheme does not do well with the way in which packets are spread and recovered: the
+    /// key that asks for it, and a note.
+    pub fn notes_on_paths(&self) -> Vec<(&'static str, &'static str)> {
+        let host = &self.host;
+        settings::demands(self.scheme.info, &self.balance, host.spray, &host.recovery)
+            .into_iter()
+            .filter_map(|(key, fit)| match fit {
+                Fit::Note(note) => Some((key, note)),
+                Fit::Works | Fit::Refused(_) => None,
+            })
+            .collect()
+    }
+
+    /// Whether packets of a flow may overtake each other.
+    pub fn spreads_packets(&self) -> bool {
+        self.balance.is_per_packet() || self.host.spray.is_per_packet()
     }
 
     /// The retransmission timeout that hosts of this network have by default where packets may be

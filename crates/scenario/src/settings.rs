@@ -1,13 +1,17 @@
 //! Settings of wire, hosts, switches, PFC, ECN, classes and routing: checked and complete.
 
+mod balance;
 mod ecn;
 mod pfc;
+mod recovery;
 mod run;
 
+pub(crate) use balance::{balance, check_scheme, demands};
 pub use ecn::Ecn;
 pub(crate) use ecn::ecn;
 pub(crate) use pfc::pfc;
 pub use pfc::{Pfc, Threshold};
+pub(crate) use recovery::Surroundings;
 pub(crate) use run::run;
 pub use run::{Run, Stop};
 
@@ -19,6 +23,7 @@ use crate::spec::{
 };
 pub use crate::spec::{Headroom, MarkAt, WireProfile};
 use crate::traffic::{MAX_TIME, check_priority, check_time};
+use model::{Recovery, RecoveryMode, Spray};
 use schemes::registry::SchemeInfo;
 use units::{Bytes, Rate, Time};
 
@@ -38,7 +43,8 @@ pub struct Wire {
 pub struct HostSettings {
     /// Data packets for each ACK, at least 1.
     pub ack_every: u32,
-    /// Resend after this long without an ACK; above zero, [`Time::NEVER`] for not at all.
+    /// Resend after this long without an ACK; above zero, [`Time::NEVER`] for not at all. With
+    /// selective repeat the longer of its two timeouts.
     pub retransmit_timeout: Time,
     /// Time from the arrival of a packet to the host's answer.
     pub latency: Time,
@@ -46,6 +52,12 @@ pub struct HostSettings {
     pub nack: bool,
     /// And again after this long, while it lasts; above zero, [`Time::NEVER`] for not at all.
     pub nack_interval: Time,
+    /// What is sent again after a loss, and what receivers keep.
+    pub recovery: Recovery,
+    /// How senders spread packets over paths.
+    pub spray: Spray,
+    /// The entropy values of a queue pair.
+    pub entropies: u32,
 }
 
 /// Every switch.
@@ -216,11 +228,15 @@ pub(crate) fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -
         .min(MAX_TIME)
 }
 
-/// `lossless_buffer`: the buffer of a switch, where no data is ever lost.
+/// `lossless_buffer`: the buffer of a switch, where no data is ever lost. `balances_packets`:
+/// switches choose a path for each packet.
 pub(crate) fn host(
     spec: &mut HostSpec,
+    scheme: &SchemeInfo,
     network: &Network,
+    quirks: &QuirksSpec,
     lossless_buffer: Option<Bytes>,
+    balances_packets: bool,
 ) -> Result<HostSettings> {
     if !(1..=MAX_PACKETS_PER_ACK).contains(&spec.ack_every) {
         return Err(ScenarioError::new(
@@ -228,12 +244,30 @@ pub(crate) fn host(
             format!("{} is out of range; allowed: 1 to {MAX_PACKETS_PER_ACK}", spec.ack_every),
         ));
     }
-    let retransmit_timeout = *spec
-        .retransmit_timeout
-        .get_or_insert_with(|| Timeout::After(usual_timeout(network, lossless_buffer)));
+    let usual_timeout = usual_timeout(network, lossless_buffer);
+    let is_lossless = lossless_buffer.is_some();
+    let around = Surroundings { balances_packets, is_lossless, usual_timeout };
+    let recovery = recovery::recovery(spec, scheme, network, around)?;
+    let (spray, entropies) = recovery::spray(spec, &recovery)?;
+    if !quirks.is_native() && (recovery != Recovery::GO_BACK_N || spray != Spray::Off) {
+        let key = if spray == Spray::Off { "host.recovery" } else { "host.spray" };
+        let why = format!("does not go with {}: they are the HPCC simulator's", quirks_on(quirks));
+        let hint = format!("leave {key}, host.reorder and host.in_flight out, or turn these off");
+        return Err(ScenarioError::new(key, why).hint(hint));
+    }
+    let retransmit_timeout = match recovery.mode {
+        RecoveryMode::GoBackN => timeout(
+            *spec.retransmit_timeout.get_or_insert(Timeout::After(usual_timeout)),
+            "host.retransmit_timeout",
+        )?,
+        RecoveryMode::SelectiveRepeat => recovery.rto_high,
+    };
     Ok(HostSettings {
         ack_every: spec.ack_every,
-        retransmit_timeout: timeout(retransmit_timeout, "host.retransmit_timeout")?,
+        retransmit_timeout,
+        recovery,
+        spray,
+        entropies,
         nack_interval: timeout(spec.nack_interval, "host.nack_interval")?,
         latency: check_latency(spec.latency, "host.latency")?,
         nack: spec.nack,

@@ -14,9 +14,9 @@
 //! - The near-source rate recovers by QCN's timer alone.
 
 use crate::contract::{
-    Absent, Ack, Cp, Ctl, EmitCx, Emits, Header, HostCx, HostFacts, Np, OnEnqueue, Packet,
+    Absent, Ack, Cp, Ctl, EmitCx, Emits, Header, HostCx, HostFacts, Needs, Np, OnEnqueue, Packet,
     PacketKind, PathFacts, PortFacts, PortView, Present, Preset, QpEnd, Rp, RpTimer, Scheme,
-    SendLimits, SenderMetric, SwitchFacts,
+    SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::dcqcn::{self, Cnp, DcqcnParams, NotificationPoint, ReactionPoint};
 use units::{Bytes, Rate, Time};
@@ -79,6 +79,12 @@ impl Scheme for Annulus {
             params: presets::themis,
         },
     ];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates::several_paths(
+            "QCN samples packets at one uplink and slows the whole flow",
+        ),
+        ..Needs::NONE
+    };
 
     type Params = AnnulusParams;
     type Meta = ();

@@ -33,7 +33,9 @@ pub use hosts::DcqcnHosts;
 pub use notification_point::NotificationPoint;
 pub use reaction_point::ReactionPoint;
 
-use crate::contract::{Ctl, EcnLaw, HostFacts, PlainSwitch, Preset, Scheme, SwitchFacts};
+use crate::contract::{
+    Ctl, EcnLaw, HostFacts, Needs, PlainSwitch, Preset, Scheme, SwitchFacts, Tolerates,
+};
 use crate::rate_window::WindowMode;
 use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
@@ -160,6 +162,13 @@ impl Scheme for Dcqcn {
             params: presets::themis,
         },
     ];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates::several_paths(
+            "marks from one of its paths slow the whole queue pair; set ecn.kmin above the \
+             queues that spraying itself makes",
+        ),
+        ..Needs::NONE
+    };
 
     type Params = DcqcnParams;
     type Meta = ();

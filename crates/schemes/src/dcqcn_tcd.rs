@@ -17,8 +17,8 @@
 //! - The cut is DCQCN's.
 
 use crate::contract::{
-    Absent, Ack, Ctl, EcnCodePoint, Header, HostCx, HostFacts, Np, PathFacts, Present, Preset, Rp,
-    RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, Ctl, EcnCodePoint, Header, HostCx, HostFacts, Needs, Np, PathFacts, Present,
+    Preset, Rp, RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::{
     self, Cnp, Dcqcn, DcqcnParams, Form, MarkFeedback, NotificationPoint, ReactionPoint,
@@ -82,6 +82,7 @@ impl Scheme for DcqcnTcd {
             params: presets::hpcc_paper,
         },
     ];
+    const NEEDS: Needs = Dcqcn::NEEDS;
 
     type Params = DcqcnTcdParams;
     type Meta = ();

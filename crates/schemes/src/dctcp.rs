@@ -18,8 +18,9 @@
 //! The rest is RoCE and not TCP: no slow start, and go-back-N instead of fast retransmit.
 
 use crate::contract::{
-    Absent, Ack, EcnCodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver,
-    PlainSwitch, Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, EcnCodePoint, EcnLaw, Fit, HostCx, HostFacts, Needs, NoCtl, PathFacts,
+    PlainReceiver, PlainSwitch, Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Tolerates,
 };
 use crate::form::Form;
 use crate::rate_window::{RateWindow, WindowMode};
@@ -80,6 +81,16 @@ impl Scheme for Dctcp {
             params: presets::hpcc,
         },
     ];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates {
+            selective_repeat: Fit::Note(
+                "it slows down for marks and not for losses, so where nothing is marked a full \
+                 buffer goes on losing packets",
+            ),
+            ..Tolerates::several_paths("its alpha is the share of marks over all paths")
+        },
+        ..Needs::NONE
+    };
 
     type Params = DctcpParams;
     type Meta = ();

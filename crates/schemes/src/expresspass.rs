@@ -26,8 +26,8 @@ pub use receiver::NotificationPoint;
 pub use sender::ReactionPoint;
 
 use crate::contract::{
-    ClassSpec, Classes, Ctl, HostFacts, Needs, PlainSwitch, Preset, QueueLimit, Scheme,
-    SwitchFacts, WireFacts,
+    ClassSpec, Classes, Ctl, Fit, HostFacts, Needs, PlainSwitch, Preset, QueueLimit, Scheme,
+    SwitchFacts, Tolerates, WireFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -89,6 +89,9 @@ crate::params! {
 #[derive(Debug)]
 pub struct ExpressPass;
 
+/// Why data keeps to one path.
+const PATH_OF_CREDITS: &str = "data must meet the links that its credits passed";
+
 impl Scheme for ExpressPass {
     const NAME: &'static str = "expresspass";
     const TITLE: &'static str = "ExpressPass";
@@ -113,7 +116,16 @@ impl Scheme for ExpressPass {
             params: presets::paper,
         },
     ];
-    const NEEDS: Needs = Needs { symmetric_paths: true, ..Needs::NONE };
+    const NEEDS: Needs = Needs {
+        symmetric_paths: true,
+        tolerates: Tolerates {
+            spraying: Fit::Refused(PATH_OF_CREDITS),
+            adaptive: Fit::Refused(PATH_OF_CREDITS),
+            flowlets: Fit::Refused(PATH_OF_CREDITS),
+            selective_repeat: Fit::Refused("what is sent again would need credits of its own"),
+        },
+        ..Needs::NONE
+    };
     const CLASSES: Option<Classes<ExpressPassParams>> = Some(classes);
 
     type Params = ExpressPassParams;

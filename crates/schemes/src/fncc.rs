@@ -32,9 +32,9 @@
 //! Algorithm 3: W is W^c, without the division by U / eta.
 
 use crate::contract::{
-    Absent, Ack, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, Needs, NoCtl, Np, OnEnqueue,
-    Pacing, Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp, Scheme,
-    SendLimits, SenderMetric, Strict, SwitchFacts,
+    Absent, Ack, Cp, Fit, FullCx, Header, HostCx, HostFacts, LinkRates, Needs, NoCtl, Np,
+    OnEnqueue, Pacing, Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp,
+    Scheme, SendLimits, SenderMetric, Strict, SwitchFacts, Tolerates,
 };
 use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, SIMULATOR_ONLY, WindowStep};
 use crate::int::{IntFormat, IntRecord, IntStack};
@@ -118,6 +118,9 @@ crate::join_params! {
 #[derive(Debug)]
 pub struct Fncc<const N: usize>;
 
+/// Why data keeps to one path.
+const PATH_OF_ACKS: &str = "ACKs must pass the ports of their data";
+
 impl<const N: usize> Scheme for Fncc<N> {
     const NAME: &'static str = "fncc";
     const TITLE: &'static str = "FNCC";
@@ -132,8 +135,18 @@ impl<const N: usize> Scheme for Fncc<N> {
         ecn: None,
         params: presets::paper,
     }];
-    const NEEDS: Needs =
-        Needs { symmetric_paths: true, max_hops: N, max_link_rates: LinkRates::MAX, ..Needs::NONE };
+    const NEEDS: Needs = Needs {
+        symmetric_paths: true,
+        max_hops: N,
+        max_link_rates: LinkRates::MAX,
+        tolerates: Tolerates {
+            spraying: Fit::Refused(PATH_OF_ACKS),
+            adaptive: Fit::Refused(PATH_OF_ACKS),
+            flowlets: Fit::Refused(PATH_OF_ACKS),
+            selective_repeat: Fit::Note("a lost ACK is lost telemetry"),
+        },
+        ..Needs::NONE
+    };
 
     type Params = FnccParams;
     type Meta = AckReport<N>;

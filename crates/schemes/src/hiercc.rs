@@ -33,8 +33,8 @@ pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
 
 use crate::contract::{
-    Absent, Ctl, Flags, Header, HostCx, HostFacts, Pacing, PathFacts, PlainReceiver, Preset, Rp,
-    Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ctl, Fit, Flags, Header, HostCx, HostFacts, Needs, Pacing, PathFacts, PlainReceiver,
+    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -150,6 +150,10 @@ impl HierccParams {
 #[derive(Debug)]
 pub struct Hiercc;
 
+/// What several paths mean for HierCC.
+const ORDER_OF_CREDITS: &str =
+    "credits are for a pair of switches, whatever paths its packets take";
+
 impl Scheme for Hiercc {
     const NAME: &'static str = "hiercc";
     const TITLE: &'static str = "HierCC";
@@ -180,6 +184,14 @@ impl Scheme for Hiercc {
             params: presets::ahead,
         },
     ];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates {
+            flowlets: Fit::Note(ORDER_OF_CREDITS),
+            selective_repeat: Fit::Note("a credit that a lossy network drops is not sent again"),
+            ..Tolerates::several_paths(ORDER_OF_CREDITS)
+        },
+        ..Needs::NONE
+    };
 
     type Params = HierccParams;
     type Meta = Stamp;

@@ -16,8 +16,8 @@ pub mod window;
 pub use window::{Bottleneck, Law, ReactionPoint, WindowStep};
 
 use crate::contract::{
-    Absent, Ack, HostCx, HostFacts, LinkRates, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
-    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, Fit, HostCx, HostFacts, LinkRates, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
+    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::form::Form;
 use crate::int::{IntFormat, IntStack, StampInt};
@@ -116,6 +116,18 @@ impl HpccParams {
 #[derive(Debug)]
 pub struct Hpcc<const N: usize>;
 
+/// HPCC subtracts the counters of a hop in one ACK from those in the next.
+pub(crate) const ONE_PATH_FOR_INT: Tolerates = Tolerates {
+    spraying: Fit::Refused(
+        "it subtracts the INT counters of consecutive ACKs, which must be of one path",
+    ),
+    adaptive: Fit::Refused(
+        "it subtracts the INT counters of consecutive ACKs, which must be of one path",
+    ),
+    flowlets: Fit::Note("the first ACK of a new path is compared with the counters of the old one"),
+    ..Tolerates::ALL
+};
+
 impl<const N: usize> Scheme for Hpcc<N> {
     const NAME: &'static str = "hpcc";
     const TITLE: &'static str = "HPCC";
@@ -136,7 +148,12 @@ impl<const N: usize> Scheme for Hpcc<N> {
             params: presets::ns3,
         },
     ];
-    const NEEDS: Needs = Needs { max_hops: N, max_link_rates: LinkRates::MAX, ..Needs::NONE };
+    const NEEDS: Needs = Needs {
+        max_hops: N,
+        max_link_rates: LinkRates::MAX,
+        tolerates: ONE_PATH_FOR_INT,
+        ..Needs::NONE
+    };
 
     type Params = HpccParams;
     type Meta = IntStack<N>;

@@ -10,9 +10,9 @@
 //! The bits that are cut off are rounded at random, too, so that the error averages out.
 
 use crate::contract::{
-    Absent, Ack, Cp, Header, HostCx, HostFacts, LocalCx, NoCtl, Pacing, Packet, PacketKind,
-    PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SendLimits,
-    SenderMetric, SwitchFacts,
+    Absent, Ack, Cp, Fit, Header, HostCx, HostFacts, LocalCx, Needs, NoCtl, Pacing, Packet,
+    PacketKind, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme,
+    SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::form::Form;
 use crate::hpcc::{self, BaseRtt, HpccParams, Variant};
@@ -75,6 +75,9 @@ impl HpccPintParams {
 #[derive(Debug)]
 pub struct HpccPint;
 
+/// What several paths mean for a sampled utilisation.
+const BUSIEST_PATH: &str = "it follows the busiest of the paths that its samples saw";
+
 impl Scheme for HpccPint {
     const NAME: &'static str = "hpcc-pint";
     const TITLE: &'static str = "HPCC over PINT";
@@ -96,6 +99,13 @@ impl Scheme for HpccPint {
             params: presets::ns3,
         },
     ];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates {
+            flowlets: Fit::Note(BUSIEST_PATH),
+            ..Tolerates::several_paths(BUSIEST_PATH)
+        },
+        ..Needs::NONE
+    };
 
     type Params = HpccPintParams;
     type Meta = Digest;

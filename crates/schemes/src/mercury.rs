@@ -47,8 +47,8 @@ pub use pauses::Pauses;
 pub use switch::{CongestionPoint, PortState};
 
 use crate::contract::{
-    Ack, Ctl, Header, HostCx, HostFacts, Needs, Pacing, PathFacts, PlainReceiver, Present, Preset,
-    Rp, RpTimer, RpTimerSlot, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Ack, Ctl, Fit, Header, HostCx, HostFacts, Needs, Pacing, PathFacts, PlainReceiver, Present,
+    Preset, Rp, RpTimer, RpTimerSlot, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::dcqcn::Cnp;
 use crate::params::ParamError;
@@ -120,6 +120,20 @@ impl FeedbackParams {
 #[derive(Debug)]
 pub struct Mercury<B>(PhantomData<B>);
 
+/// What several paths mean for Mercury over a law that tolerates this.
+const fn tolerates(base: Tolerates) -> Tolerates {
+    let note = Fit::Note(
+        "each port of several computes the window as if all of the flow passed there, so it gets \
+         too small",
+    );
+    match base.spraying {
+        Fit::Refused(_) => base,
+        Fit::Works | Fit::Note(_) => {
+            Tolerates { spraying: note, adaptive: note, flowlets: note, ..base }
+        }
+    }
+}
+
 impl<B: Base> Scheme for Mercury<B> {
     const NAME: &'static str = <B as Base>::NAME;
     const TITLE: &'static str = <B as Base>::TITLE;
@@ -128,7 +142,7 @@ impl<B: Base> Scheme for Mercury<B> {
     const CAVEAT: &'static str = "The paper gives neither the congestion threshold nor the spacing \
                                   of CNPs.";
     const PRESETS: &'static [Preset<B::Joined>] = <B as Base>::PRESETS;
-    const NEEDS: Needs = B::NEEDS;
+    const NEEDS: Needs = Needs { tolerates: tolerates(B::NEEDS.tolerates), ..B::NEEDS };
 
     type Params = B::Joined;
     type Meta = B::Meta;
@@ -360,6 +374,7 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
         let ack = Ack {
             next_expected: ack.next_expected,
             newly_acked: ack.newly_acked,
+            newly_lost: ack.newly_lost,
             next_to_send: ack.next_to_send,
             nack: ack.nack,
             echo: ack.echo,

@@ -21,8 +21,8 @@
 //! it.
 
 use crate::contract::{
-    Address, Cp, CpTimer, EmitCx, Emits, HostFacts, OnEnqueue, Packet, PacketKind, PlainReceiver,
-    PortFacts, PortView, Ports, Preset, QpEnd, Scheme, SwitchFacts,
+    Address, Cp, CpTimer, EmitCx, Emits, HostFacts, Needs, OnEnqueue, Packet, PacketKind,
+    PlainReceiver, PortFacts, PortView, Ports, Preset, QpEnd, Scheme, SwitchFacts, Tolerates,
 };
 use crate::dcqcn::{self, Cnp, DcqcnHosts, DcqcnParams, RECEIVER_PARAMS, ReactionPoint};
 use crate::random::Stream;
@@ -97,6 +97,12 @@ impl Scheme for Pacc {
             params: presets::ns3_paper,
         },
     ];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates::several_paths(
+            "each switch counts only the share of a flow that it sees",
+        ),
+        ..Needs::NONE
+    };
 
     type Params = PaccParams;
     type Meta = ();

@@ -46,7 +46,9 @@ pub use paths::FlowTable;
 pub use switch::{RcmSwitch, Role};
 pub use window::{SendWindow, SentPacket};
 
-use crate::contract::{Address, Ctl, HostFacts, Needs, Preset, Scheme, SwitchFacts};
+use crate::contract::{
+    Address, Ctl, Fit, HostFacts, Needs, Preset, Scheme, SwitchFacts, Tolerates,
+};
 use crate::dcqcn::{self, Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -164,6 +166,9 @@ crate::join_params! {
 #[derive(Debug)]
 pub struct Rcm;
 
+/// Why switches choose no paths beside RCM.
+const OWN_ROUTING: &str = "its selective adaptive routing chooses the paths";
+
 impl Scheme for Rcm {
     const NAME: &'static str = "rcm";
     const TITLE: &'static str = "RCM over DCQCN";
@@ -171,7 +176,16 @@ impl Scheme for Rcm {
         "Liu et al., Regional Congestion Mitigation in Lossless Datacenter Networks, NPC 2017";
     const CAVEAT: &'static str = "The paper gives no value of any of its parameters. Switches are \
                                   CIOQ: compare with schemes on the same switches.";
-    const NEEDS: Needs = Needs { one_data_priority: true, ..Needs::NONE };
+    const NEEDS: Needs = Needs {
+        one_data_priority: true,
+        tolerates: Tolerates {
+            spraying: Fit::Refused(OWN_ROUTING),
+            adaptive: Fit::Refused(OWN_ROUTING),
+            flowlets: Fit::Refused(OWN_ROUTING),
+            ..Tolerates::ALL
+        },
+        ..Needs::NONE
+    };
     const PRESETS: &'static [Preset<RcmParams>] = &[
         Preset {
             name: "rcm",

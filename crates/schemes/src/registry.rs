@@ -1,7 +1,7 @@
 //! What schemes there are: the table behind `rocelab list`. A scheme of this crate is registered by
 //! its line in `schemes.txt`, one of another crate by [`add`].
 
-use crate::contract::{Cp, InputQueueSlot, Preset, PresetInfo, Scheme};
+use crate::contract::{Cp, InputQueueSlot, Preset, PresetInfo, Scheme, Tolerates};
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use std::fmt;
 use std::sync::OnceLock;
@@ -35,6 +35,8 @@ pub struct SchemeInfo {
     pub one_data_priority: bool,
     /// The scheme works on the input queues of combined input- and output-queued (CIOQ) switches.
     pub input_queues: bool,
+    /// Which ways to spread and to recover packets it goes together with.
+    pub tolerates: Tolerates,
     /// The table of its parameters.
     pub params: fn() -> &'static [ParamSpec],
     /// The value of every parameter under a preset at the hosts' port rate, with overrides; or why
@@ -55,6 +57,7 @@ impl SchemeInfo {
             reroutes: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
             one_data_priority: S::NEEDS.one_data_priority,
             input_queues: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
+            tolerates: S::NEEDS.tolerates,
             params: <S::Params as Params>::specs,
             resolve: |preset, host_rate, overrides| {
                 let params = params_of::<S>(preset, host_rate, overrides)?;

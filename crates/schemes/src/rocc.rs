@@ -16,9 +16,9 @@ mod flow_table;
 pub use flow_table::FlowTable;
 
 use crate::contract::{
-    Cp, CpTimer, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, OnEnqueue, Pacing,
-    Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Ports, Present, Preset,
-    QpEnd, Rp, RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Cp, CpTimer, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, Needs, OnEnqueue,
+    Pacing, Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Ports, Present,
+    Preset, QpEnd, Rp, RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::params::ParamError;
 use std::collections::VecDeque;
@@ -84,6 +84,12 @@ impl Scheme for Rocc {
         ecn: None,
         params: presets::paper,
     }];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates::several_paths(
+            "the fair rate is that of one queue, and of several paths the lowest counts for all",
+        ),
+        ..Needs::NONE
+    };
 
     type Params = RoccParams;
     type Meta = ();

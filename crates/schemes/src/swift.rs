@@ -11,8 +11,8 @@
 //! own. Here a NIC answers at once, so only the fabric's part is modelled.
 
 use crate::contract::{
-    Absent, Ack, HostCx, HostFacts, NoCtl, Pacing, PathFacts, PlainReceiver, PlainSwitch, Preset,
-    Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, HostCx, HostFacts, Needs, NoCtl, Pacing, PathFacts, PlainReceiver, PlainSwitch,
+    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -82,6 +82,13 @@ impl Scheme for Swift {
             params: presets::htsim,
         },
     ];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates::several_paths(
+            "the delay of each packet's own path is compared with one target, so all paths should \
+             have as many hops",
+        ),
+        ..Needs::NONE
+    };
 
     type Params = SwiftParams;
     type Meta = ();
@@ -332,7 +339,7 @@ impl Rp<Swift> for ReactionPoint {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Swift>, ack: &Ack<'_, Swift>) {
-        if ack.nack {
+        if ack.shows_loss() {
             self.lose(cx.now);
         } else {
             let packets = ack.newly_acked.get() as f64 / self.payload as f64;

@@ -26,9 +26,9 @@ pub mod over_hpcc;
 pub mod prototype;
 
 use crate::contract::{
-    Address, Cp, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HoldVerdict, HostFacts,
+    Address, Cp, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HoldVerdict, HostFacts, Needs,
     OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PortFacts, PortView, Preset, QpEnd, Requeue,
-    Scheme, Strict, SwitchFacts,
+    Scheme, Strict, SwitchFacts, Tolerates,
 };
 use crate::dcqcn::{self, Cnp, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use external_switch::ExternalSwitch;
@@ -144,6 +144,12 @@ impl Scheme for Themis {
             params: presets::prototype,
         },
     ];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates::several_paths(
+            "the external switch counts passes of a flow in the order of one long link",
+        ),
+        ..Needs::NONE
+    };
 
     type Params = ThemisParams;
     type Meta = Resubmission;

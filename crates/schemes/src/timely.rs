@@ -21,8 +21,8 @@
 //! in the HPCC simulator, so the same ACKs give the same rates to the bit.
 
 use crate::contract::{
-    Absent, Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp,
-    Scheme, SendLimits, SwitchFacts,
+    Absent, Ack, Fit, HostCx, HostFacts, Needs, NoCtl, PathFacts, PlainReceiver, PlainSwitch,
+    Preset, Rp, Scheme, SendLimits, SwitchFacts, Tolerates,
 };
 use crate::form::Form;
 use crate::params::ParamError;
@@ -72,6 +72,10 @@ crate::params! {
 #[derive(Debug)]
 pub struct Timely;
 
+/// Why TIMELY should not see several paths.
+const DELAY_OF_PATHS: &str = "it takes the difference between the delays of two paths for a queue, \
+                              so all paths should have one delay";
+
 impl Scheme for Timely {
     const NAME: &'static str = "timely";
     const TITLE: &'static str = "TIMELY";
@@ -97,6 +101,13 @@ impl Scheme for Timely {
             params: presets::hpcc,
         },
     ];
+    const NEEDS: Needs = Needs {
+        tolerates: Tolerates {
+            flowlets: Fit::Note(DELAY_OF_PATHS),
+            ..Tolerates::several_paths(DELAY_OF_PATHS)
+        },
+        ..Needs::NONE
+    };
 
     type Params = TimelyParams;
     type Meta = ();

@@ -15,8 +15,8 @@
 //! queue. In between, and below T_low, the rate stays.
 
 use crate::contract::{
-    Absent, Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp,
-    Scheme, SendLimits, SwitchFacts,
+    Absent, Ack, EcnCodePoint, HostCx, HostFacts, Needs, NoCtl, PathFacts, PlainReceiver, Preset,
+    Rp, Scheme, SendLimits, SwitchFacts,
 };
 use crate::dcqcn;
 use crate::params::ParamError;
@@ -63,6 +63,7 @@ impl Scheme for TimelyTcd {
             params: presets::hpcc,
         },
     ];
+    const NEEDS: Needs = Timely::NEEDS;
 
     type Params = TimelyTcdParams;
     type Meta = ();

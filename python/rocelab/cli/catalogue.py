@@ -17,6 +17,8 @@ _LISTS = {
     "topologies": catalogue.topologies,
     "workloads": catalogue.workloads,
     "traffic": catalogue.traffic,
+    "balance": catalogue.balance,
+    "spray": catalogue.spray,
     "probes": catalogue.probes,
     "metrics": catalogue.metrics,
     "examples": catalogue.examples,
@@ -47,10 +49,11 @@ def list_(
     topic: Annotated[
         str | None,
         typer.Argument(
-            metavar=f"[{'|'.join(_LISTS)}|SCHEME]",
+            metavar="[TOPIC|SCHEME]",
             callback=_topic,
             autocompletion=_complete,
-            help="What to list; default: all. Of a scheme: its presets and parameters.",
+            help=f"What to list: {', '.join(_LISTS)}; default: all. Of a scheme: its presets and "
+            "parameters.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="All fields, as JSON.")] = False,

@@ -128,6 +128,11 @@ METRICS: tuple[Metric, ...] = (
     _summary("lossless_drops", "Lossless packets dropped"),
     _summary("lost_packets", "Packets lost on links"),
     _summary("out_of_order_packets", "Packets out of order"),
+    _summary("max_reorder_packets", "Largest reordering", "packets"),
+    _summary("max_reorder_bytes", "Most kept out of order", "bytes"),
+    _summary("retransmitted_bytes", "Payload sent again", "bytes"),
+    _summary("duplicate_bytes", "Payload arrived twice", "bytes"),
+    _summary("timeouts", "Timeouts"),
     _summary("simulated_ns", "Simulated time", "ns"),
 )
 

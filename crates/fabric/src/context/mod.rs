@@ -2,9 +2,11 @@
 
 mod classes;
 mod path_facts;
+pub(crate) mod recovery;
 mod wire_sizes;
 
 use self::classes::Classes;
+use self::recovery::RecoveryPlan;
 use self::wire_sizes::WireSizes;
 use crate::compat::Compat;
 use crate::compat::clock::Clock;
@@ -16,7 +18,7 @@ use crate::network::flow::{FlowInfo, flow_rows};
 use crate::network::graph::Graph;
 use crate::network::host_locations;
 use crate::network::partition::RackGroups;
-use crate::network::setup::{HostConfig, Paths, Setup};
+use crate::network::setup::{Balance, HostConfig, Paths, Setup, Spray};
 use crate::packet::{Address, Packet, PacketKind, Scheme, blank};
 use crate::routing::hash::flow_hash;
 use crate::routing::{HopCosts, Routes};
@@ -41,7 +43,18 @@ pub(crate) struct RunContext<S: Scheme> {
     pub(crate) rates: LinkRates,
     pub(crate) flows: Vec<FlowInfo>,
     pub(crate) host: HostConfig,
+    pub(crate) recovery: RecoveryPlan,
+    /// The priorities that PFC protects, as a bit mask.
+    pub(crate) lossless: u8,
+    /// Whether hosts may pause their links.
+    pub(crate) hosts_pause: bool,
     pub(crate) switch_latency: Time,
+    /// Whether senders note more of their packets than go-back-N needs.
+    pub(crate) tracks_packets: bool,
+    /// Whether the data of a QP may take any of the shortest paths.
+    pub(crate) spreads_data: bool,
+    /// The number of spanning trees, if paths are theirs.
+    trees: Option<u32>,
     /// Whether both directions of a QP have the same hash.
     symmetric: bool,
     pub(crate) compat: Compat,
@@ -75,6 +88,11 @@ impl<S: Scheme> RunContext<S> {
         let ecmp = EcmpHashes::new(&graph, setup.seed, &compat, setup.paths);
 
         let flows = flow_rows(&graph, setup);
+        let host_rates = graph.hosts.iter().flat_map(|&host| graph.ports(host));
+        let line_rate = host_rates.map(|end| end.rate).max().unwrap_or_default();
+        let HostConfig { recovery, retransmit_timeout, .. } = setup.host;
+        let recovery =
+            RecoveryPlan::new(&recovery, retransmit_timeout, &wire, &routes, line_rate, &flows);
 
         Ok(RunContext {
             params,
@@ -90,7 +108,18 @@ impl<S: Scheme> RunContext<S> {
             flows,
             host: setup.host,
             switch_latency: setup.switch.latency,
+            lossless: setup.pfc.lossless,
+            hosts_pause: !setup.slow_receivers.is_empty(),
+            tracks_packets: recovery.keeps_out_of_order
+                || recovery.max_in_flight != u64::MAX
+                || setup.host.spray != Spray::Off,
+            trees: match setup.paths {
+                Paths::SpanningTrees(trees) => Some(trees),
+                Paths::FiveTuple | Paths::Symmetric => None,
+            },
+            spreads_data: setup.balance != Balance::Ecmp || setup.host.spray != Spray::Off,
             symmetric: setup.paths != Paths::FiveTuple || S::NEEDS.symmetric_paths,
+            recovery,
             clock: compat.clock(),
             compat,
             fast_paths: !setup.reference_mode,

@@ -30,6 +30,50 @@ impl<S: Scheme> RunContext<S> {
         });
     }
 
+    /// Calls `each` with every link that the data of a QP may take, and with the share that takes
+    /// it if each switch splits what it gets evenly. If paths are not spread, that is all of it on
+    /// one path. A link may come more than once.
+    pub(crate) fn shares(
+        &self,
+        ends: (u32, u32),
+        hash: u32,
+        epoch: usize,
+        mut each: impl FnMut(&LinkEnd, f64),
+    ) {
+        if let Some(trees) = self.trees.filter(|_| self.spreads_data) {
+            // Each packet takes the ports of one tree everywhere.
+            let mut path = Vec::with_capacity(8);
+            for tree in 0..trees as usize {
+                // Where there is one port, it is that of all trees.
+                let of_tree = |_, next_hops: &[PortId]| next_hops[tree.min(next_hops.len() - 1)];
+                self.routes.walk(&self.graph, ends, epoch, &mut path, of_tree);
+                path.iter().for_each(|end| each(end, 1.0 / f64::from(trees)));
+            }
+            return;
+        }
+        let (first, last) = (self.graph.hosts[ends.0 as usize], self.graph.hosts[ends.1 as usize]);
+        let mut reached = vec![(first, 1.0)];
+        while let Some((node, share)) = reached.pop() {
+            let next_hops = self.routes.next_hops(node, ends.1, epoch);
+            // Only switches spread: a QP has one port of its host.
+            let one = [self.select_port(node, ends, hash, epoch)];
+            let is_split = self.spreads_data && node != first;
+            let next_hops = if is_split { next_hops } else { &one };
+            let share = share / next_hops.len() as f64;
+            for port in next_hops {
+                let end = self.graph.ports(node)[port.index()];
+                each(&end, share);
+                if end.peer == last {
+                    continue;
+                }
+                match reached.iter_mut().find(|(node, _)| *node == end.peer) {
+                    Some((_, all)) => *all += share,
+                    None => reached.insert(0, (end.peer, share)),
+                }
+            }
+        }
+    }
+
     /// Whether packets between two hosts use the same links in both directions. `hashes`: of those
     /// from `src` to `dst`, and of those back.
     fn is_symmetric(&self, (src, dst): (u32, u32), hashes: (u32, u32), epoch: usize) -> bool {

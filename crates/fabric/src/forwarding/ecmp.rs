@@ -109,7 +109,11 @@ impl Ecmp {
     /// See [`Router::row`](super::Router::row).
     pub(super) fn row<'a>(&self, routes: &'a Routes, row: &SwitchRow) -> Option<ForwardingRow<'a>> {
         let is_simple = self.addresses.is_none();
-        is_simple.then(|| ForwardingRow { row: routes.table_row(row), salt: self.salt })
+        is_simple.then(|| ForwardingRow {
+            row: routes.table_row(row),
+            salt: self.salt,
+            sprays: false,
+        })
     }
 }
 

@@ -14,20 +14,34 @@
 //! pure function: next hops are looked up in batches, for packets in no particular order
 //! (`switch/plain.rs`, `switch/by_port`). All other policies are asked once for each packet, in
 //! the order of arrival, by `select_port` of the two kinds of switch. Before it asks a policy with
-//! [`Depends::Queues`], a switch must drain the ports of all next hops; the first such policy adds
-//! that.
+//! [`Depends::Queues`], a switch drains the ports of all next hops and shows their loads.
 //!
 //! Hosts with several ports, `rocelab plan`, the path of a QP (`context/path_facts.rs`) and the
 //! causes of unfinished messages use the choice of ECMP. That is exact for policies with
 //! [`Spread::PerFlow`] that select like ECMP; another policy must decide what they use.
 
+mod adaptive;
+mod drill;
 mod ecmp;
+mod flow_table;
+mod group_table;
+mod least_loaded;
+mod letflow;
+mod random;
+mod round_robin;
 
 pub(crate) use ecmp::{Ecmp, EcmpHashes};
 
-use crate::packet::{Header, NO_INGRESS};
+use crate::packet::{Header, NO_INGRESS, PacketKind};
 use crate::routing::{Routes, SwitchRow, TableRow};
-use units::{PortId, Time};
+use crate::stream;
+use adaptive::Adaptive;
+use drill::Drill;
+use letflow::LetFlow;
+use model::Balance;
+use random::Random;
+use round_robin::RoundRobin;
+use units::{Bytes, PortId, Time};
 
 /// What the choice of a policy depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +77,23 @@ pub trait Forwarding: Send + 'static {
 
     /// A link failed or was repaired somewhere: next hops may differ from here on.
     fn begin_epoch(&mut self) {}
+
+    /// What it counted, by name. Runs sum it over switches.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+}
+
+/// The load of a port as a policy sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortLoad {
+    /// PFC pauses the priority of the packet there.
+    pub is_paused: bool,
+    /// Bytes that wait there, in all priorities.
+    pub bytes: Bytes,
+    /// The time until the port would begin to send a packet that joined now, if all that waits went
+    /// first.
+    pub backlog: Time,
 }
 
 /// What a policy may use beside the header.
@@ -70,12 +101,18 @@ pub struct Choice<'a> {
     routes: &'a Routes,
     row: &'a SwitchRow,
     now: Time,
+    loads: &'a [PortLoad],
 }
 
 impl<'a> Choice<'a> {
     #[inline]
     pub(crate) fn new(routes: &'a Routes, row: &'a SwitchRow, now: Time) -> Choice<'a> {
-        Choice { routes, row, now }
+        Choice { routes, row, now, loads: &[] }
+    }
+
+    /// As [`new`](Self::new), with the loads of the packet's next hops.
+    pub(crate) fn with_loads(self, loads: &'a [PortLoad]) -> Choice<'a> {
+        Choice { loads, ..self }
     }
 
     /// When the packet is forwarded.
@@ -96,20 +133,81 @@ impl<'a> Choice<'a> {
     pub fn next_hops(&self, header: &Header) -> &'a [PortId] {
         self.routes.next_hops_from(self.row, header.destination())
     }
+
+    /// Whether there is something to choose for a packet: it carries data, and has several next
+    /// hops. Other packets take ECMP's.
+    #[inline]
+    pub(crate) fn is_open(&self, header: &Header) -> bool {
+        header.kind == PacketKind::Data && self.next_hops(header).len() > 1
+    }
+
+    /// The number of the group of next hops of a packet. Packets of one group have the same.
+    #[inline]
+    pub(crate) fn group(&self, header: &Header) -> u32 {
+        self.routes.group_from(self.row, header.destination())
+    }
+
+    /// The loads of the next hops, in their order. Only a policy with [`Depends::Queues`] sees
+    /// them.
+    #[inline]
+    pub fn loads(&self) -> &'a [PortLoad] {
+        self.loads
+    }
 }
 
 /// The policy of a switch.
 pub(crate) enum Router {
     /// ECMP, or the spanning tree of the flow.
     Ecmp(Ecmp),
+    Random(Random),
+    RoundRobin(RoundRobin),
+    LetFlow(LetFlow),
+    Adaptive(Adaptive),
+    Drill(Drill),
+}
+
+/// Calls a function of the policy in a router.
+macro_rules! with_policy {
+    ($router:expr, $policy:ident => $call:expr) => {
+        match $router {
+            Router::Ecmp($policy) => $call,
+            Router::Random($policy) => $call,
+            Router::RoundRobin($policy) => $call,
+            Router::LetFlow($policy) => $call,
+            Router::Adaptive($policy) => $call,
+            Router::Drill($policy) => $call,
+        }
+    };
+}
+
+fn depends_of<P: Forwarding>(_policy: &P) -> Depends {
+    P::DEPENDS
 }
 
 impl Router {
+    /// The policy of a switch whose flows ECMP would spread in this way.
+    pub(crate) fn new(balance: &Balance, ecmp: Ecmp, seed: u64, node: u32) -> Router {
+        let draws = || stream::stream(seed, "forwarding", u64::from(node));
+        match *balance {
+            Balance::Ecmp => Router::Ecmp(ecmp),
+            Balance::Random => Router::Random(Random { ecmp }),
+            Balance::RoundRobin => {
+                let seed = stream::seed(seed, "forwarding", u64::from(node));
+                Router::RoundRobin(RoundRobin::new(ecmp, seed))
+            }
+            Balance::LetFlow { gap } => Router::LetFlow(LetFlow::new(ecmp, gap, draws())),
+            Balance::Adaptive { ref levels, update, gap } => {
+                Router::Adaptive(Adaptive::new(ecmp, levels.clone(), update, gap, draws()))
+            }
+            Balance::Drill { samples, memory } => {
+                Router::Drill(Drill::new(ecmp, samples, memory, draws()))
+            }
+        }
+    }
+
     /// What its choice depends on.
     pub(crate) fn depends(&self) -> Depends {
-        match self {
-            Router::Ecmp(_) => Ecmp::DEPENDS,
-        }
+        with_policy!(self, policy => depends_of(policy))
     }
 
     /// See [`Forwarding::select`].
@@ -117,14 +215,23 @@ impl Router {
     pub(crate) fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
         match self {
             Router::Ecmp(ecmp) => ecmp.select(choice, header),
+            other => other.select_otherwise(choice, header),
         }
+    }
+
+    #[inline(never)]
+    fn select_otherwise(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
+        with_policy!(self, policy => policy.select(choice, header))
     }
 
     /// See [`Forwarding::begin_epoch`].
     pub(crate) fn begin_epoch(&mut self) {
-        match self {
-            Router::Ecmp(ecmp) => ecmp.begin_epoch(),
-        }
+        with_policy!(self, policy => policy.begin_epoch());
+    }
+
+    /// See [`Forwarding::counters`].
+    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
+        with_policy!(self, policy => policy.counters())
     }
 
     /// The next hop of a packet in a plain switch, whose policy depends on the header alone.
@@ -133,6 +240,15 @@ impl Router {
     pub(crate) fn look_up(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
         match self {
             Router::Ecmp(ecmp) => ecmp.look_up(routes, row, header),
+            other => other.look_up_otherwise(routes, row, header),
+        }
+    }
+
+    #[inline(never)]
+    fn look_up_otherwise(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
+        match self {
+            Router::Random(random) => random.ecmp.look_up(routes, row, &random::sprayed(header)),
+            _ => unreachable!("plain switches have policies that depend on the header alone"),
         }
     }
 
@@ -140,6 +256,10 @@ impl Router {
     pub(crate) fn row<'a>(&self, routes: &'a Routes, row: &SwitchRow) -> Option<ForwardingRow<'a>> {
         match self {
             Router::Ecmp(ecmp) => ecmp.row(routes, row),
+            Router::Random(random) => {
+                random.ecmp.row(routes, row).map(|row| ForwardingRow { sprays: true, ..row })
+            }
+            _ => None,
         }
     }
 }
@@ -148,6 +268,8 @@ impl Router {
 pub(crate) struct ForwardingRow<'a> {
     row: TableRow<'a>,
     salt: u32,
+    /// Each packet takes a path of its own: [`random`].
+    sprays: bool,
 }
 
 impl ForwardingRow<'_> {
@@ -155,6 +277,9 @@ impl ForwardingRow<'_> {
     /// [`Router::look_up`] must find it.
     #[inline(always)]
     pub(crate) fn next_hop(&self, header: &Header) -> u16 {
-        self.row.pick(header.destination(), || ecmp::mix(header.address.hash, self.salt))
+        self.row.pick(header.destination(), || {
+            let hash = if self.sprays { random::hash(header) } else { header.address.hash };
+            ecmp::mix(hash, self.salt)
+        })
     }
 }

@@ -3,9 +3,12 @@
 
 use super::Host;
 use super::sending::wake;
-use crate::host::qp::{Messages, StreamMessage};
+use crate::context::recovery::RecoveryPlan;
+use crate::host::qp::{Messages, Sender, StreamMessage};
+use crate::host::scoreboard::{Progress, Scoreboard};
+use crate::host::spray::HostSpray;
 use crate::network::flow::NO_FLOW;
-use crate::packet::{PacketKind, Scheme, Win};
+use crate::packet::{EcnCodePoint, Header, PacketKind, Scheme, Win};
 use engine::Handle;
 use schemes::contract::{Ack, HostCx, Rp};
 use units::{Bytes, Time};
@@ -15,27 +18,64 @@ impl<S: Scheme> Host<S> {
     /// host looks through all of them about once per timeout, and then knows when to look again.
     #[cold]
     pub(super) fn on_timeout(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        let timeout = self.common.host.retransmit_timeout;
+        let recovery = &self.common.recovery;
+        let (is_selective, shortest) = (recovery.is_selective, recovery.shortest_timeout());
         for slot in 0..self.senders.places() {
-            let Some(sender) = self.senders.get(slot).filter(|sender| sender.in_flight() > 0)
+            let Some(sender) = self.senders.get(slot).filter(|sender| sender.unacknowledged() > 0)
             else {
                 continue;
             };
-            let expires = sender.last_progress.saturating_add(timeout);
+            let timeout = self.common.recovery.timeout(self.cold.outstanding(slot));
+            let begins = if is_selective {
+                sender.last_progress.max(sender.last_sent_at)
+            } else {
+                sender.last_progress
+            };
+            let expires = begins.saturating_add(timeout);
             if expires > now {
-                self.timers.arm_retransmission(expires);
+                // With fewer packets in flight the timeout may get shorter.
+                self.timers.arm_retransmission(expires.min(now.saturating_add(shortest)));
                 continue;
             }
-            self.go_back(slot);
+            self.count_timeout(slot);
+            self.go_back(slot, Some(now));
+            if let Some(sender) = self.senders.get_mut(slot).filter(|sender| sender.has_lost) {
+                sender.last_progress = now;
+                self.timers.arm_retransmission(now.saturating_add(shortest));
+            }
             self.with_rp(window, now, slot, |sender, cx| sender.rp.on_retransmission_timeout(cx));
             self.reschedule_qp(now, slot);
         }
     }
 
-    /// Has a QP send again from the first byte that is not acknowledged.
-    pub(super) fn go_back(&mut self, slot: u32) {
+    /// Counts a timeout of the message that a QP is at.
+    fn count_timeout(&mut self, slot: u32) {
+        let sender = self.senders.get(slot).expect("it is open");
+        let flow = self.cold.messages(sender, slot).oldest.flow;
+        if flow != NO_FLOW {
+            *self.timeouts.entry(flow).or_default() += 1;
+        }
+    }
+
+    /// Has a QP send again from the first byte that is not acknowledged; with selective repeat,
+    /// only what is not known to have arrived. `timeout`: the time, if that is because of a
+    /// timeout.
+    pub(super) fn go_back(&mut self, slot: u32, timeout: Option<Time>) {
         let sender = self.senders.get_mut(slot).expect("it is open");
+        let recovery = &self.common.recovery;
+        if recovery.keeps_out_of_order {
+            let board = self.cold.board(slot);
+            let spray = &mut self.spray;
+            board.lose_all(!recovery.is_selective, |entropy| match timeout {
+                Some(now) => spray.on_timeout(now, slot, entropy),
+                None => spray.on_loss(slot, entropy),
+            });
+            sender.settled = board.settled();
+            sender.has_lost = board.has_lost();
+            return;
+        }
         self.cold.go_back(sender, slot);
+        sender.is_full = false;
         let oldest = self.cold.messages(sender, slot).oldest;
         if sender.is_shared {
             self.cold.messages_mut(slot).sending = oldest;
@@ -73,9 +113,21 @@ impl<S: Scheme> Host<S> {
             }
             sender.last_progress = now;
         }
+        let progress = if self.common.tracks_packets {
+            let (board, spray) = (self.cold.board_of(slot), &mut self.spray);
+            let progress =
+                learn(sender, board, spray, (header, slot), &self.common.recovery, newly_acked);
+            if progress.newly_acked > 0 {
+                sender.last_progress = now;
+            }
+            progress
+        } else {
+            Progress { newly_acked, ..Progress::default() }
+        };
         let ack = Ack {
             next_expected,
-            newly_acked: Bytes::new(newly_acked),
+            newly_acked: Bytes::new(progress.newly_acked),
+            newly_lost: Bytes::new(progress.newly_lost),
             next_to_send: if nack && goes_back_first {
                 sender.acknowledged
             } else {
@@ -107,7 +159,7 @@ impl<S: Scheme> Host<S> {
             return;
         }
         if go_back {
-            self.go_back(slot);
+            self.go_back(slot, None);
         }
         self.reschedule_qp(now, slot);
     }
@@ -168,4 +220,31 @@ impl<S: Scheme> Host<S> {
         self.uncouple(sender.first);
         self.senders.remove(slot);
     }
+}
+
+/// What an ACK tells of the packets of a QP of which more is known than go-back-N needs.
+#[inline(never)]
+fn learn<S: Scheme>(
+    sender: &mut Sender<S>,
+    board: Option<&mut Scoreboard>,
+    spray: &mut HostSpray,
+    (header, slot): (&Header, u32),
+    recovery: &RecoveryPlan,
+    newly_acked: u64,
+) -> Progress {
+    let mut progress = Progress { newly_acked, ..Progress::default() };
+    if let Some(board) = board {
+        progress = board.acknowledge(header.sequence, header.payload, header.sent_at);
+        if recovery.is_selective {
+            let each = |entropy| spray.on_loss(slot, entropy);
+            progress.newly_lost = board.find_lost(recovery.loss_test, each);
+        }
+        (sender.settled, sender.has_lost) = (board.settled(), board.has_lost());
+        if let Some(entropy) = progress.entropy {
+            let is_marked = header.echo == EcnCodePoint::CongestionExperienced;
+            spray.on_ack(slot, entropy, is_marked);
+        }
+    }
+    sender.limit_in_flight(recovery.max_in_flight);
+    progress
 }

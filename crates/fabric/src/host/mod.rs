@@ -5,23 +5,33 @@
 
 mod acknowledging;
 mod control;
+mod flow_recovery;
 mod link_failure;
 pub(crate) mod nic;
 mod ns3_scan;
 pub(crate) mod qp;
 mod rack_coupling;
+pub(crate) mod receive_buffer;
 mod receiving;
+pub(crate) mod reorder_buffer;
+pub(crate) mod scoreboard;
 mod send_data;
 mod sending;
+pub(crate) mod spray;
 mod timers;
 pub(crate) mod tournament;
+mod tracked_send;
 pub(crate) mod unfinished;
 
+pub use self::flow_recovery::FlowRecovery;
 use self::rack_coupling::RackCouplings;
 use self::timers::{Timer, Timers};
 use crate::context::RunContext;
 use crate::host::nic::Nic;
 use crate::host::qp::{ColdSenderState, Receiver, Sender, Slots};
+use crate::host::receive_buffer::ReceiveBuffer;
+use crate::host::reorder_buffer::ReorderBuffer;
+use crate::host::spray::HostSpray;
 use crate::observe::probe::{FlowProbes, PortProbes};
 use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
@@ -78,7 +88,10 @@ pub(crate) struct Host<S: Scheme> {
     state: S::Host,
     senders: Slots<Sender<S>>,
     cold: ColdSenderState,
+    spray: HostSpray,
     receivers: Slots<Receiver<S>>,
+    /// By slot of the receiving end, if receivers keep data that is out of order.
+    reorder_buffers: Vec<ReorderBuffer>,
     /// Where each receiving end is, by the number that packets carry.
     receiver_slots: Vec<ReceiverSlot>,
     /// The sender's slot of each open QP that later messages will use, by QP number.
@@ -98,6 +111,12 @@ pub(crate) struct Host<S: Scheme> {
     pub(crate) outcomes: Vec<FlowOutcome>,
     /// Data packets that arrived ahead of others of their QP.
     pub(crate) out_of_order: u64,
+    /// By index of a message among those to this host; empty until a packet is out of order.
+    reordering: Vec<FlowRecovery>,
+    /// How many messages end here.
+    incoming: u32,
+    /// How often nothing was acknowledged for the timeout, by message.
+    pub(crate) timeouts: BTreeMap<u32, u32>,
     /// What a hook wants to send; empty between hooks.
     outbox: Vec<S::Ctl>,
     epoch: usize,
@@ -105,6 +124,8 @@ pub(crate) struct Host<S: Scheme> {
     emission_order: EmissionOrder,
     /// The links to it, if they may lose packets.
     losses: Option<Box<Losses>>,
+    /// Where data waits for a NIC that passes it on slowly.
+    pub(crate) receive_buffer: Option<Box<ReceiveBuffer>>,
     pub(crate) port_probes: PortProbes,
     pub(crate) flow_probes: FlowProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -117,8 +138,10 @@ pub(crate) struct HostParts<S: Scheme> {
     pub(crate) nics: Vec<Nic>,
     /// The scheme's state of the host.
     pub(crate) state: S::Host,
-    /// How many QPs end here.
+    pub(crate) spray: HostSpray,
+    /// How many QPs end here, and how many messages.
     pub(crate) receivers: u32,
+    pub(crate) incoming: u32,
     /// The messages that it sends.
     pub(crate) outgoing: Vec<u32>,
     pub(crate) port_probes: PortProbes,
@@ -126,6 +149,8 @@ pub(crate) struct HostParts<S: Scheme> {
     pub(crate) recorder: Option<Box<Recorder>>,
     /// The links to it, if they may lose packets.
     pub(crate) losses: Option<Box<Losses>>,
+    /// Its NIC's receive buffer, if it passes data on slowly.
+    pub(crate) receive_buffer: Option<Box<ReceiveBuffer>>,
 }
 
 impl<S: Scheme> Host<S> {
@@ -134,12 +159,15 @@ impl<S: Scheme> Host<S> {
             index,
             nics,
             state,
+            spray,
             receivers,
+            incoming,
             outgoing,
             port_probes,
             flow_probes,
             recorder,
             losses,
+            receive_buffer,
         } = parts;
         let node = common.graph.hosts[index as usize];
         // Arrivals at one port are in order.
@@ -155,11 +183,16 @@ impl<S: Scheme> Host<S> {
             state,
             senders: Slots::new(),
             cold: ColdSenderState::default(),
+            spray,
             receivers: Slots::new(),
+            reorder_buffers: Vec::new(),
             receiver_slots: vec![ReceiverSlot::Unopened; receivers as usize],
             shared_qps: BTreeMap::new(),
             timers: Timers::new(),
             out_of_order: 0,
+            reordering: Vec::new(),
+            incoming,
+            timeouts: BTreeMap::new(),
             outcomes: vec![FlowOutcome::NONE; outgoing.len()],
             next_post: Time::NEVER,
             couplings: None,
@@ -171,6 +204,7 @@ impl<S: Scheme> Host<S> {
             epoch_end: common.graph.end_of(0),
             emission_order,
             losses,
+            receive_buffer,
             port_probes,
             flow_probes,
             recorder,
@@ -324,6 +358,7 @@ impl<S: Scheme> Host<S> {
                 Timer::Sender(slot) => self.on_sender_timer(window, now, slot),
                 Timer::Receiver(slot) => self.on_receiver_timer(window, now, slot),
                 Timer::Timeout => self.on_timeout(window, now),
+                Timer::Buffer => self.on_buffer_timer(window, now),
             }
         }
     }
@@ -345,7 +380,15 @@ impl<S: Scheme> Host<S> {
             recorder.packet(now, port, PacketEventKind::Received, 0, header);
         }
         match window.packets.get(&handle).header.kind {
-            PacketKind::Data => self.on_data(window, now, port, handle),
+            PacketKind::Data => {
+                if self.receive_buffer.is_some() {
+                    let header = window.packets.get(&handle).header;
+                    if !self.has_receive_room(window, now, &header) {
+                        return self.drop_no_buffer(window, now, port, handle);
+                    }
+                }
+                self.on_data(window, now, port, handle)
+            }
             PacketKind::Ack | PacketKind::Nack => {
                 self.on_ack(window, now, handle);
             }

@@ -1,6 +1,7 @@
 //! Queue pairs: the sending and the receiving end of a stream of messages.
 
 use crate::compat::clock::Clock;
+use crate::host::scoreboard::Scoreboard;
 use crate::network::flow::{FlowInfo, NO_FLOW};
 use crate::packet::{Address, Scheme};
 use engine::prefetch_object;
@@ -52,6 +53,10 @@ pub(crate) struct Sender<S: Scheme> {
     /// It went back and has not caught up: [`ColdSenderState::sent_up_to`] says how far it was
     /// sent.
     pub(crate) went_back: bool,
+    /// Packets wait to be sent again: [`ColdSenderState::board`] says which.
+    pub(crate) has_lost: bool,
+    /// As much is in flight as may be: nothing new is sent.
+    pub(crate) is_full: bool,
     pub(crate) next_to_send: u64,
     pub(crate) acknowledged: u64,
     /// Position after the last message that was posted.
@@ -63,6 +68,9 @@ pub(crate) struct Sender<S: Scheme> {
     /// Packets and bytes sent since the last packet that asked for an ACK.
     pub(crate) since_ack_request: u16,
     pub(crate) bytes_since: u32,
+    /// Payload bytes that are not acknowledged in order, but have arrived or are lost: they are not
+    /// in flight.
+    pub(crate) settled: u32,
     /// When something was last acknowledged, or sent with nothing in flight.
     pub(crate) last_progress: Time,
 }
@@ -83,6 +91,8 @@ impl<S: Scheme> Sender<S> {
             at_start: true,
             is_shared: row.next_on_qp != NO_FLOW,
             went_back: false,
+            has_lost: false,
+            is_full: false,
             next_to_send: 0,
             acknowledged: 0,
             posted: 0,
@@ -91,6 +101,7 @@ impl<S: Scheme> Sender<S> {
             last_size: 0,
             since_ack_request: 0,
             bytes_since: 0,
+            settled: 0,
             last_progress: Time::ZERO,
         }
     }
@@ -108,10 +119,22 @@ impl<S: Scheme> Sender<S> {
         self.receiver_slot == address.receiver_slot && self.dst == address.dst
     }
 
-    /// Payload bytes sent and not acknowledged.
+    /// Payload bytes sent and not acknowledged in order.
+    #[inline]
+    pub(crate) fn unacknowledged(&self) -> u64 {
+        self.next_to_send - self.acknowledged
+    }
+
+    /// Payload bytes sent and not known to have arrived, without those that are lost.
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
-        self.next_to_send - self.acknowledged
+        self.unacknowledged() - u64::from(self.settled)
+    }
+
+    /// Notes whether as much is in flight as may be.
+    #[inline]
+    pub(crate) fn limit_in_flight(&mut self, max_in_flight: u64) {
+        self.is_full = self.unacknowledged() >= max_in_flight;
     }
 
     /// Whether it has something to send and may, pacing aside. A window may close while no packet
@@ -119,8 +142,10 @@ impl<S: Scheme> Sender<S> {
     /// it.
     #[inline]
     pub(crate) fn may_send(&self, limits: &SendLimits) -> bool {
-        self.next_to_send < self.posted
+        let has_data = self.next_to_send < self.posted
             && self.next_to_send < limits.credit_limit
+            && !self.is_full;
+        (has_data || self.has_lost)
             && (self.window_is_open(limits)
                 || (self.in_flight() <= u64::from(self.bytes_since) && self.in_flight() > 0))
     }
@@ -154,6 +179,7 @@ impl<S: Scheme> Sender<S> {
 pub(crate) struct ColdSenderState {
     messages: Vec<Messages>,
     sent_up_to: Vec<u64>,
+    boards: Vec<Scoreboard>,
 }
 
 /// The position of a QP in its messages: the first one not acknowledged, and the one being sent.
@@ -187,6 +213,32 @@ impl ColdSenderState {
     /// Prepares this slot for a QP that carries several messages.
     pub(crate) fn open(&mut self, slot: u32) {
         put(&mut self.messages, slot, Messages::NONE);
+    }
+
+    /// Prepares this slot for a QP whose receiver keeps data that is out of order.
+    pub(crate) fn open_board(&mut self, slot: u32) {
+        let place = slot as usize;
+        if self.boards.len() <= place {
+            self.boards.resize_with(place + 1, Scoreboard::default);
+        }
+        self.boards[place].reset();
+    }
+
+    /// What is known of the packets of a sending end, if its receiver keeps data that is out of
+    /// order.
+    #[inline]
+    pub(crate) fn board(&mut self, slot: u32) -> &mut Scoreboard {
+        &mut self.boards[slot as usize]
+    }
+
+    /// As [`board`](Self::board); `None` if the receiver keeps nothing.
+    pub(crate) fn board_of(&mut self, slot: u32) -> Option<&mut Scoreboard> {
+        self.boards.get_mut(slot as usize)
+    }
+
+    /// How many packets of a sending end are not known to have arrived.
+    pub(crate) fn outstanding(&self, slot: u32) -> u32 {
+        self.boards.get(slot as usize).map_or(0, Scoreboard::outstanding)
     }
 
     /// How far the stream of a sending end was ever sent.
@@ -308,6 +360,6 @@ mod tests {
         let of_hpcc =
             (size_of::<Option<Sender<Hpcc<5>>>>(), size_of::<Option<Receiver<Hpcc<5>>>>());
         let of_dcqcn = (size_of::<Option<Sender<Dcqcn>>>(), size_of::<Option<Receiver<Dcqcn>>>());
-        assert_eq!((of_hpcc, of_dcqcn), ((200, 32), (192, 40)));
+        assert_eq!((of_hpcc, of_dcqcn), ((208, 32), (200, 40)));
     }
 }

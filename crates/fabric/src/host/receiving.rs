@@ -1,9 +1,11 @@
 //! The receiving half of a host: delivers data, acknowledges it, and calls the notification point.
 
+use super::timers::Timers;
 use super::{Host, ReceiverSlot};
 use crate::hooks::NpTimerOf;
 use crate::host::qp::Receiver;
-use crate::network::flow::NO_FLOW;
+use crate::host::reorder_buffer::{Fate, KeptPacket, ReorderBuffer};
+use crate::network::flow::{FlowInfo, NO_FLOW};
 use crate::packet::{
     Address, EcnCodePoint, Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win,
 };
@@ -53,6 +55,23 @@ fn deliver<S: Scheme>(
     }
 }
 
+/// The last byte of a message has arrived, with all before it.
+#[inline(always)]
+fn end_message<S: Scheme>(
+    receiver: &mut Receiver<S>,
+    cx: &mut HostCx<'_, S>,
+    flows: &[FlowInfo],
+    timers: &mut Timers,
+    flow: u32,
+) {
+    let row = &flows[flow as usize];
+    receiver.over = row.next_on_qp == NO_FLOW;
+    receiver.np.on_message_end(cx, receiver.over);
+    if row.answer != NO_FLOW {
+        timers.post(cx.now + row.answer_delay, row.answer);
+    }
+}
+
 impl<S: Scheme> Host<S> {
     /// Handles a data packet. If it is acknowledged, the packet becomes its own ACK.
     #[inline]
@@ -82,7 +101,11 @@ impl<S: Scheme> Host<S> {
         let (header, meta) = packet.split_mut();
         let (header, meta) = (&*header, meta.expect("data carries meta"));
         let receiver = self.receivers.get_mut(slot).expect("its slot is open");
+        let keeps = self.common.recovery.keeps_out_of_order;
         if header.sequence != receiver.expected {
+            if keeps {
+                return self.on_kept_or_late(window, now, slot, handle);
+            }
             return self.on_out_of_order(window, now, slot, handle);
         }
         let mut cx = HostCx {
@@ -93,15 +116,20 @@ impl<S: Scheme> Host<S> {
         };
         let ack_every = self.common.host.ack_every;
         let mut delivered = deliver(receiver, &mut cx, header, meta, ack_every);
+        let (flows, timers) = (&self.common.flows, &mut self.timers);
         if header.flags.contains(Flags::LAST) {
-            let row = &self.common.flows[header.address.flow as usize];
-            receiver.over = row.next_on_qp == NO_FLOW;
-            delivered.over = receiver.over;
-            receiver.np.on_message_end(&mut cx, receiver.over);
-            if row.answer != NO_FLOW {
-                self.timers.post(now + row.answer_delay, row.answer);
-            }
+            end_message(receiver, &mut cx, flows, timers, header.address.flow);
         }
+        if keeps {
+            self.reorder_buffers[slot as usize].advance(|packet| {
+                receiver.expected += u64::from(packet.payload);
+                if let Some(flow) = packet.ends {
+                    end_message(receiver, &mut cx, flows, timers, flow);
+                }
+            });
+            delivered.expected = receiver.expected;
+        }
+        delivered.over = receiver.over;
         let timer = NpTimerOf::<S>::next_timer(&receiver.np);
         self.timers.wake_receiver(slot, timer);
         // A notification point that still waits for a timer stays open until then.
@@ -109,7 +137,68 @@ impl<S: Scheme> Host<S> {
         self.finish_data(window, now, port, slot, handle, delivered);
     }
 
-    /// Data arrived before its turn, or a second time: answers with a NACK, an ACK or nothing.
+    /// Data arrived before its turn, or a second time, at a receiver that keeps data that is out of
+    /// order. Answers with an ACK if it is kept or was known, with a NACK if it is too far ahead
+    /// for a sender that goes back, and else not at all.
+    fn on_kept_or_late(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        slot: u32,
+        mut handle: Handle,
+    ) {
+        let (header, meta) = window.packets.get_mut(&mut handle).split_mut();
+        let meta = meta.expect("data carries meta");
+        let common = &self.common;
+        let (recovery, host) = (&common.recovery, &common.host);
+        let receiver = self.receivers.get_mut(slot).expect("its slot is open");
+        let (expected, hash) = (receiver.expected, receiver.hash_back);
+        let flow = header.address.flow;
+        let ends = header.flags.contains(Flags::LAST).then_some(flow);
+        let buffer = &mut self.reorder_buffers[slot as usize];
+        let number = recovery.number_of(header);
+        let fate =
+            buffer.keep(number, KeptPacket { payload: header.payload, ends }, recovery.reorder);
+        let (distance, kept) = (buffer.distance(number), buffer.bytes());
+        let answer = match fate {
+            Fate::Kept => Some(PacketKind::Ack),
+            Fate::Duplicate => common.compat.answers_duplicates().then_some(PacketKind::Ack),
+            Fate::Beyond => {
+                let asks = !recovery.is_selective && host.nack && now >= receiver.next_nack;
+                asks.then_some(PacketKind::Nack)
+            }
+        };
+        if answer == Some(PacketKind::Nack) {
+            receiver.next_nack = now.saturating_add(host.nack_interval);
+        }
+        let (payload, mark) = (header.payload, header.code_point);
+        if recovery.reordering_is_congestion && fate != Fate::Duplicate {
+            header.code_point = EcnCodePoint::CongestionExperienced;
+        }
+        self.count_disorder(flow, fate, distance, payload, kept);
+        // This may finish the receiver, if it was kept open for a timer alone.
+        self.with_np(window, now, slot, |np, cx| {
+            np.on_packet(cx, header, meta);
+            if fate == Fate::Kept {
+                np.on_in_order_data(cx, header, meta);
+            }
+        });
+        header.code_point = mark;
+        if fate == Fate::Kept && !self.flow_probes.is_empty() {
+            let delay = now.saturating_sub(header.sent_at);
+            self.flow_probes.received(flow, delay, header.payload);
+        }
+        match answer {
+            Some(kind) => {
+                self.answer(header, kind, expected, hash);
+                self.send_answer(window, now, handle);
+            }
+            None => window.packets.discard(handle),
+        }
+    }
+
+    /// Data arrived before its turn, or a second time, at a receiver that discards such data:
+    /// answers with a NACK, an ACK or nothing.
     fn on_out_of_order(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -122,7 +211,8 @@ impl<S: Scheme> Host<S> {
         let receiver = self.receivers.get_mut(slot).expect("its slot is open");
         let (expected, hash) = (receiver.expected, receiver.hash_back);
         let ahead = header.sequence > expected;
-        self.out_of_order += u64::from(ahead);
+        let distance = header.sequence.saturating_sub(expected);
+        let packets = distance.div_ceil(u64::from(self.common.wire.payload)) as u32;
         let is_answered = if ahead {
             now >= receiver.next_nack && self.common.host.nack
         } else {
@@ -132,8 +222,15 @@ impl<S: Scheme> Host<S> {
             let interval = self.common.host.nack_interval;
             receiver.next_nack = if ahead { now.saturating_add(interval) } else { Time::ZERO };
         }
+        let mark = header.code_point;
+        if ahead && is_answered && self.common.recovery.reordering_is_congestion {
+            header.code_point = EcnCodePoint::CongestionExperienced;
+        }
+        let fate = if ahead { Fate::Beyond } else { Fate::Duplicate };
+        self.count_disorder(header.address.flow, fate, packets, header.payload, 0);
         // This may finish the receiver, if it was kept open for a timer alone.
         self.with_np(window, now, slot, |np, cx| np.on_packet(cx, header, meta));
+        header.code_point = mark;
         if !is_answered {
             return window.packets.discard(handle);
         }
@@ -200,6 +297,13 @@ impl<S: Scheme> Host<S> {
             over: false,
         });
         self.receiver_slots[header.address.receiver_slot as usize] = ReceiverSlot::Open(slot);
+        if self.common.recovery.keeps_out_of_order {
+            let place = slot as usize;
+            if self.reorder_buffers.len() <= place {
+                self.reorder_buffers.resize_with(place + 1, ReorderBuffer::default);
+            }
+            self.reorder_buffers[place].reset();
+        }
         self.couple(header.address.flow);
         slot
     }
@@ -211,7 +315,10 @@ impl<S: Scheme> Host<S> {
         header.kind = kind;
         header.priority = common.classes.config.ack.unwrap_or(header.priority);
         header.size = common.wire.ack_size;
-        header.payload = 0;
+        header.payload = match common.recovery.keeps_out_of_order {
+            true => common.recovery.number_of(header) as u16,
+            false => 0,
+        };
         header.ingress = NO_INGRESS;
         header.address.hash = hash;
         header.sequence = expected;

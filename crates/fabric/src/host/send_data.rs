@@ -2,6 +2,7 @@
 
 use super::Host;
 use super::sending::wake;
+use super::tracked_send;
 use crate::compat::event_order::set_ns3_lead;
 use crate::context::RunContext;
 use crate::host::nic::Nic;
@@ -25,13 +26,21 @@ impl<S: Scheme> Host<S> {
         let common = &*self.common;
         let nic = &mut self.nics[number];
         let sender = self.senders.get_mut(slot).expect("it is about to send");
-        let message = current_message(common, &mut self.cold, sender, slot);
         // A copy of a packet in memory: assembling one here and moving it takes longer.
         let mut handle = window.packets.insert(common.blank);
         let (header, meta) = window.packets.get_mut(&mut handle).split_mut();
         let meta = meta.expect("it is for data");
         header.address = sender.address(self.index, slot);
-        build(common, sender, message, now, header);
+        let was_idle = sender.unacknowledged() == 0;
+        let (message, Sent { resent, is_new }) = if common.tracks_packets {
+            let (cold, spray) = (&mut self.cold, &mut self.spray);
+            tracked_send::fill(common, cold, spray, (sender, slot), now, header)
+        } else {
+            let message = current_message(common, &mut self.cold, sender, slot);
+            build(common, sender, message, now, header);
+            let sent_up_to = self.cold.sent_up_to(sender, slot);
+            (message, account(sender, u64::from(header.payload), sent_up_to))
+        };
         let stays_in_rack = is_coupled && common.is_same_rack(&common.flows[message.flow as usize]);
         if stays_in_rack {
             header.flags.insert(Flags::NEIGHBOURLY);
@@ -39,11 +48,7 @@ impl<S: Scheme> Host<S> {
         if let Some(scan) = &nic.scan {
             set_ns3_lead(header, scan.lead);
         }
-
         let (size, is_last) = (header.size, header.flags.contains(Flags::LAST));
-        let was_idle = sender.in_flight() == 0;
-        let sent_up_to = self.cold.sent_up_to(sender, slot);
-        let Sent { resent, is_new } = account(sender, u64::from(header.payload), sent_up_to);
         if resent > 0 {
             let row = &common.flows[message.flow as usize];
             self.outcomes[row.index_at_sender as usize].retransmitted_bytes += resent;
@@ -62,7 +67,7 @@ impl<S: Scheme> Host<S> {
         if was_idle {
             sender.last_progress = now;
         }
-        self.timers.arm_retransmission(now.saturating_add(common.host.retransmit_timeout));
+        self.timers.arm_retransmission(now.saturating_add(common.recovery.shortest_timeout()));
         let has_sent_all = is_new && sender.next_to_send == sender.posted;
         if let Some(recorder) = &mut self.recorder {
             recorder.packet(now, number as u16, PacketEventKind::Dequeued, 0, header);
@@ -83,7 +88,7 @@ impl<S: Scheme> Host<S> {
 /// The message that a QP sends from next. Moves on to the following one if all bytes of the last
 /// one are sent.
 #[inline(always)]
-fn current_message<S: Scheme>(
+pub(super) fn current_message<S: Scheme>(
     common: &RunContext<S>,
     cold: &mut ColdSenderState,
     sender: &mut Sender<S>,
@@ -102,7 +107,7 @@ fn current_message<S: Scheme>(
 
 /// Fills the header of the next data packet. Its address is that of the QP.
 #[inline(always)]
-fn build<S: Scheme>(
+pub(super) fn build<S: Scheme>(
     common: &RunContext<S>,
     sender: &mut Sender<S>,
     message: StreamMessage,
@@ -121,16 +126,16 @@ fn build<S: Scheme>(
 }
 
 /// What a data packet adds to the stream of its QP.
-struct Sent {
+pub(super) struct Sent {
     /// Bytes of it that were sent before.
-    resent: u64,
+    pub(super) resent: u64,
     /// It holds bytes that were never sent before.
-    is_new: bool,
+    pub(super) is_new: bool,
 }
 
 /// Counts the payload of a packet as sent. `sent_up_to`: how far the stream was ever sent.
 #[inline(always)]
-fn account<S: Scheme>(sender: &mut Sender<S>, payload: u64, sent_up_to: u64) -> Sent {
+pub(super) fn account<S: Scheme>(sender: &mut Sender<S>, payload: u64, sent_up_to: u64) -> Sent {
     let resent = sent_up_to.saturating_sub(sender.next_to_send).min(payload);
     sender.next_to_send += payload;
     let is_new = sender.next_to_send > sent_up_to;

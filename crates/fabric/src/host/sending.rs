@@ -9,6 +9,7 @@ use crate::host::qp::{Messages, Sender, StreamMessage};
 use crate::network::flow::NO_FLOW;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Scheme, Win};
+use crate::port::scheduler::PFC;
 use schemes::contract::{HostCx, Pacing, Rp, RpTimerSlot};
 use units::Time;
 
@@ -35,7 +36,7 @@ impl<S: Scheme> Host<S> {
             }
         }
         sender.posted = message.end;
-        if sender.in_flight() == 0 {
+        if sender.unacknowledged() == 0 {
             sender.last_progress = now;
         }
         self.on_backlog(window, now, slot);
@@ -74,6 +75,12 @@ impl<S: Scheme> Host<S> {
         let (qp, shared) = (row.qp, row.next_on_qp != NO_FLOW);
         let slot = self.senders.insert(Sender::new(rp, flow, row, hash, nic.get()));
         self.couple(flow);
+        if self.common.recovery.keeps_out_of_order {
+            self.cold.open_board(slot);
+        }
+        if self.spray.is_on() {
+            self.spray.open(slot, qp);
+        }
         if shared {
             self.shared_qps.insert(qp, slot);
             self.cold.open(slot);
@@ -218,7 +225,9 @@ impl<S: Scheme> Host<S> {
         }
         let full = self.common.wire.full_packet;
         let queue = nic.port.pick(window.packets, open, Some(full));
-        if nic.port.has(queue) {
+        if queue == PFC {
+            self.send_pfc_frame(window, now, number);
+        } else if nic.port.has(queue) {
             self.send_control(window, now, number, queue);
         } else {
             let slot = nic.take(queue);
@@ -239,6 +248,18 @@ impl<S: Scheme> Host<S> {
             }
         }
         self.nics[number].schedule();
+    }
+
+    /// Sends a PFC frame that waits at a port.
+    #[cold]
+    fn send_pfc_frame(&mut self, window: &mut Win<'_, '_, S>, now: Time, number: usize) {
+        let port = &mut self.nics[number].port;
+        let frame = port.dequeue(window.packets, PFC);
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&frame).header;
+            recorder.packet(now, number as u16, PacketEventKind::Dequeued, 0, header);
+        }
+        port.transmit_pfc(window, now, frame);
     }
 
     /// Sends the next packet of a port's queue of control packets.

@@ -16,6 +16,8 @@ pub(super) enum Timer {
     Receiver(u32),
     /// Look for sending ends that have waited too long for an ACK.
     Timeout,
+    /// See whether the receive buffer has drained.
+    Buffer,
 }
 
 /// The timers of a host.
@@ -27,6 +29,8 @@ pub(super) struct Timers {
     receivers: Tournament,
     /// No retransmission timeout expires before this.
     timeout: Time,
+    /// When to look at the receive buffer.
+    buffer: Time,
 }
 
 impl Timers {
@@ -37,6 +41,7 @@ impl Timers {
             senders: Tournament::default(),
             receivers: Tournament::default(),
             timeout: Time::NEVER,
+            buffer: Time::NEVER,
         }
     }
 
@@ -62,7 +67,8 @@ impl Timers {
         let receiver =
             self.receivers.first().map(|slot| (self.receivers.earliest(), Timer::Receiver(slot)));
         let timeout = (self.timeout != Time::NEVER).then_some((self.timeout, Timer::Timeout));
-        let (_, timer) = [post, sender, receiver, timeout].into_iter().flatten().min()?;
+        let buffer = (self.buffer != Time::NEVER).then_some((self.buffer, Timer::Buffer));
+        let (_, timer) = [post, sender, receiver, timeout, buffer].into_iter().flatten().min()?;
         match timer {
             Timer::Post(_) => {
                 self.posts.pop();
@@ -70,6 +76,7 @@ impl Timers {
             Timer::Sender(slot) => self.senders.set(slot, Time::NEVER),
             Timer::Receiver(slot) => self.receivers.set(slot, Time::NEVER),
             Timer::Timeout => self.timeout = Time::NEVER,
+            Timer::Buffer => self.buffer = Time::NEVER,
         }
         self.find_due();
         Some(timer)
@@ -108,10 +115,16 @@ impl Timers {
         }
     }
 
+    /// Has the receive buffer looked at at `time`, instead of when it was to be before.
+    pub(super) fn wake_buffer(&mut self, time: Time) {
+        self.buffer = time;
+        self.find_due();
+    }
+
     fn find_due(&mut self) {
         let post = self.posts.peek().map_or(Time::NEVER, |&Reverse((time, _))| time);
         let asked = self.senders.earliest().min(self.receivers.earliest());
-        self.due = post.min(asked).min(self.timeout);
+        self.due = post.min(asked).min(self.timeout).min(self.buffer);
     }
 }
 
@@ -125,7 +138,7 @@ mod tests {
         /// earlier timeout, replaces the one before.
         #[test]
         fn timers_come_by_time_then_kind_then_number(
-            changes in prop::collection::vec((0u8..5, 0u32..6, 0u64..30), 1..100),
+            changes in prop::collection::vec((0u8..6, 0u32..6, 0u64..30), 1..100),
         ) {
             let mut timers = Timers::new();
             let mut list: Vec<(Time, Timer)> = Vec::new();
@@ -147,6 +160,11 @@ mod tests {
                             1 => timers.wake_sender(number, time),
                             _ => timers.wake_receiver(number, time),
                         }
+                    }
+                    5 => {
+                        timers.wake_buffer(time);
+                        list.retain(|&(_, other)| other != Timer::Buffer);
+                        list.push((time, Timer::Buffer));
                     }
                     3 => {
                         timers.arm_retransmission(time);

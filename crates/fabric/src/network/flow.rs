@@ -25,6 +25,8 @@ pub(crate) struct FlowInfo {
     pub(crate) receiver_slot: u32,
     /// Its index among the sender's messages.
     pub(crate) index_at_sender: u32,
+    /// Its index among the messages to the receiver.
+    pub(crate) index_at_receiver: u32,
     /// It is posted when another message has arrived.
     pub(crate) has_dependency: bool,
     /// The message that is posted when this one has arrived, and how much later; or [`NO_FLOW`].
@@ -39,6 +41,7 @@ pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowInfo> {
     let mut rows: Vec<FlowInfo> = Vec::new();
     reserve(&mut rows, setup.messages.len(), "messages");
     let mut sent = vec![0; graph.hosts.len()];
+    let mut received = vec![0; graph.hosts.len()];
     let mut receiver_slots = vec![0; graph.hosts.len()];
     let mut last_on_qp: BTreeMap<u32, u32> = BTreeMap::new();
     for (flow, message) in setup.messages.iter().enumerate() {
@@ -68,6 +71,7 @@ pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowInfo> {
             next_on_qp: NO_FLOW,
             receiver_slot,
             index_at_sender: sent[src as usize],
+            index_at_receiver: received[dst as usize],
             has_dependency: message.after.is_some(),
             answer: NO_FLOW,
             answer_delay: Time::ZERO,
@@ -75,6 +79,7 @@ pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowInfo> {
             udp_ports: message.udp_ports,
         });
         sent[src as usize] += 1;
+        received[dst as usize] += 1;
     }
     for (flow, message) in setup.messages.iter().enumerate() {
         let Some(after) = message.after else { continue };

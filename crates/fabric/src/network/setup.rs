@@ -3,7 +3,10 @@
 //! The fabric trusts all values. The scenario, which makes them, has checked them.
 
 use crate::compat::Quirks;
-pub use model::{Link, Message, Node, NodeKind, Outage, Probe, ProbeTargets};
+pub use model::{
+    Balance, Link, Message, Node, NodeKind, Outage, Probe, ProbeTargets, Recovery, SlowReceiver,
+    Spray,
+};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use units::{Bytes, NodeId, Rate, Time};
@@ -13,7 +16,8 @@ use units::{Bytes, NodeId, Rate, Time};
 pub struct HostConfig {
     /// Packets for each ACK.
     pub ack_every: u32,
-    /// Time without progress after which a sender goes back; [`Time::NEVER`]: it does not.
+    /// Go-back-N: time without progress after which a sender goes back; [`Time::NEVER`]: it does
+    /// not.
     pub retransmit_timeout: Time,
     /// Time from the wire to the logic of the NIC.
     pub latency: Time,
@@ -22,6 +26,12 @@ pub struct HostConfig {
     /// Time after which they answer the same gap again, when more data arrives; [`Time::NEVER`]:
     /// they answer a gap once.
     pub nack_interval: Time,
+    /// What is sent again after a loss, and what receivers keep.
+    pub recovery: Recovery,
+    /// How packets of a QP are spread over paths.
+    pub spray: Spray,
+    /// How many entropy values a QP uses, 1 to 65536; a power of two for [`Spray::Cycle`].
+    pub entropies: u32,
 }
 
 /// How switches behave, apart from the scheme.
@@ -241,6 +251,8 @@ pub struct Setup {
     pub payload: u32,
     /// How hosts behave.
     pub host: HostConfig,
+    /// Hosts that pass data on more slowly than it arrives, each once.
+    pub slow_receivers: Vec<SlowReceiver>,
     /// How switches behave.
     pub switch: SwitchConfig,
     /// Flow control.
@@ -251,6 +263,8 @@ pub struct Setup {
     pub classes: ClassConfig,
     /// Which paths packets may use.
     pub paths: Paths,
+    /// How switches choose among them.
+    pub balance: Balance,
     /// What is done as in the HPCC authors' ns-3 simulator.
     pub quirks: Quirks,
     /// Seed of all random streams.

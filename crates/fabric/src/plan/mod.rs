@@ -94,8 +94,8 @@ pub struct BufferCycle {
 }
 
 /// What the messages of a setup ask of its network, if all of them arrive and nothing is sent
-/// twice. Paths are those of ECMP or of the spanning trees while all links work. A scheme that
-/// reroutes may use others.
+/// twice. Paths are those of ECMP or of the spanning trees while all links work. Where switches or
+/// hosts spread packets, each next hop gets an equal share. A scheme that reroutes may use others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The path of each message.
@@ -136,15 +136,22 @@ impl<S: Scheme> Simulation<S> {
         let ideals = common.ideal_fcts();
         let payload = u64::from(common.wire.payload);
         let mut path = Vec::new();
+        // By port: bytes of data, where a port may get a share of a message.
+        let mut shares = vec![0.0; ports.len()];
         let mut packet_hops = 0;
         let lossless = self.lossless_priorities();
         let mut depends: [Dependencies; 8] = Default::default();
-        // Notes which links of `path` may be paused because of the next one.
-        let mut note = |path: &[LinkEnd], priority: u8, place: &dyn Fn(&LinkEnd) -> usize| {
-            if lossless & 1 << priority != 0 {
-                for pair in path.windows(2).filter(|pair| pair[0].pfc && pair[1].pfc) {
-                    let [link, next] = [&pair[0], &pair[1]].map(|end| place(end) as u32);
-                    depends[usize::from(priority)].add(link, next);
+        // Notes which links may be paused because of another one that follows on a path.
+        let mut note = |links: &[LinkEnd], priority: u8| {
+            if lossless & 1 << priority == 0 {
+                return;
+            }
+            for link in links.iter().filter(|link| link.pfc) {
+                let begins = |next: &&LinkEnd| {
+                    graph.ports(next.peer)[next.peer_port as usize].peer == link.peer
+                };
+                for next in links.iter().filter(|next| next.pfc).filter(begins) {
+                    depends[usize::from(priority)].add(place(link) as u32, place(next) as u32);
                 }
             }
         };
@@ -167,20 +174,23 @@ impl<S: Scheme> Simulation<S> {
                 let acks = packets.div_ceil(u64::from(common.host.ack_every));
                 let back = (flow.dst, flow.src);
                 common.path(back, common.hash(flow, true), 0, &mut path);
-                note(&path, common.classes.config.ack.unwrap_or(flow.priority), &place);
+                note(&path, common.classes.config.ack.unwrap_or(flow.priority));
                 packet_hops += acks * path.len() as u64;
                 for end in &path {
                     ports[place(end)].ack_bytes += acks * u64::from(common.wire.ack_size);
                 }
                 let there = (flow.src, flow.dst);
                 common.path(there, common.hash(flow, false), 0, &mut path);
-                note(&path, flow.priority, &place);
                 packet_hops += packets * path.len() as u64;
-                for end in &path {
-                    let port = &mut ports[place(end)];
-                    port.messages += 1;
-                    port.data_bytes += data;
-                }
+                let mut used = Vec::with_capacity(path.len());
+                common.shares(there, common.hash(flow, false), 0, |end, share| {
+                    shares[place(end)] += data as f64 * share;
+                    used.push(*end);
+                });
+                used.sort_unstable_by_key(place);
+                used.dedup_by_key(|end| place(end));
+                used.iter().for_each(|end| ports[place(end)].messages += 1);
+                note(&used, flow.priority);
                 PlannedPath {
                     switches: (path.len() - 1) as u32,
                     bottleneck: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
@@ -189,6 +199,9 @@ impl<S: Scheme> Simulation<S> {
                 }
             })
             .collect();
+        for (port, share) in ports.iter_mut().zip(shares) {
+            port.data_bytes = share.round() as u64;
+        }
         let cycle = depends.iter().zip(0..).find_map(|(depends, priority)| {
             let nodes = depends.circle()?.iter().map(|&link| ports[link as usize].node).collect();
             Some(BufferCycle { priority, nodes })

@@ -13,6 +13,7 @@ pub use counters::PortCounters;
 use crate::compat::Compat;
 use crate::compat::clock::Clock;
 use crate::compat::event_order;
+use crate::forwarding::PortLoad;
 use crate::network::graph::LinkEnd;
 use crate::packet::{Packet, PacketKind, Scheme, Win, class_of};
 use crate::port::scheduler::{PFC, PFC_BIT, Scheduler};
@@ -20,7 +21,7 @@ use engine::{Class, Fifo, Handle, Link, Packets};
 use schemes::contract::ClassSpec;
 use shaper::Shaper;
 use std::mem;
-use units::{PortId, Rate, Time};
+use units::{Bytes, PortId, Rate, Time};
 
 /// The sending side of a port. The fields that a packet needs which does not wait come first, on as
 /// few cache lines as possible.
@@ -163,6 +164,16 @@ impl Port {
     #[inline]
     pub(crate) fn is_shaped(&self) -> bool {
         self.shaper.is_some()
+    }
+
+    /// Returns its load for a packet of `priority` at `now`. It must have been drained to `now`.
+    pub(crate) fn load(&self, priority: u8, now: Time) -> PortLoad {
+        let bytes = Bytes::new(self.queue_bytes);
+        PortLoad {
+            is_paused: self.paused & 1 << priority != 0,
+            bytes,
+            backlog: self.free_at.saturating_sub(now) + self.rate.time_for(bytes),
+        }
     }
 
     /// Returns the propagation delay of the link.

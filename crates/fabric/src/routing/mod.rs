@@ -172,15 +172,24 @@ impl Routes {
         self.next_hops_at(row.begin, host)
     }
 
+    /// The number of the set of ports of a switch that lead to `host`. Equal sets have equal
+    /// numbers, unless they are of different epochs.
+    #[inline]
+    pub(crate) fn group_from(&self, row: &SwitchRow, host: u32) -> u32 {
+        self.set_with_ports(row.begin, host)
+    }
+
     #[inline]
     fn next_hops_at(&self, row_begin: usize, host: u32) -> &[PortId] {
-        let (set, is_local) = self.named_set(row_begin, host);
-        let set = if self.codec.count(set) == 0 && is_local {
-            self.local[self.codec.place(set)]
-        } else {
-            set
-        };
+        let set = self.set_with_ports(row_begin, host);
         &self.members[self.codec.place(set)..][..self.codec.count(set) as usize]
+    }
+
+    /// The name of the set of ports that lead to `host` from the node whose row begins there.
+    #[inline]
+    fn set_with_ports(&self, row_begin: usize, host: u32) -> u32 {
+        let (set, is_local) = self.named_set(row_begin, host);
+        if self.codec.count(set) == 0 && is_local { self.local[self.codec.place(set)] } else { set }
     }
 
     /// The set of ports of a switch that lead to `host`; `None` if there are none, or if it takes

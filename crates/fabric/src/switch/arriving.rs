@@ -122,8 +122,11 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let header = packet.header;
         let verdict = self.chassis.verdict(now, in_port, packet);
-        let out =
-            if verdict == HoldVerdict::Forward { self.select_port(packet, now) } else { None };
+        let out = if verdict == HoldVerdict::Forward {
+            self.select_port(window, packet, now)
+        } else {
+            None
+        };
         match (verdict, out) {
             (HoldVerdict::Forward, Some(out)) => self.enqueue(window, now, in_port, out, handle),
             (HoldVerdict::Hold(until), _) => self.hold(now, in_port, until, handle),
@@ -153,7 +156,7 @@ impl<S: Scheme> Switch<S> {
         mut handle: Handle,
     ) {
         let packet = window.packets.get_mut(&mut handle);
-        let Some(out) = self.select_port(packet, now) else {
+        let Some(out) = self.select_port(window, packet, now) else {
             return self.chassis.discard(window, now, in_port, handle);
         };
         let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
@@ -179,10 +182,36 @@ impl<S: Scheme> Switch<S> {
 
     /// Returns the port that a packet leaves through; `None` if failures have left no route.
     #[inline(always)]
-    fn select_port(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
-        let Chassis { common, switch_row, router, .. } = &mut self.chassis;
-        let choice = Choice::new(&common.routes, switch_row, now);
+    fn select_port(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        packet: &Packet<S>,
+        now: Time,
+    ) -> Option<usize> {
+        if self.balances_by_load {
+            self.measure_loads(window, &packet.header, now);
+        }
+        let Chassis { common, switch_row, router, loads, .. } = &mut self.chassis;
+        let choice = Choice::new(&common.routes, switch_row, now).with_loads(loads);
         router.select(&choice, &packet.header).map(PortId::index)
+    }
+
+    /// Measures the loads of a packet's next hops, for a policy that chooses by them.
+    #[inline(never)]
+    fn measure_loads(&mut self, window: &mut Win<'_, '_, S>, header: &Header, now: Time) {
+        self.chassis.loads.clear();
+        let next_hop = |this: &Self, place| {
+            let Chassis { common, switch_row, .. } = &this.chassis;
+            let choice = Choice::new(&common.routes, switch_row, now);
+            let port = choice.next_hops(header).get(place).copied();
+            port.filter(|_| choice.is_open(header)).map(PortId::index)
+        };
+        for place in 0.. {
+            let Some(port) = next_hop(self, place) else { return };
+            self.drain(window, port, now);
+            let load = self.chassis.ports[port].load(header.priority, now);
+            self.chassis.loads.push(load);
+        }
     }
 
     /// Forwards a packet that may pause its ingress or find no room.

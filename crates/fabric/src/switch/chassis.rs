@@ -3,7 +3,7 @@
 
 use crate::compat::mrg::Draws;
 use crate::context::RunContext;
-use crate::forwarding::Router;
+use crate::forwarding::{PortLoad, Router};
 use crate::hooks::{ArrivalsOf, CpTimerOf};
 use crate::mmu::{Admission, Mmu};
 use crate::observe::probe::{PortProbes, at_first_switch};
@@ -113,6 +113,8 @@ pub(crate) struct Chassis<S: Scheme> {
     pub(crate) switch_row: SwitchRow,
     /// Selects next hops.
     pub(crate) router: Router,
+    /// The loads of a packet's next hops, for a policy that asks for them.
+    pub(crate) loads: Vec<PortLoad>,
     pub(crate) probes: PortProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) drops_listed: Vec<LosslessDrop>,
@@ -419,7 +421,9 @@ impl<S: Scheme> Chassis<S> {
 
     /// Returns the scheme's counters.
     pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.cp.as_ref().map_or(Vec::new(), |cp| cp.counters())
+        let mut counters = self.cp.as_ref().map_or(Vec::new(), |cp| cp.counters());
+        counters.append(&mut self.router.counters());
+        counters
     }
 }
 

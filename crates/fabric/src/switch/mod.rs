@@ -55,6 +55,8 @@ pub(crate) struct Switch<S: Scheme> {
     /// The switch is plain: only priorities, pauses and shapers decide what leaves, so that a
     /// packet may pass an idle port without queueing.
     plain: bool,
+    /// The forwarding policy looks at the queues.
+    balances_by_load: bool,
     /// Each port may be advanced alone through a window.
     independent_ports: bool,
     /// The ports of a rack's switch that may be advanced alone; `None` in other switches.
@@ -99,6 +101,7 @@ impl<S: Scheme> Switch<S> {
         };
         let mut switch = Switch {
             gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
+            balances_by_load: router.depends() == Depends::Queues,
             independent_ports: false,
             rack: None,
             plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
@@ -124,7 +127,9 @@ impl<S: Scheme> Switch<S> {
         };
         switch.independent_ports = switch.ports_are_independent();
         let Chassis { common, node, .. } = &switch.chassis;
-        if switch.independent_ports && common.groups.is_hub(*node) {
+        // A pause of a host in a rack acts on a downlink in the same window.
+        let is_separable = switch.independent_ports && !common.hosts_pause;
+        if is_separable && common.groups.is_hub(*node) {
             switch.rack = Some(Box::new(RackPorts::new(common, *node)));
         }
         switch

@@ -51,7 +51,9 @@ pub(crate) fn pauses<S: Scheme>(common: &RunContext<S>, devices: &[NodeDevice<S>
         }
         let link = common.graph.ports(node as u32)[number];
         let wants = |priority: u8| match &devices[link.peer as usize] {
-            NodeDevice::Host(_) => false,
+            NodeDevice::Host(host) => {
+                host.receive_buffer.as_ref().is_some_and(|buffer| buffer.is_pausing)
+            }
             NodeDevice::Switch(switch) => switch.chassis.mmu.pauses_peer(link.peer_port, priority),
             NodeDevice::Cioq(switch) => switch.chassis.mmu.pauses_peer(link.peer_port, priority),
         };
@@ -127,7 +129,7 @@ impl<'a, S: Scheme> Look<'a, S> {
             }
         });
         look.moving = moving;
-        look.endless = endless(&pauses(common, devices), graph.nodes(), end, resumes);
+        look.endless = endless(&pauses(common, devices), end, resumes);
         let all_lossy = (0..graph.nodes() as u32)
             .any(|node| graph.ports(node).iter().any(|link| link.error_rate >= 1.0));
         look.is_open = look.endless.is_empty() && !all_lossy && graph.epochs() == 1;
@@ -145,11 +147,15 @@ impl<'a, S: Scheme> Look<'a, S> {
         let Some(sender) = self.hosts[address.src as usize].sender(address) else { return false };
         let expected = self.hosts[address.dst as usize].expected(address.receiver_slot);
         match header.kind {
-            PacketKind::Data if header.sequence > expected => self.common.host.nack,
+            PacketKind::Data if header.sequence > expected => {
+                self.common.host.nack || self.common.recovery.keeps_out_of_order
+            }
             PacketKind::Data if header.sequence < expected => {
                 self.common.compat.answers_duplicates()
             }
-            PacketKind::Ack => header.sequence > sender.acknowledged,
+            PacketKind::Ack => {
+                header.sequence > sender.acknowledged || self.common.recovery.keeps_out_of_order
+            }
             _ => true,
         }
     }
@@ -175,7 +181,8 @@ impl<'a, S: Scheme> Look<'a, S> {
         let (host, compat) = (&self.common.host, &self.common.compat);
         let receiver = self.hosts[sender.dst as usize];
         let expected = receiver.expected(sender.receiver_slot);
-        let goes_back = host.retransmit_timeout != Time::NEVER && sender.in_flight() > 0;
+        let times_out = self.common.recovery.timeout(u32::MAX) != Time::NEVER;
+        let goes_back = times_out && sender.unacknowledged() > 0;
         if expected >= sender.posted && !compat.answers_duplicates() {
             // Everything has arrived, the last ACK is lost, and duplicates are not answered.
             return true;
@@ -183,10 +190,10 @@ impl<'a, S: Scheme> Look<'a, S> {
         if goes_back {
             return false;
         }
-        if sender.next_to_send == sender.posted {
+        if sender.next_to_send == sender.posted && !sender.has_lost {
             return true;
         }
-        if expected < sender.next_to_send && !host.nack {
+        if expected < sender.next_to_send && !host.nack && !self.common.recovery.is_selective {
             // The receiver does not report the gap.
             return true;
         }
@@ -202,12 +209,12 @@ impl<'a, S: Scheme> Look<'a, S> {
         }
         let (common, dst) = (self.common, sender.dst);
         let row = &common.flows[sender.first as usize];
-        let there = self.cause_between((src, dst), sender.hash, sender.priority, false);
+        let there = self.cause_between((src, dst), sender.hash, sender.priority, true, false);
         there.or_else(|| {
             let hash = common.hash(row, true);
             let priority = common.classes.config.ack.unwrap_or(sender.priority);
             let unpaused = common.compat.acks_ignore_pause();
-            self.cause_between((dst, src), hash, priority, unpaused)
+            self.cause_between((dst, src), hash, priority, false, unpaused)
         })
     }
 
@@ -218,10 +225,14 @@ impl<'a, S: Scheme> Look<'a, S> {
         (from, to): (u32, u32),
         hash: u32,
         priority: u8,
+        is_data: bool,
         unpaused: bool,
     ) -> Option<Unfinished> {
         let RunContext { graph, routes, ecmp, .. } = self.common;
         let (first, last) = (graph.hosts[from as usize], graph.hosts[to as usize]);
+        if self.common.spreads_data && is_data {
+            return self.cause_on_any_path((from, to), hash, priority);
+        }
         let (mut node, mut held) = (first, None);
         while node != last {
             let candidates = routes.next_hops(node, to, self.epoch);
@@ -239,5 +250,22 @@ impl<'a, S: Scheme> Look<'a, S> {
             node = link.peer;
         }
         held
+    }
+
+    /// What blocks packets that may take any of the shortest paths, on one of these.
+    fn cause_on_any_path(&self, ends: (u32, u32), hash: u32, priority: u8) -> Option<Unfinished> {
+        let RunContext { graph, routes, .. } = self.common;
+        let first = graph.hosts[ends.0 as usize];
+        if routes.next_hops(first, ends.1, self.epoch).is_empty() {
+            return Some(Unfinished::Disconnected);
+        }
+        let mut found = None;
+        self.common.shares(ends, hash, self.epoch, |link, _| {
+            let here = graph.ports(link.peer)[link.peer_port as usize];
+            let endless = self.endless.get(&(here.peer, here.peer_port, priority));
+            let lost = (link.error_rate >= 1.0).then_some(Unfinished::Disconnected);
+            found = found.or(endless.copied()).or(lost);
+        });
+        found
     }
 }

@@ -25,50 +25,46 @@ const LONG: Time = Time::from_us(500);
 /// No frame that ends a pause is in flight for this long.
 const ENDLESS: Time = Time::from_ms(10);
 
-/// By node, the pauses that it waits for in one priority: the peer, and since when.
-type Waits = Vec<Vec<(NodeId, Time)>>;
-
 /// Finds a deadlock at `end`: a circle of links that have all been paused for [`LONG`] in one
-/// priority. Returns its nodes, in the order of the circle, and since when all links are paused.
-pub(crate) fn deadlock(pauses: &[Pause], nodes: usize, end: Time) -> Option<(Vec<NodeId>, Time)> {
-    (0..8).find_map(|priority| circle(&in_circles(priority, pauses, nodes, end)))
+/// priority, each by the node at the end of the one before. Returns its nodes, in the order of the
+/// circle, and since when all links are paused.
+pub(crate) fn deadlock(pauses: &[Pause], end: Time) -> Option<(Vec<NodeId>, Time)> {
+    (0..8).find_map(|priority| circle(&in_circles(priority, pauses, end)))
+}
+
+/// Whether a paused link may have to wait for another one: the peer's packets may leave through
+/// that. No packet goes back where it came from.
+fn may_wait_for(pause: &Pause, next: &Pause) -> bool {
+    next.node == pause.peer && next.peer != pause.node
 }
 
 /// The pauses in a priority that lead to a circle, directly or not.
-fn in_circles(priority: u8, pauses: &[Pause], nodes: usize, end: Time) -> Waits {
-    let mut waits: Waits = vec![Vec::new(); nodes];
-    for pause in pauses.iter().filter(|pause| pause.priority == priority) {
-        if pause.since + LONG <= end {
-            waits[pause.node as usize].push((NodeId::new(pause.peer), pause.since));
-        }
-    }
-    // A node that waits for no other is in no circle.
+fn in_circles(priority: u8, pauses: &[Pause], end: Time) -> Vec<Pause> {
+    let is_long = |pause: &&Pause| pause.priority == priority && pause.since + LONG <= end;
+    let mut left: Vec<Pause> = pauses.iter().filter(is_long).copied().collect();
+    // A pause that waits for no other is in no circle.
     loop {
-        let free: Vec<bool> = waits.iter().map(Vec::is_empty).collect();
-        let before: usize = waits.iter().map(Vec::len).sum();
-        for of_node in &mut waits {
-            of_node.retain(|(peer, _)| !free[peer.index()]);
-        }
-        if before == waits.iter().map(Vec::len).sum::<usize>() {
-            return waits;
+        let before = left.clone();
+        left.retain(|pause| before.iter().any(|next| may_wait_for(pause, next)));
+        if left.len() == before.len() {
+            return left;
         }
     }
 }
 
-/// Finds a circle among nodes each of which waits for another one of them.
-fn circle(waits: &Waits) -> Option<(Vec<NodeId>, Time)> {
-    let first = waits.iter().position(|of_node| !of_node.is_empty())?;
-    let mut path: Vec<(NodeId, Time)> = Vec::new();
-    let mut here = NodeId::new(first as u32);
+/// Finds a circle among pauses each of which waits for another one of them.
+fn circle(pauses: &[Pause]) -> Option<(Vec<NodeId>, Time)> {
+    let mut path: Vec<&Pause> = Vec::new();
+    let mut here = pauses.first()?;
     loop {
-        if let Some(begin) = path.iter().position(|(node, _)| *node == here) {
+        let is_here = |pause: &&Pause| (pause.node, pause.port) == (here.node, here.port);
+        if let Some(begin) = path.iter().position(is_here) {
             let circle = &path[begin..];
-            let since = circle.iter().map(|(_, since)| *since).max()?;
-            return Some((circle.iter().map(|(node, _)| *node).collect(), since));
+            let since = circle.iter().map(|pause| pause.since).max()?;
+            return Some((circle.iter().map(|pause| NodeId::new(pause.node)).collect(), since));
         }
-        let (peer, since) = waits[here.index()][0];
-        path.push((here, since));
-        here = peer;
+        path.push(here);
+        here = pauses.iter().find(|next| may_wait_for(here, next))?;
     }
 }
 
@@ -77,14 +73,13 @@ fn circle(waits: &Waits) -> Option<(Vec<NodeId>, Time)> {
 /// frames in flight that end a pause.
 pub(crate) fn endless(
     pauses: &[Pause],
-    nodes: usize,
     end: Time,
     resumes: u8,
 ) -> BTreeMap<(u32, u16, u8), Unfinished> {
     let mut found = BTreeMap::new();
     for priority in 0..8 {
         let of_priority = || pauses.iter().filter(|pause| pause.priority == priority);
-        let waits = in_circles(priority, pauses, nodes, end);
+        let circles = in_circles(priority, pauses, end);
         let is_long = |pause: &Pause| pause.since + LONG <= end;
         let is_forgotten = |pause: &Pause| {
             !pause.is_wanted && (resumes & 1 << priority == 0 || pause.since + ENDLESS <= end)
@@ -93,7 +88,7 @@ pub(crate) fn endless(
         // Nodes that cannot send through one of their ports.
         let mut held = BTreeSet::new();
         for pause in of_priority() {
-            if is_long(pause) && !waits[pause.peer as usize].is_empty() {
+            if is_long(pause) && circles.iter().any(|next| may_wait_for(pause, next)) {
                 found.insert(place(pause), Unfinished::Deadlock);
             } else if is_forgotten(pause) {
                 found.insert(place(pause), Unfinished::Paused);
@@ -128,7 +123,7 @@ mod tests {
     const END: Time = Time::from_ms(2);
 
     fn circle_of(pauses: &[Pause]) -> Option<(Vec<u32>, Time)> {
-        let (nodes, since) = deadlock(pauses, 3, END)?;
+        let (nodes, since) = deadlock(pauses, END)?;
         Some((nodes.iter().map(|node| node.get()).collect(), since))
     }
 
@@ -150,12 +145,22 @@ mod tests {
 
     #[test]
     fn who_waits_for_a_circle_is_in_the_deadlock() {
-        let ring = [pause(0, 1, 3, 100), pause(1, 0, 3, 200), pause(2, 0, 3, 300)];
-        let all = endless(&ring, 3, END, 0);
-        assert_eq!(all.len(), 3);
+        let ring =
+            [pause(0, 1, 3, 100), pause(1, 2, 3, 200), pause(2, 0, 3, 300), pause(3, 0, 3, 300)];
+        let all = endless(&ring, END, 0);
+        assert_eq!(all.len(), 4);
         assert!(all.values().all(|&why| why == Unfinished::Deadlock));
-        let open = endless(&ring[1..], 3, END, 0);
+        let open = endless(&ring[1..], END, 0);
         assert!(open.is_empty(), "the pause of node 0 is wanted and may end: {open:?}");
+    }
+
+    /// No packet goes back over the link that it came by, so two such pauses do not wait for each
+    /// other.
+    #[test]
+    fn a_link_that_is_paused_both_ways_is_no_circle() {
+        let both = [pause(0, 1, 3, 100), pause(1, 0, 3, 200), pause(2, 0, 3, 300)];
+        assert_eq!(circle_of(&both), None);
+        assert!(endless(&both, END, 0).is_empty());
     }
 
     #[test]
@@ -163,10 +168,10 @@ mod tests {
         let mut forgotten = pause(1, 2, 3, 1_900);
         forgotten.is_wanted = false;
         let behind = [pause(0, 1, 3, 500), pause(0, 2, 4, 500), forgotten];
-        let all = endless(&behind, 3, END, 0);
+        let all = endless(&behind, END, 0);
         assert_eq!(all.keys().copied().collect::<Vec<_>>(), [(0, 0, 3), (1, 0, 3)]);
         assert!(all.values().all(|&why| why == Unfinished::Paused));
-        assert!(endless(&behind, 3, END, 1 << 3).is_empty(), "the frame may be on its way");
-        assert_eq!(endless(&behind, 3, Time::from_ms(12), 1 << 3).len(), 2);
+        assert!(endless(&behind, END, 1 << 3).is_empty(), "the frame may be on its way");
+        assert_eq!(endless(&behind, Time::from_ms(12), 1 << 3).len(), 2);
     }
 }

@@ -132,6 +132,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
             latency: Quantity(Time::ZERO),
             nack: true,
             nack_interval: Timeout::After(NACK_INTERVAL),
+            ..HostSpec::default()
         },
         switch: SwitchSpec { buffer: Quantity(config.buffer_size), ..SwitchSpec::default() },
         pfc: PfcSpec {
@@ -169,6 +170,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         },
         traffic: Vec::new(),
         routing: Default::default(),
+        receiver: Vec::new(),
         failure: failure.into_iter().collect(),
         probe: Vec::new(),
         trace: TraceSpec::default(),

@@ -109,6 +109,7 @@ fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>)
         fct_ps: times(|flow| if flow.fct == Time::NEVER { UNFINISHED } else { flow.fct.ps() }),
         ideal_fct_ps: collect(output.ideal.iter().map(|ideal| ideal.ps()), ROWS),
         retransmitted_bytes: times(|flow| flow.retransmitted_bytes),
+        recovery: output.recovery.iter().map(|(flow, met)| (*flow, recovery(met))).collect(),
         unfinished: {
             let mut causes = vec![None; messages.len()];
             for &(flow, why) in &output.unfinished {
@@ -116,6 +117,16 @@ fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>)
             }
             causes
         },
+    }
+}
+
+fn recovery(met: &fabric::FlowRecovery) -> results::FlowRecovery {
+    results::FlowRecovery {
+        out_of_order_packets: met.out_of_order_packets,
+        max_reorder_packets: met.max_distance,
+        max_reorder_bytes: met.max_kept_bytes,
+        duplicate_bytes: met.duplicate_bytes,
+        timeouts: met.timeouts,
     }
 }
 
@@ -203,6 +214,7 @@ fn summary(
     let count = |kind| scenario.network.nodes.iter().filter(|node| node.kind == kind).count();
     let packet_hops: u64 = ports.tx_packets.iter().sum();
     let flows_done = flows.done();
+    let recovery = || output.recovery.iter().map(|(_, met)| met);
     Summary {
         schema: results::SCHEMA_VERSION,
         name: scenario.name.clone(),
@@ -238,6 +250,11 @@ fn summary(
         lost_packets: ports.lost_packets.iter().sum(),
         lossless_drops: output.lossless_drops,
         out_of_order_packets: output.out_of_order,
+        max_reorder_packets: recovery().map(|met| met.max_distance.into()).max().unwrap_or(0),
+        max_reorder_bytes: recovery().map(|met| met.max_kept_bytes).max().unwrap_or(0),
+        retransmitted_bytes: flows.retransmitted_bytes.iter().sum(),
+        duplicate_bytes: recovery().map(|met| met.duplicate_bytes).sum(),
+        timeouts: recovery().map(|met| u64::from(met.timeouts)).sum(),
         max_queue_bytes: ports.max_queue_bytes.iter().copied().max().unwrap_or(0),
         counters: output.counters.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         digest: results::digest(flows, ports),

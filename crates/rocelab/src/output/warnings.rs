@@ -1,11 +1,11 @@
 //! What a reader of a result should know before trusting it.
 
 use crate::unfinished;
-use fabric::{Memory, RunOutput, Setup};
+use fabric::{Balance, LossRule, Memory, RecoveryMode, RunOutput, Setup};
 use results::{FlowTable, Warning, WarningKind};
 use scenario::{Headroom, NodeKind, Scenario};
 use std::collections::BTreeMap;
-use units::{Bytes, NodeId};
+use units::{Bytes, NodeId, Rate};
 
 /// The warnings of a run, those that cast doubt on its numbers first. `explicit_params`: of the
 /// scheme's parameters none is a preset's.
@@ -21,6 +21,7 @@ pub(crate) fn collect(
         (Deadlock, deadlocked(scenario, output)),
         (LosslessDrops, dropped(scenario, output)),
         (Settings, beyond_target(output)),
+        (Settings, faster_than_one_path(scenario, flows)),
         (Records, full(scenario, output)),
         (Records, many_tags(flows)),
         (Records, begins_late(scenario, output)),
@@ -41,13 +42,16 @@ pub(crate) fn collect(
 pub(crate) fn in_advance(scenario: &Scenario, explicit_params: bool, setup: &Setup) -> Vec<String> {
     let host_rates = if explicit_params { None } else { several_host_rates(scenario) };
     let all = [
+        spread_without_reorder(scenario),
+        gap_is_no_loss(scenario),
+        spread_and_paused(scenario),
         unprotected(scenario),
         unmarked(scenario),
         marks_nothing(scenario, setup),
         one_threshold(scenario, setup),
         host_rates,
     ];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().chain(notes_on_scheme(scenario)).collect()
 }
 
 /// More tags than the summary has statistics of.
@@ -91,6 +95,74 @@ fn dropped(scenario: &Scenario, output: &RunOutput) -> Option<String> {
 /// Whether links damaged packets, or failed under some.
 fn links_lose(output: &RunOutput) -> bool {
     output.ports.iter().any(|port| port.counters.lost_packets > 0)
+}
+
+/// What the scheme does not do well with the way in which packets are spread and recovered.
+fn notes_on_scheme(scenario: &Scenario) -> impl Iterator<Item = String> {
+    let scheme = scenario.scheme.info.name;
+    let notes = scenario.notes_on_paths().into_iter();
+    notes.map(move |(key, note)| format!("{key} with scheme {scheme}: {note}"))
+}
+
+/// The key that has packets of a flow take several paths.
+fn spreads(scenario: &Scenario) -> Option<&'static str> {
+    let by_switches = scenario.balance.is_per_packet();
+    let by_hosts = scenario.host.spray.is_per_packet();
+    by_switches.then_some("routing.balance").or(by_hosts.then_some("host.spray"))
+}
+
+/// Receivers that discard what a path has overtaken.
+fn spread_without_reorder(scenario: &Scenario) -> Option<String> {
+    let key = spreads(scenario)?;
+    (!scenario.host.recovery.keeps_out_of_order()).then(|| {
+        format!(
+            "{key} has packets overtake each other, and receivers discard what is out of order: \
+             much is sent again; set host.recovery = \"selective-repeat\", or host.reorder"
+        )
+    })
+}
+
+/// Senders that take what is overtaken for lost.
+fn gap_is_no_loss(scenario: &Scenario) -> Option<String> {
+    let key = spreads(scenario)?;
+    let recovery = &scenario.host.recovery;
+    let at_once =
+        recovery.mode == RecoveryMode::SelectiveRepeat && recovery.loss_after == LossRule::Gap;
+    at_once.then(|| {
+        format!(
+            "{key} has packets overtake each other, and host.loss_after = \"gap\" takes each that \
+             is overtaken for lost; duplicate_bytes counts what was sent for nothing"
+        )
+    })
+}
+
+/// PFC pauses that hold all paths of a sprayed flow because of one.
+fn spread_and_paused(scenario: &Scenario) -> Option<String> {
+    let key = spreads(scenario)?;
+    let blind = !matches!(scenario.balance, Balance::Adaptive { .. } | Balance::Drill { .. });
+    let lossless = scenario.pfc.enabled
+        && scenario
+            .messages
+            .iter()
+            .any(|message| scenario.classes.lossless.contains(&message.priority));
+    // Ports of a switch to switches of one tier are what a flow may have several paths through.
+    let mut groups: BTreeMap<(NodeId, u8), Rate> = BTreeMap::new();
+    let mut unequal = false;
+    for link in &scenario.network.links {
+        for (here, there) in [(link.a, link.b), (link.b, link.a)] {
+            let [from, to] = [here, there].map(|node| scenario.network.node(node));
+            if from.kind == NodeKind::Switch && to.kind == NodeKind::Switch {
+                unequal |= *groups.entry((here, to.tier)).or_insert(link.rate) != link.rate;
+            }
+        }
+    }
+    (blind && lossless && unequal).then(|| {
+        format!(
+            "{key} gives each path the same share, and uplinks of a switch have several rates: \
+             with PFC the slowest path may hold back the others; routing.balance = \"adaptive\" \
+             avoids it"
+        )
+    })
 }
 
 /// Flows that PFC does not protect.
@@ -191,6 +263,18 @@ fn beyond_target(output: &RunOutput) -> Option<String> {
         "{count} QPs have paths with a round trip above Swift's target: however empty these are, \
          every delay is too long; raise base_target or per_hop"
     ))
+}
+
+/// Flows whose packets took several paths, and that were faster than one path allows.
+fn faster_than_one_path(scenario: &Scenario, flows: &FlowTable) -> Option<String> {
+    let faster = |row: &usize| flows.slowdown(*row).is_some_and(|slowdown| slowdown < 1.0 - 1e-9);
+    let count = (0..flows.len()).filter(faster).count();
+    (scenario.spreads_packets() && count > 0).then(|| {
+        format!(
+            "{count} flows have a slowdown below 1: it compares with the ideal time on one path, \
+             and their packets took several at once"
+        )
+    })
 }
 
 /// Probes and traces that stopped before the run did.

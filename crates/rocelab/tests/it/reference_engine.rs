@@ -184,6 +184,49 @@ proptest! {
     }
 }
 
+/// Ways to spread packets over paths and to recover lost ones, each a list of settings.
+const PATHS: [&[(&str, &str)]; 12] = [
+    &[("routing.balance", "random"), ("host.reorder", "bdp")],
+    &[("routing.balance", "random"), ("scheme", "none"), ("host.recovery", "selective-repeat")],
+    &[("routing.balance", "round-robin"), ("host.recovery", "selective-repeat")],
+    &[("routing.balance", "adaptive"), ("host.reorder", "64"), ("scheme", "swift")],
+    &[("routing.balance", "adaptive"), ("routing.update", "1us"), ("host.reorder", "64")],
+    &[("routing.balance", "adaptive"), ("routing.flowlet_gap", "3us")],
+    &[("routing.balance", "drill"), ("host.recovery", "selective-repeat")],
+    &[("routing.balance", "letflow"), ("routing.flowlet_gap", "5us")],
+    &[("host.spray", "random"), ("host.recovery", "selective-repeat"), ("host.loss_after", "9us")],
+    &[("host.spray", "reps"), ("host.recovery", "selective-repeat"), ("host.loss_after", "gap")],
+    &[("host.spray", "bitmap"), ("host.reorder", "16"), ("host.in_flight", "bdp")],
+    &[("host.recovery", "selective-repeat"), ("scheme", "hpcc"), ("host.rto_low", "40us")],
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 3,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Lossless networks, and those that drop packets and damage some.
+    #[test]
+    fn every_way_over_several_paths_equals_the_reference_engine(
+        case in case(),
+        lossy in any::<bool>(),
+    ) {
+        let case = Case { rto: false, ..case };
+        let text = case.toml().replace("retransmit_timeout = \"never\"", "");
+        for paths in PATHS {
+            let mut set = vec![("scheme", "dcqcn")];
+            if lossy {
+                set.extend([("pfc.enabled", "false"), ("wire.error_rate", "0.002")]);
+                set.push(("switch.buffer", "200KB"));
+            }
+            set.extend(paths);
+            compare(&text, &set)?;
+        }
+    }
+}
+
 /// Five hosts in a row of three switches, all links of 100 Gbps.
 fn dumbbell(
     delays: &str,

@@ -5,9 +5,11 @@
 //! the doc comments here are what users read.
 
 mod failure;
+mod paths;
 mod probe;
 mod quantity;
 mod quirks;
+mod receiver;
 mod settings;
 mod topology;
 mod trace;
@@ -15,9 +17,11 @@ mod traffic;
 mod word_or_value;
 
 pub use failure::FailureSpec;
+pub use paths::{BalanceKind, LossAfter, RepsSpec, SpanSpec, SprayKind};
 pub use probe::{ProbePreset, ProbeSpec};
 pub use quantity::{Quantity, Unit};
 pub use quirks::QuirksSpec;
+pub use receiver::ReceiverSpec;
 pub use settings::{
     Architecture, ClassesSpec, EcnRateSpec, EcnSpec, HashKind, HostSpec, MarkAt, PathsKind,
     PfcSpec, RoutingSpec, SwitchSpec, ThresholdKind, WireProfile, WireSpec,
@@ -93,6 +97,9 @@ pub struct Spec {
     /// The messages to send: any number of generators at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficSpec>,
+    /// The hosts that take data slowly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receiver: Vec<ReceiverSpec>,
     /// The links that fail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<FailureSpec>,

@@ -1,6 +1,9 @@
 //! `[wire]`, `[host]`, `[switch]`, `[pfc]`, `[ecn]`, `[classes]`, `[routing]`.
 
-use super::{AckPriority, Headroom, Quantity, Timeout};
+use super::{
+    AckPriority, BalanceKind, Headroom, LossAfter, Quantity, RepsSpec, SpanSpec, SprayKind, Timeout,
+};
+use model::RecoveryMode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Time};
@@ -45,10 +48,10 @@ impl Default for WireSpec {
 pub struct HostSpec {
     /// Data packets for each ACK.
     pub ack_every: u32,
-    /// Resend from the first unacknowledged packet after this long without an ACK, or "never";
-    /// default: 1ms, and not less than eight times the delay of the longest link; where no data is
-    /// ever lost (PFC on all links, none that fails or damages packets), not less than the slowest
-    /// link takes for eight times a switch's buffer either.
+    /// Go-back-N: resend from the first unacknowledged packet after this long without an ACK, or
+    /// "never"; default: 1ms, and not less than eight times the delay of the longest link; where no
+    /// data is ever lost (PFC on all links, none that fails or damages packets), not less than the
+    /// slowest link takes for eight times a switch's buffer either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmit_timeout: Option<Timeout>,
     /// Time from the arrival of a packet to the host's answer.
@@ -57,6 +60,53 @@ pub struct HostSpec {
     pub nack: bool,
     /// While the gap lasts, answer again after this long, or "never".
     pub nack_interval: Timeout,
+    /// What is sent again after a loss.
+    pub recovery: RecoveryMode,
+    /// How far ahead of the first missing packet a receiver keeps data: packets, a size, or "bdp";
+    /// 16384 packets at most. Default: 0 packets with go-back-N, which is as most RoCE NICs; with
+    /// selective repeat "bdp" where `in_flight` is limited, else 16384 packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<SpanSpec>,
+    /// Selective repeat: when a packet is taken for lost. "gap": when a later one has arrived
+    /// (IRN); a number of packets or "bdp": when one has arrived that is this far behind it in the
+    /// stream; a time: when one has arrived that left this much later; "timeout": never. Default:
+    /// "gap", or "timeout" where packets of a flow take several paths, because order tells nothing
+    /// there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_after: Option<LossAfter>,
+    /// The largest distance between the first byte that is not acknowledged and the next new one:
+    /// packets, a size, "bdp" (IRN's BDP-FC) or "unlimited". Default: "bdp" for selective repeat
+    /// without a control law (`scheme.name = "none"`), else "unlimited".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<SpanSpec>,
+    /// Selective repeat: the timeout of a QP with at most `rto_low_packets` packets that are not
+    /// known to have arrived, or "never". Default: where data may be lost 100us (IRN), but not less
+    /// than eight times the delay of the longest link; else the default of `retransmit_timeout`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_low: Option<Timeout>,
+    /// Selective repeat: the timeout of other QPs. Default: as `rto_low`, but 320us instead of
+    /// 100us (IRN).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_high: Option<Timeout>,
+    /// Selective repeat: see `rto_low`; default: 3 (IRN).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_low_packets: Option<u32>,
+    /// Whether a receiver treats a packet that is out of order as one that is marked, so that DCQCN
+    /// answers with a CNP, as some RNICs do; without `reorder`, each that is answered with a NACK.
+    pub reordering_makes_cnp: bool,
+    /// How the packets of a queue pair are spread over paths by the sender: each data packet has an
+    /// entropy value that switches hash.
+    pub spray: SprayKind,
+    /// Entropy values of a queue pair, 1 to 65536; a power of two for "cycle". Default: 256, for
+    /// "reps" 65536.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entropies: Option<u32>,
+    /// `spray = "flowcell"`: payload bytes with one entropy value; default: 64KB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Quantity<Bytes>>,
+    /// `spray = "reps"`: its parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reps: Option<RepsSpec>,
 }
 
 impl Default for HostSpec {
@@ -67,6 +117,18 @@ impl Default for HostSpec {
             latency: Quantity(Time::ZERO),
             nack: true,
             nack_interval: Timeout::Never,
+            recovery: RecoveryMode::GoBackN,
+            reorder: None,
+            loss_after: None,
+            in_flight: None,
+            rto_low: None,
+            rto_high: None,
+            rto_low_packets: None,
+            reordering_makes_cnp: false,
+            spray: SprayKind::Off,
+            entropies: None,
+            cell: None,
+            reps: None,
         }
     }
 }
@@ -285,6 +347,25 @@ pub struct RoutingSpec {
     /// of the highest tier, but at most 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trees: Option<u32>,
+    /// How a switch chooses among next hops for data; everything else takes the hash.
+    pub balance: BalanceKind,
+    /// "drill": next hops that are drawn, 1 to 64; default 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
+    /// "drill": next hops that are remembered, 0 to 64; default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u32>,
+    /// "letflow": a flow that pauses for longer than this chooses again; default: 100us, as in
+    /// ConWeave's experiments. "adaptive": the same, but by default each packet chooses (0ns).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flowlet_gap: Option<Quantity<Time>>,
+    /// "adaptive": backlogs between two neighbours of these sizes count as equal; default: none
+    /// do, and backlogs are compared by the time that ports take for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantise: Option<Vec<Quantity<Bytes>>>,
+    /// "adaptive": how old the backlogs may be that a switch compares; default 0ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub update: Option<Quantity<Time>>,
 }
 
 /// The paths between two hosts.

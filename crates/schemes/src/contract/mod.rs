@@ -41,7 +41,7 @@ pub use facts::{
     WireFacts,
 };
 pub use level::{Departure, EmitCx, Emits, FullCx, Level, LocalCx, Order, PortLocal, Strict};
-pub use needs::Needs;
+pub use needs::{Fit, Needs, Tolerates};
 pub use packet::{Address, EcnCodePoint, Flags, Header, Packet, PacketKind};
 pub use preset::{EcnLaw, Preset, PresetInfo};
 pub use rates::{LinkRates, RateCode};

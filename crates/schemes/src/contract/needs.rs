@@ -1,5 +1,44 @@
 //! What a scheme needs of a run. A run that does not have it is refused.
 
+/// How a scheme goes together with something that it was not made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// Well.
+    Works,
+    /// With a restriction that users should know. It completes "scheme NAME: ...".
+    Note(&'static str),
+    /// Not at all, and such a run is refused. The reason completes "scheme NAME: ...".
+    Refused(&'static str),
+}
+
+/// How a scheme goes together with load balancing and loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tolerates {
+    /// Packets of a flow take different paths, whatever the load of these.
+    pub spraying: Fit,
+    /// Packets of a flow take the path that is least loaded at the time.
+    pub adaptive: Fit,
+    /// A flow may take another path after a pause.
+    pub flowlets: Fit,
+    /// Senders send only lost packets again, and ACKs come for packets that are out of order.
+    pub selective_repeat: Fit,
+}
+
+impl Tolerates {
+    /// All of it.
+    pub const ALL: Tolerates = Tolerates {
+        spraying: Fit::Works,
+        adaptive: Fit::Works,
+        flowlets: Fit::Works,
+        selective_repeat: Fit::Works,
+    };
+
+    /// One note about packets that take different paths, whoever chooses them.
+    pub const fn several_paths(note: &'static str) -> Tolerates {
+        Tolerates { spraying: Fit::Note(note), adaptive: Fit::Note(note), ..Tolerates::ALL }
+    }
+}
+
 /// What a scheme needs of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
@@ -13,6 +52,8 @@ pub struct Needs {
     /// Links have at most this many rates: those that packets can tell apart.
     /// [`LinkRates::MAX`](super::LinkRates::MAX) if they carry a [`RateCode`](super::RateCode).
     pub max_link_rates: usize,
+    /// Which ways to spread and to recover packets it goes together with.
+    pub tolerates: Tolerates,
 }
 
 impl Needs {
@@ -22,5 +63,6 @@ impl Needs {
         one_data_priority: false,
         max_hops: usize::MAX,
         max_link_rates: usize::MAX,
+        tolerates: Tolerates::ALL,
     };
 }

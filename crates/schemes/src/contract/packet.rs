@@ -105,7 +105,8 @@ pub struct Header {
     pub sent_at: Time,
     /// Bytes on the wire, preamble and gap included where the wire profile has them.
     pub size: u16,
-    /// Payload bytes.
+    /// Data: payload bytes. ACK and NACK: the low 16 bits of the number of the packet that is
+    /// answered, in its QP's stream, if receivers keep data that is out of order; else 0.
     pub payload: u16,
     /// The port of the current switch through which it came.
     pub ingress: u16,

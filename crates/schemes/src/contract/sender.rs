@@ -36,8 +36,12 @@ impl SendLimits {
 pub struct Ack<'a, S: Scheme> {
     /// First byte of the QP's stream that the receiver still waits for.
     pub next_expected: u64,
-    /// Payload bytes that this ACK newly acknowledges.
+    /// Payload bytes that this ACK newly acknowledges. With selective repeat also bytes that
+    /// arrived ahead of others.
     pub newly_acked: Bytes,
+    /// Payload bytes that the sender takes for lost since this ACK, and sends again (selective
+    /// repeat). Zero for a sender that goes back.
+    pub newly_lost: Bytes,
     /// First byte of the stream that the sender has not sent yet.
     pub next_to_send: u64,
     /// The receiver saw a gap: the sender goes back to `next_expected`.
@@ -57,6 +61,11 @@ impl<S: Scheme> Ack<'_, S> {
     #[inline]
     pub fn acks_new_data(&self) -> bool {
         !self.nack && self.newly_acked != Bytes::ZERO
+    }
+    /// Returns whether it tells of a loss: the sender goes back, or sends some packets again.
+    #[inline]
+    pub fn shows_loss(&self) -> bool {
+        self.nack || self.newly_lost != Bytes::ZERO
     }
     /// Returns the first byte that counts as not sent. After a NACK that is `next_expected`,
     /// because the sender goes back to it.

@@ -413,6 +413,7 @@ impl<S: Scheme> World<S> {
                 let ack = Ack {
                     next_expected: header.sequence,
                     newly_acked: Bytes::new(newly_acked),
+                    newly_lost: Bytes::ZERO,
                     next_to_send: self.next_to_send.max(self.acknowledged),
                     nack,
                     echo: header.echo,

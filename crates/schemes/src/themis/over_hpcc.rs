@@ -41,6 +41,7 @@ use crate::contract::{
     PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, Rp, Scheme, SendLimits,
     SenderMetric, SwitchFacts,
 };
+use crate::hpcc::ONE_PATH_FOR_INT;
 use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
 use std::sync::Arc;
@@ -86,7 +87,12 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
         ecn: None,
         params: presets::themis_hpcc,
     }];
-    const NEEDS: Needs = Needs { max_hops: N, max_link_rates: LinkRates::MAX, ..Needs::NONE };
+    const NEEDS: Needs = Needs {
+        max_hops: N,
+        max_link_rates: LinkRates::MAX,
+        tolerates: ONE_PATH_FOR_INT,
+        ..Needs::NONE
+    };
 
     type Params = ThemisHpccParams;
     type Meta = ThemisMeta<N>;

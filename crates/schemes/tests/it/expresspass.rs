@@ -141,6 +141,7 @@ impl Sender {
             let ack = Ack {
                 next_expected,
                 newly_acked: Bytes::new(1000),
+                newly_lost: Bytes::ZERO,
                 next_to_send,
                 nack,
                 echo: EcnCodePoint::NotMarked,

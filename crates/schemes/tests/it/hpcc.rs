@@ -260,6 +260,7 @@ fn nacks_and_repeated_acks_are_passed_over() {
     let mut ack: Ack<'_, Hpcc<5>> = Ack {
         next_expected: 60_000,
         newly_acked: Bytes::new(1000),
+        newly_lost: Bytes::ZERO,
         next_to_send: 110_000,
         nack: true,
         echo: EcnCodePoint::NotMarked,

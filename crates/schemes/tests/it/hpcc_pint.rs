@@ -135,6 +135,7 @@ impl Bench {
         let ack: Ack<'_, HpccPint> = Ack {
             next_expected: packet.header.sequence + 1000,
             newly_acked: Bytes::new(1000),
+            newly_lost: Bytes::ZERO,
             next_to_send: self.next,
             nack,
             echo: EcnCodePoint::NotMarked,

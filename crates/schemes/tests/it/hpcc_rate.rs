@@ -234,6 +234,7 @@ fn ack<const N: usize>(meta: &IntStack<N>, next_expected: u64, sent: u64) -> Ack
     Ack {
         next_expected,
         newly_acked: Bytes::new(1000),
+        newly_lost: Bytes::ZERO,
         next_to_send: sent,
         nack: false,
         echo: EcnCodePoint::NotMarked,

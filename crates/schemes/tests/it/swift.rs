@@ -177,6 +177,7 @@ fn nacks_are_losses_and_a_held_window_stays() {
     let mut ack: Ack<'_, Swift> = Ack {
         next_expected: 60_000,
         newly_acked: Bytes::new(2000),
+        newly_lost: Bytes::ZERO,
         next_to_send: 110_000,
         nack: true,
         echo: EcnCodePoint::CongestionExperienced,

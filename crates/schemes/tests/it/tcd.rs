@@ -415,6 +415,7 @@ mod hpcc {
             let ack = Ack {
                 next_expected: 100_000 * round + 1,
                 newly_acked: Bytes::new(1000),
+                newly_lost: Bytes::ZERO,
                 next_to_send: 100_000 * (round + 1),
                 nack: false,
                 echo,

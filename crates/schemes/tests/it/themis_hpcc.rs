@@ -346,6 +346,7 @@ impl Host {
         let ack = Ack {
             next_expected: next,
             newly_acked: Bytes::new(1000),
+            newly_lost: Bytes::ZERO,
             next_to_send: next + 10_000,
             nack: false,
             echo: EcnCodePoint::NotMarked,

@@ -214,6 +214,7 @@ mod ns3 {
         let mut ack: Ack<'_, Timely> = Ack {
             next_expected: 11_000,
             newly_acked: Bytes::new(10_000),
+            newly_lost: Bytes::ZERO,
             next_to_send: 21_000,
             nack: true,
             echo: EcnCodePoint::NotMarked,

@@ -5,8 +5,8 @@
 pub mod random;
 
 use fabric::{
-    ClassConfig, Headroom, HostConfig, Link, Message, Node, NodeKind, Paths, PfcConfig,
-    PortCounters, Quirks, RunOutput, Setup, Simulation, SwitchConfig, Threshold,
+    Balance, ClassConfig, Headroom, HostConfig, Link, Message, Node, NodeKind, Paths, PfcConfig,
+    PortCounters, Quirks, Recovery, RunOutput, Setup, Simulation, Spray, SwitchConfig, Threshold,
 };
 use schemes::contract::Scheme;
 use units::splitmix;
@@ -42,7 +42,11 @@ pub fn empty() -> Setup {
             latency: Time::ZERO,
             nack: true,
             nack_interval: Time::NEVER,
+            recovery: Recovery::GO_BACK_N,
+            spray: Spray::Off,
+            entropies: 1,
         },
+        slow_receivers: Vec::new(),
         switch: SwitchConfig {
             buffer: Bytes::new(32_000_000),
             lossy_alpha: None,
@@ -57,6 +61,7 @@ pub fn empty() -> Setup {
         ecn: None,
         classes: ClassConfig { ack: Some(6), control: 6, strict: 0b1100_0000, quanta: [1600; 8] },
         paths: Paths::FiveTuple,
+        balance: Balance::Ecmp,
         quirks: Quirks::default(),
         seed: 1,
         stop: Time::from_ms(100),

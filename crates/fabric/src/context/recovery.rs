@@ -1,0 +1,132 @@
+//! Loss recovery with its lengths in packets and bytes, and the numbers of packets in a QP's
+//! stream.
+
+use super::wire_sizes::WireSizes;
+use crate::network::flow::{FlowInfo, NO_FLOW};
+use crate::packet::Header;
+use crate::routing::Routes;
+use model::{LossRule, Recovery, RecoveryMode, Span};
+use units::{Bytes, Rate, Time};
+
+/// No receiver keeps more packets than this ahead of a gap, and no sender has more of them on the
+/// way: ACKs carry the low 16 bits of a packet's number.
+const MAX_PACKETS: u32 = 1 << 14;
+
+/// When a packet is taken for lost of which later ones have arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LossTest {
+    /// When a packet has arrived that comes at least this many after it in the stream.
+    Distance(u32),
+    /// When a packet has arrived that left this much later, or more.
+    After(Time),
+    /// Never.
+    Never,
+}
+
+/// Loss recovery of a run.
+#[derive(Debug)]
+pub(crate) struct RecoveryPlan {
+    /// Receivers keep data that is out of order, and senders note what has arrived.
+    pub(crate) keeps_out_of_order: bool,
+    /// Only lost packets are sent again.
+    pub(crate) is_selective: bool,
+    /// How many packets after the first missing one a receiver keeps.
+    pub(crate) reorder: u32,
+    pub(crate) loss_test: LossTest,
+    /// The most payload bytes between the first that is not acknowledged and the next new one.
+    pub(crate) max_in_flight: u64,
+    pub(crate) reordering_is_congestion: bool,
+    rto_low: Time,
+    rto_high: Time,
+    rto_low_packets: u32,
+    /// Payload bytes of a full packet.
+    payload: u64,
+    /// By message: the first byte and the first packet of it in its QP's stream. Empty if
+    /// receivers keep nothing.
+    starts: Vec<(u64, u32)>,
+}
+
+impl RecoveryPlan {
+    /// `line_rate`: that of the fastest host.
+    pub(crate) fn new(
+        recovery: &Recovery,
+        retransmit_timeout: Time,
+        wire: &WireSizes,
+        routes: &Routes,
+        line_rate: Rate,
+        flows: &[FlowInfo],
+    ) -> RecoveryPlan {
+        let payload = u64::from(wire.payload);
+        let bdp = routes.network_bdp.unwrap_or_else(|| line_rate.bytes_in(routes.network_rtt));
+        let packets = |span: Span| match span {
+            Span::Bdp => bdp.get().div_ceil(u64::from(wire.full_packet)).max(2),
+            Span::Packets(packets) => u64::from(packets),
+            Span::Bytes(bytes) => bytes.get().div_ceil(payload),
+            Span::Unlimited => u64::MAX,
+        };
+        let capped = |span: Span| packets(span).min(u64::from(MAX_PACKETS)) as u32;
+        let keeps_out_of_order = recovery.keeps_out_of_order();
+        let is_selective = recovery.mode == RecoveryMode::SelectiveRepeat;
+        let max_in_flight = match recovery.max_in_flight {
+            Span::Bytes(bytes) => bytes,
+            span => Bytes::new(packets(span).saturating_mul(payload)),
+        };
+        let limit = if keeps_out_of_order { u64::from(MAX_PACKETS) * payload } else { u64::MAX };
+        let (rto_low, rto_high) = if is_selective {
+            (recovery.rto_low, recovery.rto_high)
+        } else {
+            (retransmit_timeout, retransmit_timeout)
+        };
+        RecoveryPlan {
+            keeps_out_of_order,
+            is_selective,
+            reorder: capped(recovery.reorder),
+            loss_test: match recovery.loss_after {
+                LossRule::Gap => LossTest::Distance(1),
+                LossRule::Span(span) => LossTest::Distance(capped(span).max(1)),
+                LossRule::After(time) => LossTest::After(time),
+                LossRule::Timeout => LossTest::Never,
+            },
+            max_in_flight: max_in_flight.get().min(limit),
+            reordering_is_congestion: recovery.reordering_is_congestion,
+            rto_low,
+            rto_high,
+            rto_low_packets: recovery.rto_low_packets,
+            payload,
+            starts: if keeps_out_of_order { starts(flows, payload) } else { Vec::new() },
+        }
+    }
+
+    /// The shortest timeout that a QP may have.
+    #[inline(always)]
+    pub(crate) fn shortest_timeout(&self) -> Time {
+        self.rto_low
+    }
+
+    /// The timeout of a QP with this many packets that are not known to have arrived.
+    pub(crate) fn timeout(&self, outstanding: u32) -> Time {
+        if outstanding <= self.rto_low_packets { self.rto_low } else { self.rto_high }
+    }
+
+    /// The number of a data packet in its QP's stream.
+    #[inline]
+    pub(crate) fn number_of(&self, header: &Header) -> u32 {
+        let (first_byte, first_packet) = self.starts[header.address.flow as usize];
+        first_packet + (header.sequence.saturating_sub(first_byte) / self.payload) as u32
+    }
+}
+
+/// Where each message begins in its QP's stream: the byte and the packet.
+fn starts(flows: &[FlowInfo], payload: u64) -> Vec<(u64, u32)> {
+    let mut starts = vec![(0, 0); flows.len()];
+    for (flow, row) in flows.iter().enumerate() {
+        // Messages of a QP are listed in the order in which it sends them.
+        if row.before_on_qp != NO_FLOW {
+            let before = row.before_on_qp as usize;
+            let (byte, packet) = starts[before];
+            let packets = flows[before].size.div_ceil(payload) as u32;
+            starts[flow] = (byte + flows[before].size, packet + packets);
+        }
+    }
+    starts
+}

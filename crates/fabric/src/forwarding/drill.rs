@@ -1,0 +1,78 @@
+//! DRILL(d, m): a data packet takes the next hop with the least backlog among d that are drawn at
+//! random and the m that were least loaded before (Ghorbani et al., SIGCOMM 2017).
+//!
+//! Open in the paper, decided here: drawn ports differ from each other, and may be remembered ones.
+//! Among equally loaded ports the remembered one is kept, as in the ConWeave authors' simulator.
+//! The memory is that of a group of next hops. A port that PFC pauses is the last choice.
+
+use super::group_table::GroupTable;
+use super::least_loaded::by_time;
+use super::{Choice, Depends, Ecmp, Forwarding, Spread};
+use crate::packet::Header;
+use crate::routing::hash::scale_to;
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+use units::PortId;
+
+/// DRILL in one switch.
+#[derive(Debug)]
+pub(crate) struct Drill {
+    ecmp: Ecmp,
+    samples: usize,
+    memory: usize,
+    draws: Pcg64Mcg,
+    /// By group: places of the ports that were least loaded, the best first.
+    remembered: GroupTable<Vec<usize>>,
+    /// Places of the ports that a packet chooses from; empty between packets.
+    candidates: Vec<usize>,
+}
+
+impl Drill {
+    pub(crate) fn new(ecmp: Ecmp, samples: u32, memory: u32, draws: Pcg64Mcg) -> Drill {
+        Drill {
+            ecmp,
+            samples: samples as usize,
+            memory: memory as usize,
+            draws,
+            remembered: GroupTable::new(),
+            candidates: Vec::new(),
+        }
+    }
+}
+
+impl Forwarding for Drill {
+    const DEPENDS: Depends = Depends::Queues;
+    const SPREAD: Spread = Spread::PerPacket;
+
+    fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
+        if !choice.is_open(header) {
+            return self.ecmp.select(choice, header);
+        }
+        let next_hops = choice.next_hops(header);
+        let count = next_hops.len();
+        let remembered = self.remembered.get(choice.group(header), Vec::new);
+        let candidates = &mut self.candidates;
+        candidates.append(remembered);
+        let kept = candidates.len();
+        while candidates.len() - kept < self.samples.min(count) {
+            let place = scale_to(self.draws.next_u32(), count as u32);
+            if !candidates[kept..].contains(&place) {
+                candidates.push(place);
+            }
+        }
+        // A stable sort: remembered ones come first among equals.
+        candidates.sort_by_key(|&place| by_time(&choice.loads()[place]));
+        for place in candidates.drain(..) {
+            if remembered.len() < self.memory.max(1) && !remembered.contains(&place) {
+                remembered.push(place);
+            }
+        }
+        let best = remembered[0];
+        remembered.truncate(self.memory);
+        Some(next_hops[best])
+    }
+
+    fn begin_epoch(&mut self) {
+        self.remembered.clear();
+    }
+}

@@ -1,0 +1,130 @@
+//! What a policy remembers of each flow: an open-addressing table with a key per QP.
+
+use crate::packet::Header;
+use units::{PortId, Time};
+
+/// What is remembered of a flow.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: u64,
+    /// When its last packet was forwarded.
+    last: Time,
+    /// The port that it took.
+    port: u16,
+}
+
+/// No QP has this key.
+const FREE: u64 = u64::MAX;
+/// The port of a flow that has sent nothing.
+const NO_PORT: u16 = u16::MAX;
+const INITIAL_SIZE: usize = 64;
+
+/// The flows of a switch. A flow keeps its port until it pauses for longer than a gap.
+#[derive(Debug)]
+pub(super) struct FlowTable {
+    entries: Vec<Entry>,
+    used: usize,
+    gap: Time,
+    /// How often a flow chose a port, and how often that was another one than before.
+    flowlets: u64,
+    path_changes: u64,
+}
+
+impl FlowTable {
+    pub(super) fn new(gap: Time) -> FlowTable {
+        FlowTable { entries: Vec::new(), used: 0, gap, flowlets: 0, path_changes: 0 }
+    }
+
+    /// Has all flows choose again.
+    pub(super) fn begin_epoch(&mut self) {
+        self.entries.iter_mut().for_each(|entry| entry.last = Time::NEVER);
+    }
+
+    /// The port of a flow's packet at `now`. `choose` selects one if the flow is new or has paused.
+    #[inline]
+    pub(super) fn port(
+        &mut self,
+        header: &Header,
+        now: Time,
+        choose: impl FnOnce() -> PortId,
+    ) -> PortId {
+        if self.used * 4 >= self.entries.len() * 3 {
+            self.grow();
+        }
+        let key = header.address.qp();
+        let place = self.place_of(key);
+        let entry = &mut self.entries[place];
+        self.used += usize::from(entry.key == FREE);
+        let is_live = entry.port != NO_PORT
+            && entry.last != Time::NEVER
+            && now.saturating_sub(entry.last) <= self.gap;
+        (entry.key, entry.last) = (key, now);
+        if !is_live {
+            let port = choose().get();
+            self.flowlets += 1;
+            self.path_changes += u64::from(entry.port != NO_PORT && entry.port != port);
+            entry.port = port;
+        }
+        PortId::new(entry.port)
+    }
+
+    /// What was counted, for the summary of the run.
+    pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("flowlets", self.flowlets), ("path_changes", self.path_changes)]
+    }
+
+    /// Where a key is, or where it belongs.
+    fn place_of(&self, key: u64) -> usize {
+        let mask = self.entries.len() - 1;
+        let mut place = units::splitmix::mix(key) as usize & mask;
+        while self.entries[place].key != key && self.entries[place].key != FREE {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = (self.entries.len() * 2).max(INITIAL_SIZE);
+        let free = Entry { key: FREE, last: Time::ZERO, port: NO_PORT };
+        let entries = std::mem::replace(&mut self.entries, vec![free; size]);
+        for entry in entries.into_iter().filter(|entry| entry.key != FREE) {
+            let place = self.place_of(entry.key);
+            self.entries[place] = entry;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Address, PacketKind, blank};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Compares with a general map.
+        #[test]
+        fn a_flow_keeps_its_port_until_it_pauses(
+            packets in prop::collection::vec((0u32..200, 0u64..30), 1..600),
+        ) {
+            let gap = Time::from_ns(100);
+            let (mut table, mut map) = (FlowTable::new(gap), BTreeMap::new());
+            let (mut now, mut flowlets, mut changes) = (Time::ZERO, 0, 0);
+            for (count, (flow, step)) in packets.into_iter().enumerate() {
+                now += Time::from_ns(step);
+                let address = Address { dst: flow % 7, receiver_slot: flow, ..Address::default() };
+                let header = blank(PacketKind::Data, address, 0, 1000);
+                let choice = PortId::new(count as u16 % 5);
+                let port = table.port(&header, now, || choice);
+                let before = map.insert(flow, (now, port));
+                let kept = before.filter(|&(last, _)| now - last <= gap);
+                prop_assert_eq!(port, kept.map_or(choice, |(_, port)| port));
+                flowlets += u64::from(kept.is_none());
+                changes += u64::from(before.is_some_and(|(_, before)| before != port));
+            }
+            let counted = vec![("flowlets", flowlets), ("path_changes", changes)];
+            prop_assert_eq!(table.counters(), counted);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! LetFlow: a flow that pauses for longer than a gap takes a next hop at random (Vanini et al.,
+//! NSDI 2017). What it sends between two such pauses is a flowlet, and stays on one path.
+
+use super::flow_table::FlowTable;
+use super::{Choice, Depends, Ecmp, Forwarding, Spread};
+use crate::packet::Header;
+use crate::routing::hash::scale_to;
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+use units::{PortId, Time};
+
+/// LetFlow in one switch.
+#[derive(Debug)]
+pub(crate) struct LetFlow {
+    ecmp: Ecmp,
+    flows: FlowTable,
+    draws: Pcg64Mcg,
+}
+
+impl LetFlow {
+    pub(crate) fn new(ecmp: Ecmp, gap: Time, draws: Pcg64Mcg) -> LetFlow {
+        LetFlow { ecmp, flows: FlowTable::new(gap), draws }
+    }
+}
+
+impl Forwarding for LetFlow {
+    const DEPENDS: Depends = Depends::History;
+    const SPREAD: Spread = Spread::PerFlowlet;
+
+    fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
+        if !choice.is_open(header) {
+            return self.ecmp.select(choice, header);
+        }
+        let (next_hops, draws) = (choice.next_hops(header), &mut self.draws);
+        Some(self.flows.port(header, choice.now(), || {
+            next_hops[scale_to(draws.next_u32(), next_hops.len() as u32)]
+        }))
+    }
+
+    fn begin_epoch(&mut self) {
+        self.flows.begin_epoch();
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.flows.counters()
+    }
+}

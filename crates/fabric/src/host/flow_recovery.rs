@@ -1,0 +1,62 @@
+//! What a message met: packets that were out of order or came twice, and timeouts.
+
+use super::Host;
+use crate::host::reorder_buffer::Fate;
+use crate::packet::Scheme;
+
+/// What a message met of reordering and losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowRecovery {
+    /// Data packets that arrived ahead of others of their QP.
+    pub out_of_order_packets: u32,
+    /// Of these, the ones that the receiver discarded because they were too far ahead.
+    pub discarded_packets: u32,
+    /// The most packets that were missing before one of them, it counted.
+    pub max_distance: u32,
+    /// How often nothing was acknowledged for the timeout.
+    pub timeouts: u32,
+    /// The most payload bytes that the receiver kept ahead of a gap.
+    pub max_kept_bytes: u64,
+    /// Payload bytes that arrived again.
+    pub duplicate_bytes: u64,
+}
+
+impl FlowRecovery {
+    /// Whether nothing happened.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == FlowRecovery::default()
+    }
+}
+
+impl<S: Scheme> Host<S> {
+    /// What the messages to this host met; `None` if it is nothing.
+    pub(crate) fn recovery_of(&self, index_at_receiver: u32) -> Option<&FlowRecovery> {
+        self.reordering.get(index_at_receiver as usize)
+    }
+
+    /// Counts a packet of a message that was not the next in order and was `distance` packets
+    /// ahead. The receiver now keeps `kept` bytes of its QP.
+    pub(super) fn count_disorder(
+        &mut self,
+        flow: u32,
+        fate: Fate,
+        distance: u32,
+        payload: u16,
+        kept: u64,
+    ) {
+        if self.reordering.is_empty() {
+            self.reordering = vec![FlowRecovery::default(); self.incoming as usize];
+        }
+        let place = self.common.flows[flow as usize].index_at_receiver as usize;
+        let of_flow = &mut self.reordering[place];
+        if fate == Fate::Duplicate {
+            of_flow.duplicate_bytes += u64::from(payload);
+            return;
+        }
+        self.out_of_order += 1;
+        of_flow.out_of_order_packets += 1;
+        of_flow.discarded_packets += u32::from(fate == Fate::Beyond);
+        of_flow.max_distance = of_flow.max_distance.max(distance);
+        of_flow.max_kept_bytes = of_flow.max_kept_bytes.max(kept);
+    }
+}

@@ -1,0 +1,132 @@
+//! The receive buffer of a NIC that passes data on more slowly than it arrives, and the pauses that
+//! it asks for.
+
+use super::Host;
+use crate::network::setup::SlowReceiver;
+use crate::observe::recorder::PacketEventKind;
+use crate::packet::{Header, Scheme, Win, pfc_frame};
+use engine::Handle;
+use units::{Bytes, Rate, Time};
+
+/// The receive buffer of a host.
+#[derive(Debug)]
+pub(crate) struct ReceiveBuffer {
+    config: SlowReceiver,
+    /// When the buffer would be empty, if the NIC passes data on at all.
+    empty_at: Time,
+    /// Bytes in the buffer, if it does not.
+    stalled: u64,
+    /// The NIC pauses its links.
+    pub(crate) is_pausing: bool,
+}
+
+impl ReceiveBuffer {
+    pub(crate) fn new(config: SlowReceiver) -> ReceiveBuffer {
+        ReceiveBuffer { config, empty_at: Time::ZERO, stalled: 0, is_pausing: false }
+    }
+
+    /// When the receiver is slow at `now`.
+    fn is_slow(&self, now: Time) -> bool {
+        self.config.from <= now && now < self.config.until
+    }
+
+    /// Bytes in the buffer at `now`.
+    fn bytes(&self, now: Time) -> u64 {
+        if self.config.rate == Rate::ZERO {
+            return self.stalled;
+        }
+        self.config.rate.bytes_in(self.empty_at.saturating_sub(now)).get()
+    }
+
+    /// Takes a packet of `size` bytes, if there is room. Returns whether there is.
+    fn take(&mut self, now: Time, size: u64) -> bool {
+        if self.bytes(now) + size > self.config.buffer.get() {
+            return false;
+        }
+        if self.config.rate == Rate::ZERO {
+            self.stalled += size;
+        } else {
+            let begin = self.empty_at.max(now);
+            self.empty_at = begin.saturating_add(self.config.rate.time_for(Bytes::new(size)));
+        }
+        true
+    }
+
+    /// When the links may be resumed, as far as is known now.
+    fn resumes_at(&self, now: Time) -> Time {
+        let drained = if self.config.rate == Rate::ZERO {
+            Time::NEVER
+        } else {
+            let left = self.config.rate.time_for(self.config.xon);
+            self.empty_at.saturating_sub(left).max(now)
+        };
+        drained.min(self.config.until)
+    }
+}
+
+impl<S: Scheme> Host<S> {
+    /// A data packet arrives at a slow receiver. Returns whether its buffer has room for it. Pauses
+    /// the links if it fills.
+    pub(super) fn has_receive_room(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        header: &Header,
+    ) -> bool {
+        let Some(buffer) = self.receive_buffer.as_mut().filter(|buffer| buffer.is_slow(now)) else {
+            return true;
+        };
+        let has_room = buffer.take(now, u64::from(header.size));
+        if !buffer.is_pausing && buffer.bytes(now) >= buffer.config.xoff.get() {
+            buffer.is_pausing = true;
+            self.timers.wake_buffer(buffer.resumes_at(now));
+            self.send_pfc(window, now, true);
+        }
+        has_room
+    }
+
+    /// The receive buffer may have drained so far that the links can be resumed.
+    pub(super) fn on_buffer_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
+        let buffer = self.receive_buffer.as_mut().expect("it has set a timer");
+        let resumes_at = buffer.resumes_at(now);
+        if resumes_at > now {
+            return self.timers.wake_buffer(resumes_at);
+        }
+        buffer.is_pausing = false;
+        self.send_pfc(window, now, false);
+    }
+
+    /// Discards a packet for which the receive buffer has no room.
+    #[cold]
+    pub(super) fn drop_no_buffer(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: u16,
+        handle: Handle,
+    ) {
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&handle).header;
+            recorder.packet(now, port, PacketEventKind::Dropped, 0, header);
+        }
+        self.nics[port as usize].port.counters.dropped_packets += 1;
+        window.packets.discard(handle);
+    }
+
+    /// Has all ports send PFC frames that pause the lossless priorities, or resume them.
+    fn send_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, pause: bool) {
+        let (lossless, size) = (self.common.lossless, self.common.wire.pfc_size);
+        for (number, nic) in self.nics.iter_mut().enumerate().filter(|(_, nic)| !nic.port.is_down())
+        {
+            for priority in (0..8).filter(|priority| lossless & 1 << priority != 0) {
+                let frame = window.packets.insert(pfc_frame(priority, pause, size));
+                if let Some(recorder) = &mut self.recorder {
+                    let header = &window.packets.get(&frame).header;
+                    recorder.packet(now, number as u16, PacketEventKind::Enqueued, 0, header);
+                }
+                nic.port.enqueue_pfc(window.packets, frame, pause);
+            }
+            nic.wake(now);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! How switches choose among next hops that are equally good.
+
+use units::{Bytes, Time};
+
+/// How a switch chooses the next hop of a data packet. Other packets take the hash of ECMP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Balance {
+    /// By a hash of the five-tuple.
+    #[default]
+    Ecmp,
+    /// At random for each packet.
+    Random,
+    /// In turn for each packet, by next hops that are used together.
+    RoundRobin,
+    /// The least backlog.
+    Adaptive {
+        /// Backlogs between two neighbours of these lengths count as equal; empty: none do.
+        levels: Vec<Bytes>,
+        /// Backlogs are measured again at the first packet after each multiple of this time; zero:
+        /// at each packet.
+        update: Time,
+        /// A flow keeps its next hop until it pauses for longer than this; zero: each packet
+        /// chooses.
+        gap: Time,
+    },
+    /// The least backlog of some next hops drawn at random and some that were good before.
+    Drill {
+        /// How many are drawn; above zero.
+        samples: u32,
+        /// How many are remembered.
+        memory: u32,
+    },
+    /// At random; a flow keeps its next hop until it pauses for longer than this.
+    LetFlow {
+        /// The pause.
+        gap: Time,
+    },
+}
+
+impl Balance {
+    /// Whether packets of a flow may take different paths without a pause between them.
+    pub fn is_per_packet(&self) -> bool {
+        match self {
+            Balance::Ecmp => false,
+            Balance::Random | Balance::RoundRobin | Balance::Drill { .. } => true,
+            Balance::Adaptive { gap, .. } | Balance::LetFlow { gap } => *gap == Time::ZERO,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! From `[[receiver]]` to hosts that take data slowly.
+
+use crate::error::{Result, ScenarioError};
+use crate::selector::Selector;
+use crate::settings::{Pfc, check_buffer};
+use crate::spec::{Quantity, QuirksSpec, ReceiverSpec};
+use crate::traffic::check_time;
+use model::{Link, SlowReceiver};
+use std::collections::BTreeMap;
+use units::{Bytes, Time};
+
+/// The slow receivers of a run; each host comes once.
+pub(crate) fn resolve(
+    specs: &mut [ReceiverSpec],
+    nodes: &Selector<'_>,
+    pfc: &Pfc,
+    quirks: &QuirksSpec,
+) -> Result<Vec<SlowReceiver>> {
+    let network = nodes.network();
+    let mut found: BTreeMap<u32, SlowReceiver> = BTreeMap::new();
+    for (index, spec) in specs.iter_mut().enumerate() {
+        let key = |name: &str| format!("receiver.{index}.{name}");
+        if !quirks.is_native() {
+            let why = "does not go with quirks: hosts of the HPCC simulator are never slow";
+            return Err(ScenarioError::new(format!("receiver.{index}"), why)
+                .hint("leave [[receiver]] out, or turn the quirks off"));
+        }
+        let buffer = check_buffer(spec.buffer.0, || key("buffer"))?;
+        let half = Bytes::new(buffer.get() / 2);
+        let xoff = spec.xoff.get_or_insert(Quantity(half)).0;
+        let three_quarters = Bytes::new(xoff.get() / 4 * 3);
+        let xon = spec.xon.get_or_insert(Quantity(three_quarters)).0;
+        if xoff == Bytes::ZERO || xoff > buffer {
+            let why = format!("{xoff} is out of range; allowed: 1B to `buffer`, which is {buffer}");
+            return Err(ScenarioError::new(key("xoff"), why));
+        }
+        if xon >= xoff {
+            let why = format!("must be below `xoff`, which is {xoff}; got {xon}");
+            return Err(ScenarioError::new(key("xon"), why));
+        }
+        let from = check_time(spec.at, || key("at"))?;
+        let until = match spec.until {
+            None => Time::NEVER,
+            Some(until) => check_time(until, || key("until"))?,
+        };
+        if until <= from {
+            let why = format!("must be later than `at`, which is {from}; got {until}");
+            return Err(ScenarioError::new(key("until"), why));
+        }
+        let rate = spec.rate.0;
+        for host in nodes.hosts(&spec.hosts, &key("hosts"))? {
+            let ends = network.links.iter().filter(|link| link.a == host || link.b == host);
+            let needed = ends.map(still_arrives).max().unwrap_or(Bytes::ZERO);
+            if pfc.enabled && buffer.get() < xoff.get().saturating_add(needed.get()) {
+                let why = format!(
+                    "{buffer} is too small: after the pause at xoff = {xoff} up to {needed} may \
+                     still arrive at {}",
+                    network.name(host)
+                );
+                return Err(ScenarioError::new(key("buffer"), why)
+                    .hint("enlarge `buffer`, or lower `xoff`"));
+            }
+            let slow = SlowReceiver { host, rate, buffer, xoff, xon, from, until };
+            if found.insert(host.get(), slow).is_some() {
+                let why = format!("{} has an entry already", network.name(host));
+                return Err(ScenarioError::new(key("hosts"), why));
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// What may arrive over a link after the pause was asked for: what is on it in both directions, and
+/// the longest packets that its ends have begun to send.
+fn still_arrives(link: &Link) -> Bytes {
+    const LONGEST_PACKETS: u64 = 3 * 9_500;
+    let on_the_way = link.rate.bytes_in(link.delay.saturating_mul(2)).get();
+    Bytes::new(on_the_way.saturating_add(LONGEST_PACKETS))
+}

@@ -1,0 +1,142 @@
+//! How switches choose among next hops, and which schemes go together with that.
+
+use super::recovery::no_effect_of;
+use crate::error::{Result, ScenarioError};
+use crate::spec::{BalanceKind, PathsKind, Quantity, QuirksSpec, RoutingSpec};
+use model::{Balance, Recovery, RecoveryMode, Spray};
+use schemes::contract::Fit;
+use schemes::registry::SchemeInfo;
+use units::Time;
+
+/// The pause after which a flow may take another path, as in ConWeave's experiments (SIGCOMM 2023,
+/// section 4.1).
+const FLOWLET_GAP: Time = Time::from_us(100);
+
+/// Load balancing, complete.
+pub(crate) fn balance(spec: &mut RoutingSpec, quirks: &QuirksSpec, cioq: bool) -> Result<Balance> {
+    let kind = spec.balance;
+    let (is_drill, is_adaptive) = (kind == BalanceKind::Drill, kind == BalanceKind::Adaptive);
+    let has_gap = is_adaptive || kind == BalanceKind::Letflow;
+    let keys = [
+        ("samples", spec.samples.is_some(), is_drill, "\"drill\""),
+        ("memory", spec.memory.is_some(), is_drill, "\"drill\""),
+        ("flowlet_gap", spec.flowlet_gap.is_some(), has_gap, "\"letflow\" or \"adaptive\""),
+        ("quantise", spec.quantise.is_some(), is_adaptive, "\"adaptive\""),
+        ("update", spec.update.is_some(), is_adaptive, "\"adaptive\""),
+    ];
+    if let Some((key, .., of)) = keys.iter().find(|(_, given, fits, _)| *given && !fits) {
+        return Err(no_effect_of("routing", key, &format!("routing.balance = {of}")));
+    }
+    if kind == BalanceKind::Ecmp {
+        return Ok(Balance::Ecmp);
+    }
+    let refuse = |why: &str, hint: &str| {
+        let why = format!("{} {why}", word(kind));
+        Err(ScenarioError::new("routing.balance", why).hint(hint))
+    };
+    if !quirks.is_native() {
+        return refuse(
+            "does not go with quirks: the HPCC simulator has ECMP alone",
+            "leave routing.balance out, or turn the quirks off",
+        );
+    }
+    if spec.paths == PathsKind::SpanningTrees {
+        return refuse(
+            "chooses among ports of equal cost, and spanning trees have none",
+            "set routing.paths = \"shortest\"",
+        );
+    }
+    if cioq && (is_drill || is_adaptive) {
+        return refuse(
+            "looks at output queues, and in CIOQ switches most packets wait at the inputs",
+            "set switch.architecture = \"shared-memory\", or routing.balance = \"random\"",
+        );
+    }
+    Ok(match kind {
+        BalanceKind::Ecmp => Balance::Ecmp,
+        BalanceKind::Random => Balance::Random,
+        BalanceKind::RoundRobin => Balance::RoundRobin,
+        BalanceKind::Letflow => {
+            let gap = spec.flowlet_gap.get_or_insert(Quantity(FLOWLET_GAP)).0;
+            Balance::LetFlow { gap }
+        }
+        BalanceKind::Adaptive => {
+            let gap = spec.flowlet_gap.get_or_insert(Quantity(Time::ZERO)).0;
+            let update = spec.update.get_or_insert(Quantity(Time::ZERO)).0;
+            let levels: Vec<_> =
+                spec.quantise.get_or_insert_default().iter().map(|level| level.0).collect();
+            if !levels.is_sorted_by(|low, high| low < high) {
+                return Err(ScenarioError::new(
+                    "routing.quantise",
+                    "the sizes must rise from one to the next",
+                ));
+            }
+            Balance::Adaptive { levels, update, gap }
+        }
+        BalanceKind::Drill => {
+            let samples = *spec.samples.get_or_insert(2);
+            let memory = *spec.memory.get_or_insert(1);
+            let range = |key: &str, value: u32, least: u32| match (least..=64).contains(&value) {
+                true => Ok(value),
+                false => Err(ScenarioError::new(
+                    format!("routing.{key}"),
+                    format!("{value} is out of range; allowed: {least} to 64"),
+                )),
+            };
+            Balance::Drill {
+                samples: range("samples", samples, 1)?,
+                memory: range("memory", memory, 0)?,
+            }
+        }
+    })
+}
+
+/// The word for a policy in scenario files, quoted.
+fn word(kind: BalanceKind) -> &'static str {
+    match kind {
+        BalanceKind::Ecmp => "\"ecmp\"",
+        BalanceKind::Random => "\"random\"",
+        BalanceKind::RoundRobin => "\"round-robin\"",
+        BalanceKind::Adaptive => "\"adaptive\"",
+        BalanceKind::Drill => "\"drill\"",
+        BalanceKind::Letflow => "\"letflow\"",
+    }
+}
+
+/// The keys that ask a scheme for more than one path or for selective repeat, with how it fares
+/// with each.
+pub(crate) fn demands(
+    scheme: &SchemeInfo,
+    balance: &Balance,
+    spray: Spray,
+    recovery: &Recovery,
+) -> Vec<(&'static str, Fit)> {
+    let tolerates = scheme.tolerates;
+    let of_switches = match balance {
+        Balance::Ecmp => None,
+        Balance::Random | Balance::RoundRobin => Some(tolerates.spraying),
+        Balance::LetFlow { .. } => Some(tolerates.flowlets),
+        Balance::Adaptive { .. } if !balance.is_per_packet() => Some(tolerates.flowlets),
+        Balance::Adaptive { .. } | Balance::Drill { .. } => Some(tolerates.adaptive),
+    };
+    let of_hosts = (spray != Spray::Off).then_some(tolerates.spraying);
+    let is_selective = recovery.mode == RecoveryMode::SelectiveRepeat;
+    let all = [
+        ("routing.balance", of_switches),
+        ("host.spray", of_hosts),
+        ("host.recovery", is_selective.then_some(tolerates.selective_repeat)),
+    ];
+    all.into_iter().filter_map(|(key, fit)| Some((key, fit?))).collect()
+}
+
+/// Refuses what the scheme does not tolerate.
+pub(crate) fn check_scheme(scheme: &SchemeInfo, demands: &[(&'static str, Fit)]) -> Result<()> {
+    let Some((key, why)) = demands.iter().find_map(|&(key, fit)| match fit {
+        Fit::Refused(why) => Some((key, why)),
+        Fit::Works | Fit::Note(_) => None,
+    }) else {
+        return Ok(());
+    };
+    Err(ScenarioError::new(key, format!("does not go with scheme {}: {why}", scheme.name))
+        .hint(format!("leave {key} out, or choose another scheme")))
+}

@@ -1,0 +1,193 @@
+//! Keys of `[host]` and `[routing]` that are words, numbers or quantities, and their tables.
+
+use super::Quantity;
+use super::quantity::pattern;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use units::{Bytes, Time};
+
+/// A length of a queue pair's stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanSpec {
+    /// The bandwidth-delay product of the longest path.
+    Bdp,
+    /// No limit.
+    Unlimited,
+    /// A number of packets.
+    Packets(u32),
+    /// Payload bytes.
+    Size(Bytes),
+}
+
+/// When a packet is taken for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossAfter {
+    /// When a later one has arrived.
+    Gap,
+    /// When one has arrived that is a bandwidth-delay product later in the stream.
+    Bdp,
+    /// Never; a timeout tells.
+    Timeout,
+    /// When one has arrived that is this many packets later in the stream.
+    Packets(u32),
+    /// When one has arrived that left this much later.
+    Time(Time),
+}
+
+/// A type that is a word, a number of packets or a quantity.
+macro_rules! word_count_or_quantity {
+    ($type:ident, $($word:literal = $named:ident),+; $quantity:ident($of:ty), $example:literal) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $($type::$named => serializer.serialize_str($word),)+
+                    $type::Packets(packets) => serializer.serialize_u32(*packets),
+                    $type::$quantity(quantity) => Quantity(*quantity).serialize(serializer),
+                }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+                struct WordVisitor;
+                impl Visitor<'_> for WordVisitor {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str(concat!(
+                            $("\"", $word, "\" or "),+, "a number of packets or a quantity ",
+                            "such as ", $example
+                        ))
+                    }
+                    fn visit_i64<E: de::Error>(self, number: i64) -> Result<$type, E> {
+                        let packets = u32::try_from(number);
+                        packets
+                            .map($type::Packets)
+                            .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+                    }
+                    fn visit_u64<E: de::Error>(self, number: u64) -> Result<$type, E> {
+                        let packets = u32::try_from(number);
+                        packets
+                            .map($type::Packets)
+                            .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
+                        $(if text == $word {
+                            return Ok($type::$named);
+                        })+
+                        // A text without digits is a misspelt word.
+                        if !text.contains(|c: char| c.is_ascii_digit()) {
+                            return Err(E::invalid_value(de::Unexpected::Str(text), &self));
+                        }
+                        super::Unit::read(text).map($type::$quantity).map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_any(WordVisitor)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed(stringify!($type))
+            }
+            fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+                let pattern = format!(concat!("^(", $($word, "|"),+, "{})$"), pattern::<$of>());
+                json_schema!({
+                    "anyOf": [
+                        { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+                        { "type": "string", "pattern": pattern },
+                    ],
+                })
+            }
+        }
+    };
+}
+word_count_or_quantity!(SpanSpec, "bdp" = Bdp, "unlimited" = Unlimited; Size(Bytes), "\"64KB\"");
+word_count_or_quantity!(
+    LossAfter, "gap" = Gap, "bdp" = Bdp, "timeout" = Timeout; Time(Time), "\"20us\""
+);
+
+/// How switches choose among next hops.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum BalanceKind {
+    /// By a hash: all packets of a flow take one path.
+    #[default]
+    Ecmp,
+    /// Each data packet takes a next hop at random (random packet spraying).
+    Random,
+    /// Data packets take the next hops in turn.
+    RoundRobin,
+    /// Each data packet takes the next hop with the least backlog (adaptive routing); with
+    /// `flowlet_gap`, each flowlet does.
+    Adaptive,
+    /// Each data packet takes the next hop with the least backlog among some that are drawn and
+    /// some that were good before (DRILL, SIGCOMM 2017).
+    Drill,
+    /// Each flowlet takes a next hop at random (LetFlow, NSDI 2017).
+    Letflow,
+}
+
+/// How senders spread the packets of a queue pair over paths.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum SprayKind {
+    /// They do not: all packets have the queue pair's UDP source port.
+    #[default]
+    Off,
+    /// Each packet has an entropy value at random.
+    Random,
+    /// Each value once in a random order, then again in another.
+    Cycle,
+    /// Values of packets that were acknowledged without a mark, each once; else at random (REPS).
+    Reps,
+    /// Values in turn, but those that were lately marked or lost are skipped.
+    Bitmap,
+    /// The next value after each `host.cell` of the stream (Presto, SIGCOMM 2015).
+    Flowcell,
+}
+
+/// Parameters of `spray = "reps"`; defaults as in the REPS authors' experiments.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RepsSpec {
+    /// Values that are kept for reuse, 1 to 1024.
+    pub cache: u32,
+    /// After a timeout, only kept values are used for this long; 0ns: at no time.
+    pub freeze: Quantity<Time>,
+    /// After that, values are drawn for this many packets.
+    pub explore: u32,
+}
+
+impl Default for RepsSpec {
+    fn default() -> RepsSpec {
+        RepsSpec { cache: 8, freeze: Quantity(Time::from_ms(10)), explore: 16 }
+    }
+}
