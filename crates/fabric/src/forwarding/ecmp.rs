@@ -229,7 +229,7 @@ mod tests {
                 // A batch leaves what takes a second look-up to the others.
                 let row = router.row(&routes, &row);
                 prop_assert_eq!(row.is_some(), !ns3_ecmp_hash);
-                let of_batch = row.map_or(NO_ROUTE, |row| row.next_hop(&header));
+                let of_batch = row.map_or(NO_ROUTE, |row| row.next_hop::<false>(&header));
                 let may_leave = of_batch == NO_ROUTE && (ns3_ecmp_hash || trees);
                 prop_assert!(of_batch == port.get() || may_leave);
             }

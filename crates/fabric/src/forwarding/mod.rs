@@ -210,6 +210,11 @@ impl Router {
         with_policy!(self, policy => depends_of(policy))
     }
 
+    /// Whether each packet takes a path of its own that its header tells.
+    pub(crate) fn sprays(&self) -> bool {
+        matches!(self, Router::Random(_))
+    }
+
     /// See [`Forwarding::select`].
     #[inline(always)]
     pub(crate) fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
@@ -273,12 +278,20 @@ pub(crate) struct ForwardingRow<'a> {
 }
 
 impl ForwardingRow<'_> {
+    /// Whether each packet takes a path of its own: what `SPRAYS` must be of
+    /// [`next_hop`](Self::next_hop). It is a constant there, as loops over packets contain it.
+    #[inline]
+    pub(crate) fn sprays(&self) -> bool {
+        self.sprays
+    }
+
     /// The next hop of a packet. Returns [`NO_ROUTE`](crate::routing::NO_ROUTE) also if
     /// [`Router::look_up`] must find it.
     #[inline(always)]
-    pub(crate) fn next_hop(&self, header: &Header) -> u16 {
+    pub(crate) fn next_hop<const SPRAYS: bool>(&self, header: &Header) -> u16 {
+        debug_assert_eq!(self.sprays, SPRAYS);
         self.row.pick(header.destination(), || {
-            let hash = if self.sprays { random::hash(header) } else { header.address.hash };
+            let hash = if SPRAYS { random::hash(header) } else { header.address.hash };
             ecmp::mix(hash, self.salt)
         })
     }

@@ -127,8 +127,10 @@ impl<S: Scheme> Switch<S> {
         };
         switch.independent_ports = switch.ports_are_independent();
         let Chassis { common, node, .. } = &switch.chassis;
-        // A pause of a host in a rack acts on a downlink in the same window.
-        let is_separable = switch.independent_ports && !common.hosts_pause;
+        // A pause of a host in a rack acts on a downlink in the same window; and looking up next
+        // hops of a rack's packets is written for those of their hashes alone.
+        let is_separable =
+            switch.independent_ports && !common.hosts_pause && !switch.chassis.router.sprays();
         if is_separable && common.groups.is_hub(*node) {
             switch.rack = Some(Box::new(RackPorts::new(common, *node)));
         }

@@ -134,7 +134,7 @@ impl<S: Scheme> Switch<S> {
     /// Returns the port that a packet leaves through; [`NO_ROUTE`] if it is not to be forwarded.
     #[inline(always)]
     fn next_hop_by_row(&self, row: &ForwardingRow<'_>, packet: &Packet<S>) -> u16 {
-        match next_hop(row, packet) {
+        match next_hop::<S, false>(row, packet) {
             // The full look-up may find one.
             NO_ROUTE => self.next_hop(packet),
             out => out,

@@ -15,7 +15,7 @@ use crate::routing::NO_ROUTE;
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::ArrivalSchedule;
-use engine::LinkLane;
+use engine::{Buckets, LinkLane};
 use schemes::contract::{EnqueueSlot, Level, Order};
 use units::Time;
 
@@ -25,10 +25,29 @@ const MIN_ARRIVALS_PER_PORT: usize = 3;
 /// Returns the port that a packet leaves through. Returns [`NO_ROUTE`] if there is none, or if the
 /// packet is not to be forwarded.
 #[inline(always)]
-pub(super) fn next_hop<S: Scheme>(row: &ForwardingRow<'_>, packet: &Packet<S>) -> u16 {
+pub(super) fn next_hop<S: Scheme, const SPRAYS: bool>(
+    row: &ForwardingRow<'_>,
+    packet: &Packet<S>,
+) -> u16 {
     let Packet { header, .. } = packet;
-    let next_hop = row.next_hop(header);
+    let next_hop = row.next_hop::<SPRAYS>(header);
     if header.kind.is_routed() { next_hop } else { NO_ROUTE }
+}
+
+/// Buckets the arrivals of a window by the ports that they leave through. Returns them and their
+/// bytes, or `None` if some packet has no next hop.
+#[inline(always)]
+fn bucket<S: Scheme, const SPRAYS: bool>(
+    window: &mut Win<'_, '_, S>,
+    row: &ForwardingRow<'_>,
+    ports: usize,
+) -> Option<(Buckets, u64)> {
+    let mut bytes = 0;
+    let buckets = window.bucket(ports, |packet: &Packet<S>| {
+        bytes += u64::from(packet.header.size);
+        next_hop::<S, SPRAYS>(row, packet)
+    })?;
+    Some((buckets, bytes))
 }
 
 impl<S: Scheme> Switch<S> {
@@ -62,12 +81,12 @@ impl<S: Scheme> Switch<S> {
             window.remaining_arrivals() as u64 * u64::from(self.chassis.common.wire.full_packet);
         let next = self.quiet_until(window, expected)?;
         let Chassis { common, router, switch_row, ports, .. } = &self.chassis;
-        let mut bytes = 0;
         let row = router.row(&common.routes, switch_row)?;
-        let buckets = window.bucket(ports.len(), |packet: &Packet<S>| {
-            bytes += u64::from(packet.header.size);
-            next_hop(&row, packet)
-        })?;
+        let (buckets, bytes) = if row.sprays() {
+            bucket::<S, true>(window, &row, ports.len())?
+        } else {
+            bucket::<S, false>(window, &row, ports.len())?
+        };
         if bytes > expected {
             window.recycle(buckets);
             return None;
