@@ -154,6 +154,17 @@ def scheme_named(name: str) -> Schema:
     return next(scheme for scheme in rocelab.schemes() if scheme["name"] == name)
 
 
+def tolerates() -> str:
+    """Which scheme goes together with which way to spread and recover packets."""
+    schemes = rocelab.schemes()
+    names = [one["name"] for one in schemes[0]["tolerates"]]
+    words = {"works": "yes", "note": "note", "refused": "no"}
+    rows = [
+        [f"`{one['name']}`", *(words[fit["fit"]] for fit in one["tolerates"])] for one in schemes
+    ]
+    return table(["scheme", *names], rows)
+
+
 def parameters(argument: str) -> str:
     """The parameters of a scheme, all or those named after it."""
     name, *chosen = argument.split()
@@ -241,6 +252,7 @@ def block(name: str, keys: Keys) -> str:
     what, _, argument = name.partition(" ")
     makers = {
         "keys": keys.page,
+        "tolerates": lambda _: tolerates(),
         "part": keys.part,
         "words": keys.words,
         "parameters": parameters,

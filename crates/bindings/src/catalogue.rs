@@ -1,6 +1,6 @@
 //! What there is to choose from, as JSON.
 
-use ::schemes::contract::PresetInfo;
+use ::schemes::contract::{Fit, PresetInfo};
 use ::schemes::params::{Kind, ParamSpec};
 use ::schemes::registry::SchemeInfo;
 use pyo3::exceptions::PyValueError;
@@ -15,8 +15,30 @@ struct Scheme {
     caveat: &'static str,
     symmetric_paths: bool,
     input_queues: bool,
+    tolerates: [Tolerated; 4],
     presets: Vec<NamedPreset>,
     params: Vec<Param>,
+}
+
+/// How a scheme goes together with a way to spread or recover packets.
+#[derive(Serialize)]
+struct Tolerated {
+    name: &'static str,
+    /// `works`, `note` or `refused`.
+    fit: &'static str,
+    /// The note or the reason; empty if it works.
+    why: &'static str,
+}
+
+impl Tolerated {
+    fn new(name: &'static str, fit: Fit) -> Tolerated {
+        let (fit, why) = match fit {
+            Fit::Works => ("works", ""),
+            Fit::Note(why) => ("note", why),
+            Fit::Refused(why) => ("refused", why),
+        };
+        Tolerated { name, fit, why }
+    }
 }
 
 #[derive(Serialize)]
@@ -56,6 +78,12 @@ impl From<&SchemeInfo> for Scheme {
             caveat: info.caveat,
             symmetric_paths: info.symmetric_paths,
             input_queues: info.input_queues,
+            tolerates: [
+                Tolerated::new("spraying", info.tolerates.spraying),
+                Tolerated::new("adaptive routing", info.tolerates.adaptive),
+                Tolerated::new("flowlets", info.tolerates.flowlets),
+                Tolerated::new("selective repeat", info.tolerates.selective_repeat),
+            ],
             presets: (info.presets)().iter().map(NamedPreset::from).collect(),
             params: (info.params)().iter().map(Param::from).collect(),
         }

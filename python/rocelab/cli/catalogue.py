@@ -84,6 +84,10 @@ def _print_scheme(scheme: dict[str, Any]) -> None:
     for name in ("paper", "caveat"):
         if scheme[name]:
             show(f"  {name}: {scheme[name]}")
+    notes = [one for one in scheme["tolerates"] if one["why"]]
+    if notes:
+        show("\nwith packets on several paths and loss recovery:")
+        _print_names([{**one, "summary": f"{one['fit']}: {one['why']}"} for one in notes])
     show("\npresets, the first by default:")
     _print_names(scheme["presets"])
     show("\nparameters, set by scheme.params.NAME:")
