@@ -16,9 +16,9 @@
 //! the order of arrival, by `select_port` of the two kinds of switch. Before it asks a policy with
 //! [`Depends::Queues`], a switch drains the ports of all next hops and shows their loads.
 //!
-//! Hosts with several ports, `rocelab plan`, the path of a QP (`context/path_facts.rs`) and the
-//! causes of unfinished messages use the choice of ECMP. That is exact for policies with
-//! [`Spread::PerFlow`] that select like ECMP; another policy must decide what they use.
+//! Hosts with several ports and the path of a QP (`context/path_facts.rs`) use the choice of ECMP.
+//! Where data may take any shortest path, `rocelab plan` and the causes of unfinished messages look
+//! at all of them (`RunContext::shares`).
 
 mod adaptive;
 mod drill;
