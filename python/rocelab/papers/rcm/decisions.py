@@ -126,6 +126,21 @@ MARKING: Decision[Mapping[str, Any]] = Decision(
         ),
     ),
 )
+ORDER: Decision[Mapping[str, Any]] = Decision(
+    "R9",
+    "What does a receiver do with packets that SAR has reordered?",
+    5,
+    'the paper leaves reordering open ("not performed in-depth study"); most RoCE NICs discard '
+    "what is out of order, and the sender goes back",
+    (
+        Option("discards them", {}, "RoCE's go-back-N, as in DCQCN's paper"),
+        Option(
+            "keeps them",
+            {"reorder": 16384},
+            "NICs for adaptive routing, which place data in any order",
+        ),
+    ),
+)
 TIMER: Decision[Params] = Decision(
     "R10",
     "What is DCQCN's increase timer?",
@@ -149,6 +164,7 @@ DECISIONS: tuple[Decision[Any], ...] = (
     QUEUES,
     EQUILIBRIUM,
     MARKING,
+    ORDER,
     TIMER,
 )
 
@@ -172,6 +188,11 @@ READINGS = (
             "R3": "always, until W could have left",
             "R4": "any flow, at any degree of congestion",
         },
+    ),
+    Reading(
+        "letter, any order",
+        "The paper's words, and receivers that keep what is out of order",
+        {"R9": "keeps them"},
     ),
     Reading("as built", "This simulator's preset rcm", {**_AS_BUILT, "R5": "after 50 us"}),
     Reading("as built, gap 5 ms", "The same, but a flow is new after 5 ms", _AS_BUILT),

@@ -58,6 +58,7 @@ def scenario(
         name=f"rcm-{name}",
         scheme=_scheme(reading, scheme),
         ecn={"enabled": False} if scheme == "PFC alone" else marking,
+        host=reading.of(decided.ORDER),
         topology=topology,
         traffic=traffic,
         probe=probe,
