@@ -88,6 +88,7 @@ class _Maker:
             probe=self.probes(),
             **tables,
             **self.failures(),
+            **self.slow_receivers(),
             **self.trace(),
         )
 
@@ -348,6 +349,16 @@ class _Maker:
                 self.maybe(host, "cell", 0.5, "4KB")
             if host["spray"] == "reps":
                 self.maybe(host, "reps", 0.5, {"cache": 2, "freeze": "30us", "explore": 3})
+
+    def slow_receivers(self) -> Table:
+        if self.dice.random() > 0.12:
+            return {}
+        slow: Table = {"hosts": [self.one(*self.hosts)]}
+        slow["rate"] = self.one("0bps", "1Gbps", "10Gbps", "40Gbps")
+        slow["buffer"] = self.one("200KB", "1MB", "4MB")
+        self.maybe(slow, "at", 0.5, "10us", "100us")
+        slow["until"] = self.one("300us", "2ms")
+        return {"receiver": [slow]}
 
     def failures(self) -> Table:
         between = [(node, peer) for node, peer, tier, other in self.links if tier and other]

@@ -68,6 +68,7 @@ def test_random_scenarios_have_everything() -> None:
         seen["ECN"] += complete["ecn"]["enabled"]
         seen["enqueue"] += complete["ecn"]["mark_at"] == "enqueue"
         seen["failure"] += "failure" in complete
+        seen["receiver"] += "receiver" in complete
         seen["errors"] += complete["wire"]["error_rate"] > 0
         seen["stop"] += complete["run"]["stop"] != "flows-done"
         seen["lossy"] += complete["classes"]["data"] not in complete["classes"]["lossless"]
