@@ -86,8 +86,8 @@ Finding = tuple[Path, int, str]
 
 
 def rust_files() -> list[Path]:
-    """All sources of the workspace, with its tests, fuzz targets and benches."""
-    folders = ("crates", "fuzz", "benches")
+    """All sources of the workspace, with its tests, fuzz targets and benches, and the template."""
+    folders = ("crates", "fuzz", "benches", "python/rocelab/scheme_template")
     files = (path for folder in folders for path in (ROOT / folder).rglob("*.rs"))
     return sorted(path for path in files if "target" not in path.parts)
 

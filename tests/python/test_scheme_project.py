@@ -206,6 +206,12 @@ def test_a_directory_of_somebody_else_runs_none_of_its_code(tmp_path: Path) -> N
     assert "using the build" not in done.stderr
 
 
+def test_the_guide_shows_the_law_of_a_project(tmp_path: Path) -> None:
+    schemes_project.create("mine", tmp_path / "p", ["dcqcn"])
+    law = (tmp_path / "p/src/lib.rs").read_text(encoding="utf-8")
+    assert f"```rust\n{law}```" in PAGE.read_text(encoding="utf-8")
+
+
 def test_projects_have_the_name_everywhere(tmp_path: Path) -> None:
     schemes_project.create("fair_share", tmp_path / "p", ["dcqcn", "hpcc"])
     texts = {
@@ -218,6 +224,8 @@ def test_projects_have_the_name_everywhere(tmp_path: Path) -> None:
     assert 'name: "fair_share-short"' in texts["src/lib.rs"]
     assert 'value = "dcqcn,hpcc"' in texts[".cargo/config.toml"]
     assert not [name for name, text in texts.items() if re.search(r"\b[Mm]ine", text)]
+    lines = [line for text in texts.values() for line in text.splitlines()]
+    assert max(map(len, lines)) <= 100, "also with a name that is longer than the template's"
     (tmp_path / "p/.cargo/config.toml").write_text("")
     with pytest.raises(ConfigError, match="has no line `ROCELAB_SCHEMES"):
         schemes_project.build(tmp_path / "p", ["dcqcn"])

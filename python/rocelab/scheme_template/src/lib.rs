@@ -1,8 +1,9 @@
-//! Mine: switches write the longest wait on the path into packets, and the sender keeps it at a target.
+//! Mine: switches write the longest wait on the path into packets, and the sender
+//! keeps it at a target.
 //!
-//! Each port of a switch knows how long a packet that joins its queue will wait. The largest of these
-//! times travels in a field of the packet, and back in its ACK. Once in a round trip the sender
-//! compares it with a target: it cuts its window if the wait is longer, else it adds a step.
+//! Each port of a switch knows how long a packet that joins its queue will wait. The largest of
+//! these times travels in a field of the packet, and back in its ACK. Once in a round trip the
+//! sender compares it with a target: it cuts its window if the wait is longer, else it adds a step.
 
 use schemes::contract::{
     Absent, Ack, Cp, HostCx, HostFacts, LocalCx, NoCtl, Packet, PacketKind, PathFacts,
@@ -147,8 +148,8 @@ impl Window {
         }
     }
 
-    /// Everything up to `acknowledged` has arrived, the last of it after a wait of `wait`; the sender
-    /// has sent up to `sent`.
+    /// Everything up to `acknowledged` has arrived, the last of it after a wait of `wait`; the
+    /// sender has sent up to `sent`.
     pub fn acknowledge(&mut self, acknowledged: u64, sent: u64, wait: Time) {
         self.longest = self.longest.max(wait);
         if acknowledged < self.round_end {
