@@ -1,4 +1,4 @@
-# An image with the `rocelab` command: docker build --tag rocelab . && docker run --rm -v "$PWD":/work rocelab run incast.toml
+# An image with the `rocelab` command: docker build --tag rocelab . && docker run --rm -v "$PWD":/data rocelab run incast.toml
 # Not built by the tests: they have no Docker.
 
 FROM rust:1-bookworm AS build
@@ -16,6 +16,6 @@ COPY --from=build /wheels /wheels
 RUN python -m pip install --no-cache-dir "$(echo /wheels/*.whl)[report,tune]" && rm -rf /wheels
 RUN useradd --create-home user
 USER user
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["rocelab"]
 CMD ["--help"]
