@@ -8,10 +8,9 @@ from typing import Any
 
 from rocelab import _memory, _rocelab
 from rocelab._rocelab import Limits
-from rocelab.errors import Interrupted, RecordingError
 from rocelab.result import Result
 from rocelab.scenario import Scenario
-from rocelab.simulate import Progress, run_raw
+from rocelab.simulate import Progress, check_scenario, run_checked
 
 __all__ = ["Limits", "Prototype", "prototype"]
 
@@ -34,21 +33,10 @@ class Prototype:
         Its switches mark as the scenario's ``[ecn]`` says, and do not mark where it says nothing.
         Raises what a method of the law raises; else as :func:`rocelab.run`.
         """
-        if not isinstance(scenario, Scenario):
-            raise TypeError(
-                f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
-            )
+        check_scenario(scenario)
         scenario = scenario.with_settings(scheme={"name": "prototype"})
         _memory.check(scenario, "run")
-        raw, interrupted = run_raw(
-            scenario, threads=1, progress=progress, scratch=scratch, law=self._law
-        )
-        result = Result.from_run(raw, scenario)
-        if interrupted:
-            raise Interrupted(result)
-        if raw.failure is not None:
-            raise RecordingError(raw.failure, result)
-        return result
+        return run_checked(scenario, threads=1, progress=progress, scratch=scratch, law=self._law)
 
     def check_invariants(self, histories: int = 100) -> None:
         """Checks what every scheme promises, by random histories of a QP.

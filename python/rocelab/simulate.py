@@ -77,10 +77,7 @@ def run(
     more memory than this process may take, and MemoryError where memory runs out in spite of that.
     :class:`RecordingError`, which carries the result, means that what is recorded finds no room.
     """
-    if not isinstance(scenario, Scenario):
-        raise TypeError(
-            f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
-        )
+    check_scenario(scenario)
     _memory.check(scenario, "run")
     return run_checked(scenario, threads=threads, progress=progress, scratch=scratch)
 
@@ -91,13 +88,15 @@ def run_checked(
     threads: int | None = None,
     progress: bool | Callable[[Progress], None] = False,
     scratch: str | PathLike[str] | None = None,
+    law: _rocelab.Law | None = None,
 ) -> Result:
     """Runs ``scenario`` as :func:`run` does, without checking memory first.
 
-    For one of several parallel runs, whose memory is checked together.
+    For one of several parallel runs, whose memory is checked together. A scenario of the scheme
+    ``prototype`` needs its ``law``.
     """
     raw, interrupted = run_raw(
-        scenario, threads=check_threads(threads), progress=progress, scratch=scratch
+        scenario, threads=check_threads(threads), progress=progress, scratch=scratch, law=law
     )
     result = Result.from_run(raw, scenario)
     if interrupted:
@@ -140,6 +139,14 @@ def run_raw(
     if law is not None:
         return _rocelab.run_law(scenario.checked, law, callback, spill)
     return _rocelab.run(scenario.checked, threads, callback, experiment, spill, ns3_order)
+
+
+def check_scenario(scenario: Scenario) -> None:
+    """Raises where somebody has given something else to run."""
+    if not isinstance(scenario, Scenario):
+        raise TypeError(
+            f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
+        )
 
 
 def check_threads(threads: int | None) -> int | None:
