@@ -252,11 +252,10 @@ def example(name: str) -> Scenario:
     """
     from rocelab import _examples
 
-    found = _examples.find(name)
-    if found is None or found.path.is_dir():
-        known = ", ".join(one.name for one in _examples.EXAMPLES if not one.path.is_dir())
-        raise ConfigError(f"no example scenario {name!r}", hint=f"there are: {known}")
-    return load(found.path)
+    paths = {one.name: one.path for one in _examples.EXAMPLES if not one.path.is_dir()}
+    if name not in paths:
+        raise ConfigError(f"no example scenario {name!r}", hint=f"there are: {', '.join(paths)}")
+    return load(paths[name])
 
 
 def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scenario:
