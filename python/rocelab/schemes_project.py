@@ -16,10 +16,10 @@ from rocelab.io.files import check_output_directory, os_errors_as_result_error, 
 
 _PACKAGE = Path(__file__).parent
 _TEMPLATE = _PACKAGE / "scheme_template"
-_PLACES = {"cargo-config.toml": ".cargo/config.toml", "gitignore": ".gitignore"}
-"""Where files of the template go that are not in their place there."""
 _SOURCES = ".rocelab/sources"
 _CONFIG = ".cargo/config.toml"
+_PLACES = {"cargo-config.toml": _CONFIG, "gitignore": ".gitignore"}
+"""Where files of the template go that are not in their place there."""
 _SELECTION = re.compile(r'^ROCELAB_SCHEMES = \{ value = "([^"]*)"', re.MULTILINE)
 
 _RESERVED = """
@@ -96,8 +96,6 @@ def create(name: str, directory: Path, selection: Sequence[str]) -> list[Path]:
         inner = source.relative_to(_TEMPLATE).as_posix()
         target = directory / _PLACES.get(inner, inner)
         text = _renamed(source.read_text(encoding="utf-8"), name)
-        with os_errors_as_result_error(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(target, text.encode())
         written.append(target)
     _select(directory, selection)
@@ -141,8 +139,6 @@ def build(project: Path, selection: Sequence[str] | None) -> Built:
     if target is None:
         raise ConfigError("the user has no home directory to keep the simulator in")
     check_output_directory(target.parent)
-    with os_errors_as_result_error(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
     stamp = {"rocelab": _module.own_hash(), "project": str(project)}
     write_atomic(_module.stamp_of(target), json.dumps(stamp).encode())
     write_atomic(target, compiled.read_bytes())
