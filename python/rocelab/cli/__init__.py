@@ -110,14 +110,11 @@ def _code_of(command: Callable[[], None]) -> int:
         if error.others:
             print(error.count, file=sys.stderr)
         return BAD_INPUT
-    except RocelabError as error:
+    except (RocelabError, ModuleChoiceError) as error:
         print(f"error: {error}", file=sys.stderr)
         return FAILED if isinstance(error, SimulationError) else BAD_INPUT
     except OSError as error:
         return _told(error)
-    except ModuleChoiceError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
     except KeyboardInterrupt:
         return _interrupted()
     except MemoryError as error:
