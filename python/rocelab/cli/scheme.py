@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rocelab import _module, _rocelab, catalogue, schemes_project
+from rocelab import _module, _rocelab, catalogue
 from rocelab.cli.output import note
 
 scheme = typer.Typer(
@@ -50,6 +50,8 @@ def new(
 
     They are an example that works: change it into yours.
     """
+    from rocelab import schemes_project
+
     known = _known()
     chosen = schemes_project.check_selection(selection, known)
     schemes_project.check_name(name, known)
@@ -81,6 +83,8 @@ def build(
     The first time it compiles all of rocelab, which takes minutes; then only what has changed.
     Elsewhere the environment variable ROCELAB_MODULE selects it.
     """
+    from rocelab import schemes_project
+
     chosen = None if selection is None else schemes_project.check_selection(selection, _known())
     project = schemes_project.find(path or Path.cwd())
     built = schemes_project.build(project, chosen)

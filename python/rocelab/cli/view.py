@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +30,8 @@ def view(
     It needs the series of [[probe]] with preset = "view". The page opens from disk and loads
     nothing from elsewhere.
     """
+    import webbrowser
+
     from rocelab.view import write_view
 
     path = out or directory / "view.html"
