@@ -3,10 +3,10 @@
 //! A backlog is the time that a port takes for what waits there, so that ports of unequal rates
 //! compare. A port that PFC pauses is the last choice. Equal ones are drawn.
 
-use super::flow_table::FlowTable;
+use super::flowlet_table::FlowletTable;
 use super::group_table::GroupTable;
 use super::least_loaded::{Rank, by_time, least};
-use super::{Choice, Depends, Ecmp, Forwarding, PortLoad, Spread};
+use super::{Choice, Depends, Ecmp, Forwarding, NextHopLoad};
 use crate::packet::Header;
 use rand_pcg::Pcg64Mcg;
 use units::{Bytes, PortId, Time};
@@ -16,7 +16,7 @@ use units::{Bytes, PortId, Time};
 pub(crate) struct Adaptive {
     ecmp: Ecmp,
     /// The flows that keep their next hop; `None`: each packet chooses.
-    flows: Option<FlowTable>,
+    flows: Option<FlowletTable>,
     best: Best,
 }
 
@@ -38,7 +38,7 @@ impl Adaptive {
         gap: Time,
         draws: Pcg64Mcg,
     ) -> Adaptive {
-        let flows = (gap > Time::ZERO).then(|| FlowTable::new(gap));
+        let flows = (gap > Time::ZERO).then(|| FlowletTable::new(gap));
         Adaptive { ecmp, flows, best: Best { levels, update, seen: GroupTable::new(), draws } }
     }
 }
@@ -46,7 +46,7 @@ impl Adaptive {
 impl Best {
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> PortId {
         let levels = &self.levels;
-        let rank = |load: &PortLoad| match levels[..] {
+        let rank = |load: &NextHopLoad| match levels[..] {
             [] => by_time(load),
             _ => {
                 let level = levels.partition_point(|level| *level <= load.bytes);
@@ -70,7 +70,6 @@ impl Best {
 
 impl Forwarding for Adaptive {
     const DEPENDS: Depends = Depends::Queues;
-    const SPREAD: Spread = Spread::PerPacket;
 
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
         if !choice.is_open(header) {
@@ -91,6 +90,6 @@ impl Forwarding for Adaptive {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.flows.as_ref().map_or(Vec::new(), FlowTable::counters)
+        self.flows.as_ref().map_or(Vec::new(), FlowletTable::counters)
     }
 }

@@ -7,7 +7,7 @@
 
 use super::group_table::GroupTable;
 use super::least_loaded::by_time;
-use super::{Choice, Depends, Ecmp, Forwarding, Spread};
+use super::{Choice, Depends, Ecmp, Forwarding};
 use crate::packet::Header;
 use crate::routing::hash::scale_to;
 use rand_pcg::Pcg64Mcg;
@@ -42,7 +42,6 @@ impl Drill {
 
 impl Forwarding for Drill {
     const DEPENDS: Depends = Depends::Queues;
-    const SPREAD: Spread = Spread::PerPacket;
 
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
         if !choice.is_open(header) {

@@ -3,7 +3,7 @@
 //! Spanning trees are the same choice among one port for each tree: all nodes then use one salt, so
 //! that a flow takes the ports of one tree everywhere.
 
-use super::{Choice, Depends, Forwarding, ForwardingRow, Spread};
+use super::{Choice, Depends, Forwarding, ForwardingRow};
 use crate::compat::Compat;
 use crate::compat::murmur3::{address, murmur3};
 use crate::network::graph::Graph;
@@ -73,7 +73,6 @@ pub(crate) struct Ecmp {
 
 impl Forwarding for Ecmp {
     const DEPENDS: Depends = Depends::Header;
-    const SPREAD: Spread = Spread::PerFlow;
 
     #[inline(always)]
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {

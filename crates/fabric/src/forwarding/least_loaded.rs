@@ -1,6 +1,6 @@
 //! How a policy finds the next hop with the least backlog.
 
-use super::PortLoad;
+use super::NextHopLoad;
 use crate::routing::hash::scale_to;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -10,7 +10,7 @@ use units::Time;
 pub(super) type Rank = (bool, Time);
 
 /// The rank of a port by the time that its backlog takes.
-pub(super) fn by_time(load: &PortLoad) -> Rank {
+pub(super) fn by_time(load: &NextHopLoad) -> Rank {
     (load.is_paused, load.backlog)
 }
 

@@ -1,8 +1,8 @@
 //! LetFlow: a flow that pauses for longer than a gap takes a next hop at random (Vanini et al.,
 //! NSDI 2017). What it sends between two such pauses is a flowlet, and stays on one path.
 
-use super::flow_table::FlowTable;
-use super::{Choice, Depends, Ecmp, Forwarding, Spread};
+use super::flowlet_table::FlowletTable;
+use super::{Choice, Depends, Ecmp, Forwarding};
 use crate::packet::Header;
 use crate::routing::hash::scale_to;
 use rand_pcg::Pcg64Mcg;
@@ -13,19 +13,18 @@ use units::{PortId, Time};
 #[derive(Debug)]
 pub(crate) struct LetFlow {
     ecmp: Ecmp,
-    flows: FlowTable,
+    flows: FlowletTable,
     draws: Pcg64Mcg,
 }
 
 impl LetFlow {
     pub(crate) fn new(ecmp: Ecmp, gap: Time, draws: Pcg64Mcg) -> LetFlow {
-        LetFlow { ecmp, flows: FlowTable::new(gap), draws }
+        LetFlow { ecmp, flows: FlowletTable::new(gap), draws }
     }
 }
 
 impl Forwarding for LetFlow {
     const DEPENDS: Depends = Depends::History;
-    const SPREAD: Spread = Spread::PerFlowlet;
 
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
         if !choice.is_open(header) {

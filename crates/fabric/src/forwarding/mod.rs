@@ -23,7 +23,7 @@
 mod adaptive;
 mod drill;
 mod ecmp;
-mod flow_table;
+mod flowlet_table;
 mod group_table;
 mod least_loaded;
 mod letflow;
@@ -54,23 +54,10 @@ pub enum Depends {
     Queues,
 }
 
-/// What stays on one path. Packets on different paths may overtake each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
-    /// All packets of a flow, as long as no link fails.
-    PerFlow,
-    /// The packets of a flow between two gaps.
-    PerFlowlet,
-    /// Nothing: each packet is on its own.
-    PerPacket,
-}
-
 /// A forwarding policy, with its state in one switch.
 pub trait Forwarding: Send + 'static {
     /// What its choice depends on.
     const DEPENDS: Depends;
-    /// Whether it keeps packets of a flow in order.
-    const SPREAD: Spread;
 
     /// Selects one of the next hops of `choice` for a packet; `None` if there are none.
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId>;
@@ -86,7 +73,7 @@ pub trait Forwarding: Send + 'static {
 
 /// The load of a port as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortLoad {
+pub struct NextHopLoad {
     /// PFC pauses the priority of the packet there.
     pub is_paused: bool,
     /// Bytes that wait there, in all priorities.
@@ -101,7 +88,7 @@ pub struct Choice<'a> {
     routes: &'a Routes,
     row: &'a SwitchRow,
     now: Time,
-    loads: &'a [PortLoad],
+    loads: &'a [NextHopLoad],
 }
 
 impl<'a> Choice<'a> {
@@ -111,7 +98,7 @@ impl<'a> Choice<'a> {
     }
 
     /// As [`new`](Self::new), with the loads of the packet's next hops.
-    pub(crate) fn with_loads(self, loads: &'a [PortLoad]) -> Choice<'a> {
+    pub(crate) fn with_loads(self, loads: &'a [NextHopLoad]) -> Choice<'a> {
         Choice { loads, ..self }
     }
 
@@ -150,7 +137,7 @@ impl<'a> Choice<'a> {
     /// The loads of the next hops, in their order. Only a policy with [`Depends::Queues`] sees
     /// them.
     #[inline]
-    pub fn loads(&self) -> &'a [PortLoad] {
+    pub fn loads(&self) -> &'a [NextHopLoad] {
         self.loads
     }
 }

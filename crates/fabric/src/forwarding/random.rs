@@ -4,7 +4,7 @@
 //! other packet of the flow shares. So the choice depends on the header alone, and all fast paths
 //! remain.
 
-use super::{Choice, Depends, Ecmp, Forwarding, Spread};
+use super::{Choice, Depends, Ecmp, Forwarding};
 use crate::packet::{Header, PacketKind};
 use crate::routing::hash::mix32;
 use units::PortId;
@@ -17,7 +17,6 @@ pub(crate) struct Random {
 
 impl Forwarding for Random {
     const DEPENDS: Depends = Depends::Header;
-    const SPREAD: Spread = Spread::PerPacket;
 
     #[inline]
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {

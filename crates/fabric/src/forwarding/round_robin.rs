@@ -1,7 +1,7 @@
 //! Round-robin packet spraying: data packets take the next hops of a group in turn.
 
 use super::group_table::GroupTable;
-use super::{Choice, Depends, Ecmp, Forwarding, Spread};
+use super::{Choice, Depends, Ecmp, Forwarding};
 use crate::packet::Header;
 use units::PortId;
 use units::splitmix;
@@ -24,7 +24,6 @@ impl RoundRobin {
 
 impl Forwarding for RoundRobin {
     const DEPENDS: Depends = Depends::History;
-    const SPREAD: Spread = Spread::PerPacket;
 
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
         if !choice.is_open(header) {

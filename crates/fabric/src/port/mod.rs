@@ -13,7 +13,7 @@ pub use counters::PortCounters;
 use crate::compat::Compat;
 use crate::compat::clock::Clock;
 use crate::compat::event_order;
-use crate::forwarding::PortLoad;
+use crate::forwarding::NextHopLoad;
 use crate::network::graph::LinkEnd;
 use crate::packet::{Packet, PacketKind, Scheme, Win, class_of};
 use crate::port::scheduler::{PFC, PFC_BIT, Scheduler};
@@ -167,9 +167,9 @@ impl Port {
     }
 
     /// Returns its load for a packet of `priority` at `now`. It must have been drained to `now`.
-    pub(crate) fn load(&self, priority: u8, now: Time) -> PortLoad {
+    pub(crate) fn load(&self, priority: u8, now: Time) -> NextHopLoad {
         let bytes = Bytes::new(self.queue_bytes);
-        PortLoad {
+        NextHopLoad {
             is_paused: self.paused & 1 << priority != 0,
             bytes,
             backlog: self.free_at.saturating_sub(now) + self.rate.time_for(bytes),

@@ -3,7 +3,7 @@
 
 use crate::compat::mrg::Draws;
 use crate::context::RunContext;
-use crate::forwarding::{PortLoad, Router};
+use crate::forwarding::{NextHopLoad, Router};
 use crate::hooks::{ArrivalsOf, CpTimerOf};
 use crate::mmu::{Admission, Mmu};
 use crate::observe::probe::{PortProbes, at_first_switch};
@@ -114,7 +114,7 @@ pub(crate) struct Chassis<S: Scheme> {
     /// Selects next hops.
     pub(crate) router: Router,
     /// The loads of a packet's next hops, for a policy that asks for them.
-    pub(crate) loads: Vec<PortLoad>,
+    pub(crate) loads: Vec<NextHopLoad>,
     pub(crate) probes: PortProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) drops_listed: Vec<LosslessDrop>,

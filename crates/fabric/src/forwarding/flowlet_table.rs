@@ -21,7 +21,7 @@ const INITIAL_SIZE: usize = 64;
 
 /// The flows of a switch. A flow keeps its port until it pauses for longer than a gap.
 #[derive(Debug)]
-pub(super) struct FlowTable {
+pub(super) struct FlowletTable {
     entries: Vec<Entry>,
     used: usize,
     gap: Time,
@@ -30,9 +30,9 @@ pub(super) struct FlowTable {
     path_changes: u64,
 }
 
-impl FlowTable {
-    pub(super) fn new(gap: Time) -> FlowTable {
-        FlowTable { entries: Vec::new(), used: 0, gap, flowlets: 0, path_changes: 0 }
+impl FlowletTable {
+    pub(super) fn new(gap: Time) -> FlowletTable {
+        FlowletTable { entries: Vec::new(), used: 0, gap, flowlets: 0, path_changes: 0 }
     }
 
     /// Has all flows choose again.
@@ -109,7 +109,7 @@ mod tests {
             packets in prop::collection::vec((0u32..200, 0u64..30), 1..600),
         ) {
             let gap = Time::from_ns(100);
-            let (mut table, mut map) = (FlowTable::new(gap), BTreeMap::new());
+            let (mut table, mut map) = (FlowletTable::new(gap), BTreeMap::new());
             let (mut now, mut flowlets, mut changes) = (Time::ZERO, 0, 0);
             for (count, (flow, step)) in packets.into_iter().enumerate() {
                 now += Time::from_ns(step);
