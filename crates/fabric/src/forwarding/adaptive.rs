@@ -64,7 +64,7 @@ impl Best {
             }
             least(seen.1.iter().copied(), &mut self.draws)
         };
-        choice.next_hops(header)[place]
+        choice.loads()[place].port
     }
 }
 

@@ -47,8 +47,8 @@ impl Forwarding for Drill {
         if !choice.is_open(header) {
             return self.ecmp.select(choice, header);
         }
-        let next_hops = choice.next_hops(header);
-        let count = next_hops.len();
+        let loads = choice.loads();
+        let count = loads.len();
         let remembered = self.remembered.get(choice.group(header), Vec::new);
         let candidates = &mut self.candidates;
         candidates.append(remembered);
@@ -60,7 +60,7 @@ impl Forwarding for Drill {
             }
         }
         // A stable sort: remembered ones come first among equals.
-        candidates.sort_by_key(|&place| by_time(&choice.loads()[place]));
+        candidates.sort_by_key(|&place| by_time(&loads[place]));
         for place in candidates.drain(..) {
             if remembered.len() < self.memory.max(1) && !remembered.contains(&place) {
                 remembered.push(place);
@@ -68,7 +68,7 @@ impl Forwarding for Drill {
         }
         let best = remembered[0];
         remembered.truncate(self.memory);
-        Some(next_hops[best])
+        Some(loads[best].port)
     }
 
     fn begin_epoch(&mut self) {

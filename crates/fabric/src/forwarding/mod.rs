@@ -71,9 +71,11 @@ pub trait Forwarding: Send + 'static {
     }
 }
 
-/// The load of a port as a policy sees it.
+/// The load of a next hop as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextHopLoad {
+    /// The port.
+    pub port: PortId,
     /// PFC pauses the priority of the packet there.
     pub is_paused: bool,
     /// Bytes that wait there, in all priorities.
@@ -81,6 +83,13 @@ pub struct NextHopLoad {
     /// The time until the port would begin to send a packet that joined now, if all that waits went
     /// first.
     pub backlog: Time,
+}
+
+impl NextHopLoad {
+    /// A port whose load is still to be measured.
+    pub(crate) fn unmeasured(port: PortId) -> NextHopLoad {
+        NextHopLoad { port, is_paused: false, bytes: Bytes::ZERO, backlog: Time::ZERO }
+    }
 }
 
 /// What a policy may use beside the header.

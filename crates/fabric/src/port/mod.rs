@@ -167,9 +167,10 @@ impl Port {
     }
 
     /// Returns its load for a packet of `priority` at `now`. It must have been drained to `now`.
-    pub(crate) fn load(&self, priority: u8, now: Time) -> NextHopLoad {
+    pub(crate) fn load(&self, port: PortId, priority: u8, now: Time) -> NextHopLoad {
         let bytes = Bytes::new(self.queue_bytes);
         NextHopLoad {
+            port,
             is_paused: self.paused & 1 << priority != 0,
             bytes,
             backlog: self.free_at.saturating_sub(now) + self.rate.time_for(bytes),

@@ -2,7 +2,7 @@
 
 use super::Switch;
 use super::actions::Actor;
-use crate::forwarding::Choice;
+use crate::forwarding::{Choice, NextHopLoad};
 use crate::hooks::{ArrivalsOf, SubQueuesOf};
 use crate::mmu::Admission;
 use crate::packet::{Header, NO_INGRESS, Packet, PacketKind, Scheme, Win};
@@ -199,18 +199,19 @@ impl<S: Scheme> Switch<S> {
     /// Measures the loads of a packet's next hops, for a policy that chooses by them.
     #[inline(never)]
     fn measure_loads(&mut self, window: &mut Win<'_, '_, S>, header: &Header, now: Time) {
-        self.chassis.loads.clear();
-        let next_hop = |this: &Self, place| {
-            let Chassis { common, switch_row, .. } = &this.chassis;
-            let choice = Choice::new(&common.routes, switch_row, now);
-            let port = choice.next_hops(header).get(place).copied();
-            port.filter(|_| choice.is_open(header)).map(PortId::index)
-        };
-        for place in 0.. {
-            let Some(port) = next_hop(self, place) else { return };
-            self.drain(window, port, now);
-            let load = self.chassis.ports[port].load(header.priority, now);
-            self.chassis.loads.push(load);
+        let Chassis { common, switch_row, loads, .. } = &mut self.chassis;
+        let choice = Choice::new(&common.routes, switch_row, now);
+        loads.clear();
+        if choice.is_open(header) {
+            let next_hops = choice.next_hops(header).iter();
+            loads.extend(next_hops.map(|&port| NextHopLoad::unmeasured(port)));
+        }
+        // Draining a port needs the whole switch.
+        for place in 0..self.chassis.loads.len() {
+            let port = self.chassis.loads[place].port;
+            self.drain(window, port.index(), now);
+            let measured = self.chassis.ports[port.index()].load(port, header.priority, now);
+            self.chassis.loads[place] = measured;
         }
     }
 
