@@ -70,8 +70,7 @@ impl<S: Scheme> Host<S> {
                 Some(now) => spray.on_timeout(now, slot, entropy),
                 None => spray.on_loss(slot, entropy),
             });
-            sender.settled = board.settled();
-            sender.has_lost = board.has_lost();
+            sender.follow(board);
             return;
         }
         self.cold.go_back(sender, slot);
@@ -111,19 +110,16 @@ impl<S: Scheme> Host<S> {
                 sender.next_to_send = next_expected;
                 sender.at_start = false;
             }
-            sender.last_progress = now;
         }
         let progress = if self.common.tracks_packets {
             let (board, spray) = (self.cold.board_of(slot), &mut self.spray);
-            let progress =
-                learn(sender, board, spray, (header, slot), &self.common.recovery, newly_acked);
-            if progress.newly_acked > 0 {
-                sender.last_progress = now;
-            }
-            progress
+            learn(sender, board, spray, (header, slot), &self.common.recovery, newly_acked)
         } else {
             Progress { newly_acked, ..Progress::default() }
         };
+        if newly_acked > 0 || progress.newly_acked > 0 {
+            sender.last_progress = now;
+        }
         let ack = Ack {
             next_expected,
             newly_acked: Bytes::new(progress.newly_acked),
@@ -239,7 +235,7 @@ fn learn<S: Scheme>(
             let each = |entropy| spray.on_loss(slot, entropy);
             progress.newly_lost = board.find_lost(recovery.loss_test, each);
         }
-        (sender.settled, sender.has_lost) = (board.settled(), board.has_lost());
+        sender.follow(board);
         if let Some(entropy) = progress.entropy {
             let is_marked = header.echo == EcnCodePoint::CongestionExperienced;
             spray.on_ack(slot, entropy, is_marked);

@@ -4,7 +4,6 @@ use super::Host;
 use super::sending::schedule_at_port;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Scheme, Win};
-use engine::Handle;
 use units::Time;
 
 impl<S: Scheme> Host<S> {
@@ -72,22 +71,5 @@ impl<S: Scheme> Host<S> {
             schedule_at_port(sender, nic, now, slot);
         }
         self.nics.iter_mut().for_each(|nic| nic.schedule());
-    }
-
-    /// Discards a packet that was lost on the link to `port`.
-    #[cold]
-    pub(super) fn lose(
-        &mut self,
-        window: &mut Win<'_, '_, S>,
-        now: Time,
-        port: u16,
-        handle: Handle,
-    ) {
-        if let Some(recorder) = &mut self.recorder {
-            let header = &window.packets.get(&handle).header;
-            recorder.packet(now, port, PacketEventKind::Lost, 0, header);
-        }
-        self.nics[port as usize].port.counters.lost_packets += 1;
-        window.packets.discard(handle);
     }
 }

@@ -370,7 +370,7 @@ impl<S: Scheme> Host<S> {
         if let Some(losses) = &mut self.losses
             && losses.take(port)
         {
-            return self.lose(window, now, port, handle);
+            return self.discard_arrival(window, now, port, handle, PacketEventKind::Lost);
         }
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&handle).header;
@@ -384,7 +384,8 @@ impl<S: Scheme> Host<S> {
                 if self.receive_buffer.is_some() {
                     let header = window.packets.get(&handle).header;
                     if !self.has_receive_room(window, now, &header) {
-                        return self.drop_no_buffer(window, now, port, handle);
+                        let why = PacketEventKind::Dropped;
+                        return self.discard_arrival(window, now, port, handle, why);
                     }
                 }
                 self.on_data(window, now, port, handle)
@@ -410,6 +411,29 @@ impl<S: Scheme> Host<S> {
             // It was meant for a switch.
             PacketKind::LinkControl => window.packets.discard(handle),
         }
+    }
+
+    /// Discards a packet that came to `port`. `why`: it was lost on the link, or dropped because
+    /// there is no room.
+    #[cold]
+    pub(super) fn discard_arrival(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: u16,
+        handle: Handle,
+        why: PacketEventKind,
+    ) {
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&handle).header;
+            recorder.packet(now, port, why, 0, header);
+        }
+        let counters = &mut self.nics[port as usize].port.counters;
+        match why {
+            PacketEventKind::Lost => counters.lost_packets += 1,
+            _ => counters.dropped_packets += 1,
+        }
+        window.packets.discard(handle);
     }
 
     /// Moves to `batch` what was recorded before `end`.

@@ -131,6 +131,12 @@ impl<S: Scheme> Sender<S> {
         self.unacknowledged() - u64::from(self.settled)
     }
 
+    /// Takes over what its board says about packets that are not in flight.
+    #[inline]
+    pub(crate) fn follow(&mut self, board: &Scoreboard) {
+        (self.settled, self.has_lost) = (board.settled(), board.has_lost());
+    }
+
     /// Notes whether as much is in flight as may be.
     #[inline]
     pub(crate) fn limit_in_flight(&mut self, max_in_flight: u64) {
@@ -212,16 +218,12 @@ impl ColdSenderState {
 
     /// Prepares this slot for a QP that carries several messages.
     pub(crate) fn open(&mut self, slot: u32) {
-        put(&mut self.messages, slot, Messages::NONE);
+        *grown(&mut self.messages, slot, || Messages::NONE) = Messages::NONE;
     }
 
     /// Prepares this slot for a QP whose receiver keeps data that is out of order.
     pub(crate) fn open_board(&mut self, slot: u32) {
-        let place = slot as usize;
-        if self.boards.len() <= place {
-            self.boards.resize_with(place + 1, Scoreboard::default);
-        }
-        self.boards[place].reset();
+        grown(&mut self.boards, slot, Scoreboard::default).reset();
     }
 
     /// What is known of the packets of a sending end, if its receiver keeps data that is out of
@@ -250,7 +252,7 @@ impl ColdSenderState {
     /// Has a sending end go back to the first byte that is not acknowledged.
     pub(crate) fn go_back<S: Scheme>(&mut self, sender: &mut Sender<S>, slot: u32) {
         let up_to = self.sent_up_to(sender, slot);
-        put(&mut self.sent_up_to, slot, up_to);
+        *grown(&mut self.sent_up_to, slot, || up_to) = up_to;
         sender.went_back = true;
         sender.next_to_send = sender.acknowledged;
     }
@@ -261,13 +263,13 @@ impl ColdSenderState {
     }
 }
 
-/// Stores a value by index. The list grows if needed.
-fn put<T: Copy>(values: &mut Vec<T>, place: u32, value: T) {
+/// The value at an index. The list grows if needed, by what `make` returns.
+pub(crate) fn grown<T>(values: &mut Vec<T>, place: u32, make: impl FnMut() -> T) -> &mut T {
     let place = place as usize;
     if values.len() <= place {
-        values.resize(place + 1, value);
+        values.resize_with(place + 1, make);
     }
-    values[place] = value;
+    &mut values[place]
 }
 
 /// The receiving end of a QP.

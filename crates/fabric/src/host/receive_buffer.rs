@@ -5,7 +5,6 @@ use super::Host;
 use crate::network::setup::SlowReceiver;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, Scheme, Win, pfc_frame};
-use engine::Handle;
 use units::{Bytes, Rate, Time};
 
 /// The receive buffer of a host.
@@ -25,7 +24,7 @@ impl ReceiveBuffer {
         ReceiveBuffer { config, empty_at: Time::ZERO, stalled: 0, is_pausing: false }
     }
 
-    /// When the receiver is slow at `now`.
+    /// Whether the receiver is slow at `now`.
     fn is_slow(&self, now: Time) -> bool {
         self.config.from <= now && now < self.config.until
     }
@@ -94,23 +93,6 @@ impl<S: Scheme> Host<S> {
         }
         buffer.is_pausing = false;
         self.send_pfc(window, now, false);
-    }
-
-    /// Discards a packet for which the receive buffer has no room.
-    #[cold]
-    pub(super) fn drop_no_buffer(
-        &mut self,
-        window: &mut Win<'_, '_, S>,
-        now: Time,
-        port: u16,
-        handle: Handle,
-    ) {
-        if let Some(recorder) = &mut self.recorder {
-            let header = &window.packets.get(&handle).header;
-            recorder.packet(now, port, PacketEventKind::Dropped, 0, header);
-        }
-        self.nics[port as usize].port.counters.dropped_packets += 1;
-        window.packets.discard(handle);
     }
 
     /// Has all ports send PFC frames that pause the lossless priorities, or resume them.

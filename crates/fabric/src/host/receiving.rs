@@ -3,7 +3,7 @@
 use super::timers::Timers;
 use super::{Host, ReceiverSlot};
 use crate::hooks::NpTimerOf;
-use crate::host::qp::Receiver;
+use crate::host::qp::{Receiver, grown};
 use crate::host::reorder_buffer::{Fate, KeptPacket, ReorderBuffer};
 use crate::network::flow::{FlowInfo, NO_FLOW};
 use crate::packet::{
@@ -298,11 +298,7 @@ impl<S: Scheme> Host<S> {
         });
         self.receiver_slots[header.address.receiver_slot as usize] = ReceiverSlot::Open(slot);
         if self.common.recovery.keeps_out_of_order {
-            let place = slot as usize;
-            if self.reorder_buffers.len() <= place {
-                self.reorder_buffers.resize_with(place + 1, ReorderBuffer::default);
-            }
-            self.reorder_buffers[place].reset();
+            grown(&mut self.reorder_buffers, slot, ReorderBuffer::default).reset();
         }
         self.couple(header.address.flow);
         slot

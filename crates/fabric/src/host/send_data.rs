@@ -114,15 +114,31 @@ pub(super) fn build<S: Scheme>(
     now: Time,
     header: &mut Header,
 ) {
-    let payload = u64::from(common.wire.payload).min(message.end - sender.next_to_send);
-    header.priority = sender.priority;
-    header.size = common.wire.data_size(payload as u32, sender.at_start);
+    let sequence = sender.next_to_send;
+    let payload = u64::from(common.wire.payload).min(message.end - sequence) as u16;
+    let begins = sender.at_start;
     sender.at_start = false;
+    write_header(common, sender.priority, message, (sequence, payload, begins), now, header);
+}
+
+/// Writes the header of a packet of `message`: its first byte in the stream, its payload bytes, and
+/// whether it begins the message.
+#[inline(always)]
+pub(super) fn write_header<S: Scheme>(
+    common: &RunContext<S>,
+    priority: u8,
+    message: StreamMessage,
+    (sequence, payload, begins): (u64, u16, bool),
+    now: Time,
+    header: &mut Header,
+) {
+    header.priority = priority;
+    header.size = common.wire.data_size(payload.into(), begins);
     header.address.flow = message.flow;
-    header.sequence = sender.next_to_send;
+    header.sequence = sequence;
     header.sent_at = now;
-    header.payload = payload as u16;
-    header.flags.set(Flags::LAST, sender.next_to_send + payload == message.end);
+    header.payload = payload;
+    header.flags.set(Flags::LAST, sequence + u64::from(payload) == message.end);
 }
 
 /// What a data packet adds to the stream of its QP.

@@ -1,12 +1,12 @@
 //! Data packets of QPs of which more is known than go-back-N needs: which packets have arrived,
 //! what entropy values they carry, and how many may be on the way.
 
-use super::send_data::{Sent, account, build, current_message};
+use super::send_data::{Sent, account, build, current_message, write_header};
 use crate::context::RunContext;
 use crate::host::qp::{ColdSenderState, Sender, StreamMessage};
 use crate::host::scoreboard::LostPacket;
 use crate::host::spray::{HostSpray, Next, hash_with};
-use crate::packet::{Flags, Header, Scheme};
+use crate::packet::{Header, Scheme};
 use units::Time;
 
 /// Fills the header of a QP's next data packet, a lost one first, and counts the packet as sent.
@@ -25,7 +25,7 @@ pub(super) fn fill<S: Scheme>(
     let lost = (keeps && sender.has_lost).then(|| {
         let board = cold.board(slot);
         let packet = board.resend(now, recovery.loss_test);
-        (sender.settled, sender.has_lost) = (board.settled(), board.has_lost());
+        sender.follow(board);
         packet
     });
     let (message, sent) = match &lost {
@@ -82,16 +82,10 @@ fn build_again<S: Scheme>(
     now: Time,
     header: &mut Header,
 ) -> Sent {
-    let begin = message.end - common.flows[message.flow as usize].size;
-    header.priority = sender.priority;
-    header.size = common.wire.data_size(packet.payload.into(), packet.sequence == begin);
-    header.address.flow = message.flow;
-    header.sequence = packet.sequence;
-    header.sent_at = now;
-    header.payload = packet.payload;
-    let end = packet.sequence + u64::from(packet.payload);
-    header.flags.set(Flags::LAST, end == message.end);
+    let LostPacket { sequence, payload, .. } = *packet;
+    let begins = sequence == message.end - common.flows[message.flow as usize].size;
+    write_header(common, sender.priority, message, (sequence, payload, begins), now, header);
     sender.since_ack_request += 1;
-    sender.bytes_since += u32::from(packet.payload);
-    Sent { resent: packet.payload.into(), is_new: false }
+    sender.bytes_since += u32::from(payload);
+    Sent { resent: payload.into(), is_new: false }
 }

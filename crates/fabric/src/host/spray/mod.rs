@@ -8,6 +8,7 @@ mod bitmap;
 mod cycle;
 mod reps;
 
+use crate::host::qp::grown;
 use crate::routing::hash::mix32;
 use bitmap::Bitmap;
 use cycle::Cycle;
@@ -131,9 +132,5 @@ pub(crate) fn hash_with(hash: u32, entropy: u16) -> u32 {
 }
 
 fn put<T>(states: &mut Vec<T>, slot: u32, make: impl Fn() -> T) {
-    let place = slot as usize;
-    if states.len() <= place {
-        states.resize_with(place + 1, &make);
-    }
-    states[place] = make();
+    *grown(states, slot, &make) = make();
 }
