@@ -168,6 +168,9 @@ fn recovery<S: Scheme>(
             NodeDevice::Switch(_) | NodeDevice::Cioq(_) => unreachable!("it is a host"),
         }
     };
+    if (0..common.graph.hosts.len() as u32).map(host).all(Host::met_nothing) {
+        return Vec::new();
+    }
     let flows = common.flows.iter().enumerate();
     let of_flows = flows.map(|(flow, row)| {
         let flow = flow as u32;

@@ -6,6 +6,7 @@ use crate::network::graph::LinkEnd;
 use crate::network::ideal::{PacketBytes, completion_time};
 use crate::packet::Scheme;
 use schemes::contract::PathFacts;
+use std::collections::VecDeque;
 use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 impl<S: Scheme> RunContext<S> {
@@ -30,9 +31,9 @@ impl<S: Scheme> RunContext<S> {
         });
     }
 
-    /// Calls `each` with every link that the data of a QP may take, and with the share that takes
-    /// it if each switch splits what it gets evenly. If paths are not spread, that is all of it on
-    /// one path. A link may come more than once.
+    /// Calls `each` with every link that the data of a QP may take where data is spread over paths,
+    /// and with the share that takes it if each switch splits what it gets evenly. A link may come
+    /// more than once.
     pub(crate) fn shares(
         &self,
         ends: (u32, u32),
@@ -40,7 +41,8 @@ impl<S: Scheme> RunContext<S> {
         epoch: usize,
         mut each: impl FnMut(&LinkEnd, f64),
     ) {
-        if let Some(trees) = self.trees.filter(|_| self.spreads_data) {
+        debug_assert!(self.spreads_data);
+        if let Some(trees) = self.trees {
             // Each packet takes the ports of one tree everywhere.
             let mut path = Vec::with_capacity(8);
             for tree in 0..trees as usize {
@@ -52,23 +54,23 @@ impl<S: Scheme> RunContext<S> {
             return;
         }
         let (first, last) = (self.graph.hosts[ends.0 as usize], self.graph.hosts[ends.1 as usize]);
-        let mut reached = vec![(first, 1.0)];
-        while let Some((node, share)) = reached.pop() {
+        // Only switches spread: a QP has one port of its host.
+        let port = self.select_port(first, ends, hash, epoch);
+        let link = self.graph.ports(first)[port.index()];
+        each(&link, 1.0);
+        let mut reached = VecDeque::from([(link.peer, 1.0)]);
+        while let Some((node, share)) = reached.pop_front() {
+            if node == last {
+                continue;
+            }
             let next_hops = self.routes.next_hops(node, ends.1, epoch);
-            // Only switches spread: a QP has one port of its host.
-            let one = [self.select_port(node, ends, hash, epoch)];
-            let is_split = self.spreads_data && node != first;
-            let next_hops = if is_split { next_hops } else { &one };
             let share = share / next_hops.len() as f64;
             for port in next_hops {
-                let end = self.graph.ports(node)[port.index()];
-                each(&end, share);
-                if end.peer == last {
-                    continue;
-                }
-                match reached.iter_mut().find(|(node, _)| *node == end.peer) {
+                let link = self.graph.ports(node)[port.index()];
+                each(&link, share);
+                match reached.iter_mut().find(|(node, _)| *node == link.peer) {
                     Some((_, all)) => *all += share,
-                    None => reached.insert(0, (end.peer, share)),
+                    None => reached.push_back((link.peer, share)),
                 }
             }
         }

@@ -29,7 +29,12 @@ impl FlowRecovery {
 }
 
 impl<S: Scheme> Host<S> {
-    /// What the messages to this host met; `None` if it is nothing.
+    /// Whether no message to or from this host met anything.
+    pub(crate) fn met_nothing(&self) -> bool {
+        self.reordering.is_empty() && self.timeouts.is_empty()
+    }
+
+    /// What a message to this host met; `None` if none met anything.
     pub(crate) fn recovery_of(&self, index_at_receiver: u32) -> Option<&FlowRecovery> {
         self.reordering.get(index_at_receiver as usize)
     }

@@ -197,11 +197,6 @@ impl Mmu {
         matches!(self.policy, Policy::Fixed(_))
     }
 
-    /// Returns the priorities that PFC protects, as a bit mask.
-    pub(crate) fn lossless_priorities(&self) -> u8 {
-        self.lossless
-    }
-
     /// Returns how many ingresses PFC protects.
     pub(crate) fn lossless_ingresses(&self) -> usize {
         self.ingress.iter().filter(|ingress| ingress.lossless).count()

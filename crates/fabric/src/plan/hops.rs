@@ -17,7 +17,7 @@ pub struct Hop {
 
 impl<S: Scheme> Simulation<S> {
     /// Returns the ports on the paths of all messages, by message and then from the sender on.
-    /// Paths are those of [`plan`](Self::plan).
+    /// Paths are those of ECMP or of the spanning trees, also where packets are spread over more.
     pub fn hops(&self) -> Vec<Hop> {
         let common = &*self.common;
         let mut hops = Vec::new();

@@ -128,31 +128,23 @@ impl<S: Scheme> Simulation<S> {
                 ack_bytes: 0,
             }));
         }
-        // The index in `ports` of the port at the near end of a link, found by its far end.
+        // The near end of a link, found by its far end; and the index in `ports` of its port.
+        let near = |end: &LinkEnd| graph.ports(end.peer)[end.peer_port as usize];
         let place = |end: &LinkEnd| {
-            let here = graph.ports(end.peer)[end.peer_port as usize];
+            let here = near(end);
             first_port[here.peer as usize] + here.peer_port as usize
         };
         let ideals = common.ideal_fcts();
         let payload = u64::from(common.wire.payload);
         let mut path = Vec::new();
-        // By port: bytes of data, where a port may get a share of a message.
+        // By port: bytes of data, where that is spread over paths.
         let mut shares = vec![0.0; ports.len()];
         let mut packet_hops = 0;
-        let lossless = self.lossless_priorities();
         let mut depends: [Dependencies; 8] = Default::default();
-        // Notes which links may be paused because of another one that follows on a path.
-        let mut note = |links: &[LinkEnd], priority: u8| {
-            if lossless & 1 << priority == 0 {
-                return;
-            }
-            for link in links.iter().filter(|link| link.pfc) {
-                let begins = |next: &&LinkEnd| {
-                    graph.ports(next.peer)[next.peer_port as usize].peer == link.peer
-                };
-                for next in links.iter().filter(|next| next.pfc).filter(begins) {
-                    depends[usize::from(priority)].add(place(link) as u32, place(next) as u32);
-                }
+        // Notes that a link may be paused because of the next one.
+        let mut note = |link: &LinkEnd, next: &LinkEnd, priority: u8| {
+            if common.lossless & 1 << priority != 0 && link.pfc && next.pfc {
+                depends[usize::from(priority)].add(place(link) as u32, place(next) as u32);
             }
         };
         let paths: Vec<PlannedPath> = common
@@ -174,7 +166,8 @@ impl<S: Scheme> Simulation<S> {
                 let acks = packets.div_ceil(u64::from(common.host.ack_every));
                 let back = (flow.dst, flow.src);
                 common.path(back, common.hash(flow, true), 0, &mut path);
-                note(&path, common.classes.config.ack.unwrap_or(flow.priority));
+                let ack_priority = common.classes.config.ack.unwrap_or(flow.priority);
+                path.windows(2).for_each(|pair| note(&pair[0], &pair[1], ack_priority));
                 packet_hops += acks * path.len() as u64;
                 for end in &path {
                     ports[place(end)].ack_bytes += acks * u64::from(common.wire.ack_size);
@@ -182,15 +175,27 @@ impl<S: Scheme> Simulation<S> {
                 let there = (flow.src, flow.dst);
                 common.path(there, common.hash(flow, false), 0, &mut path);
                 packet_hops += packets * path.len() as u64;
-                let mut used = Vec::with_capacity(path.len());
-                common.shares(there, common.hash(flow, false), 0, |end, share| {
-                    shares[place(end)] += data as f64 * share;
-                    used.push(*end);
-                });
-                used.sort_unstable_by_key(place);
-                used.dedup_by_key(|end| place(end));
-                used.iter().for_each(|end| ports[place(end)].messages += 1);
-                note(&used, flow.priority);
+                if common.spreads_data {
+                    let (mut links, hash) = (Vec::new(), common.hash(flow, false));
+                    common.shares(there, hash, 0, |link, share| {
+                        shares[place(link)] += data as f64 * share;
+                        links.push(*link);
+                    });
+                    links.sort_unstable_by_key(place);
+                    links.dedup_by_key(|link| place(link));
+                    for link in &links {
+                        ports[place(link)].messages += 1;
+                        let follow = links.iter().filter(|next| near(next).peer == link.peer);
+                        follow.for_each(|next| note(link, next, flow.priority));
+                    }
+                } else {
+                    for end in &path {
+                        let port = &mut ports[place(end)];
+                        port.messages += 1;
+                        port.data_bytes += data;
+                    }
+                    path.windows(2).for_each(|pair| note(&pair[0], &pair[1], flow.priority));
+                }
                 PlannedPath {
                     switches: (path.len() - 1) as u32,
                     bottleneck: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
@@ -200,23 +205,13 @@ impl<S: Scheme> Simulation<S> {
             })
             .collect();
         for (port, share) in ports.iter_mut().zip(shares) {
-            port.data_bytes = share.round() as u64;
+            port.data_bytes += share.round() as u64;
         }
         let cycle = depends.iter().zip(0..).find_map(|(depends, priority)| {
             let nodes = depends.circle()?.iter().map(|&link| ports[link as usize].node).collect();
             Some(BufferCycle { priority, nodes })
         });
         Plan { paths, ports, buffers: self.buffers(), cycle, packet_hops }
-    }
-
-    /// The priorities that PFC protects, as a bit mask.
-    fn lossless_priorities(&self) -> u8 {
-        let of_device = |device: &NodeDevice<S>| match device {
-            NodeDevice::Switch(switch) => Some(switch.chassis.mmu.lossless_priorities()),
-            NodeDevice::Cioq(switch) => Some(switch.chassis.mmu.lossless_priorities()),
-            NodeDevice::Host(_) => None,
-        };
-        self.devices.iter().find_map(of_device).unwrap_or(0)
     }
 
     /// The buffers of all switches with shared memory.
