@@ -2,6 +2,7 @@
 
 use super::Quantity;
 use super::quantity::pattern;
+use super::word_or_value::{visit_count, word_or_quantity};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
@@ -61,27 +62,10 @@ macro_rules! word_count_or_quantity {
                             "such as ", $example
                         ))
                     }
-                    fn visit_i64<E: de::Error>(self, number: i64) -> Result<$type, E> {
-                        let packets = u32::try_from(number);
-                        packets
-                            .map($type::Packets)
-                            .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
-                    }
-                    fn visit_u64<E: de::Error>(self, number: u64) -> Result<$type, E> {
-                        let packets = u32::try_from(number);
-                        packets
-                            .map($type::Packets)
-                            .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
-                    }
+                    visit_count!($type::Packets);
                     fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
-                        $(if text == $word {
-                            return Ok($type::$named);
-                        })+
-                        // A text without digits is a misspelt word.
-                        if !text.contains(|c: char| c.is_ascii_digit()) {
-                            return Err(E::invalid_value(de::Unexpected::Str(text), &self));
-                        }
-                        super::Unit::read(text).map($type::$quantity).map_err(E::custom)
+                        let words = [$(($word, $type::$named)),+];
+                        word_or_quantity(text, &words, $type::$quantity, &self)
                     }
                 }
                 deserializer.deserialize_any(WordVisitor)

@@ -1,13 +1,45 @@
 //! Values that are a word or something else.
 
 use super::quantity::pattern;
-use super::{ParamValue, Quantity};
+use super::{ParamValue, Quantity, Unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use units::{Bytes, Time};
+
+/// The functions of a visitor that take a whole number.
+macro_rules! visit_count {
+    ($type:ident::$count:ident) => {
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<$type, E> {
+            let count = number.try_into().map($type::$count);
+            count.map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+        }
+        fn visit_u64<E: de::Error>(self, number: u64) -> Result<$type, E> {
+            let count = number.try_into().map($type::$count);
+            count.map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+        }
+    };
+}
+pub(super) use visit_count;
+
+/// Reads one of some words, or a quantity.
+pub(super) fn word_or_quantity<T: Copy, Q: Unit, E: de::Error>(
+    text: &str,
+    words: &[(&str, T)],
+    quantity: fn(Q) -> T,
+    expected: &dyn de::Expected,
+) -> Result<T, E> {
+    if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
+        return Ok(*value);
+    }
+    // A text without digits is a misspelt word.
+    if !text.contains(|c: char| c.is_ascii_digit()) {
+        return Err(E::invalid_value(de::Unexpected::Str(text), expected));
+    }
+    Q::read(text).map(quantity).map_err(E::custom)
+}
 
 /// When a run stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,18 +96,7 @@ impl<'de> Deserialize<'de> for AckPriority {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a priority or \"data\"")
             }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<AckPriority, E> {
-                let priority = u8::try_from(number);
-                priority
-                    .map(AckPriority::Priority)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<AckPriority, E> {
-                let priority = u8::try_from(number);
-                priority
-                    .map(AckPriority::Priority)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
-            }
+            visit_count!(AckPriority::Priority);
             fn visit_str<E: de::Error>(self, text: &str) -> Result<AckPriority, E> {
                 if text == "data" {
                     return Ok(AckPriority::Data(DataPriority::Data));
@@ -110,14 +131,8 @@ macro_rules! word_or_quantity {
                         ))
                     }
                     fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
-                        $(if text == $word {
-                            return Ok($type::$named);
-                        })+
-                        // A text without digits is a misspelt word.
-                        if !text.contains(|c: char| c.is_ascii_digit()) {
-                            return Err(E::invalid_value(de::Unexpected::Str(text), &self));
-                        }
-                        super::Unit::read(text).map($type::$quantity).map_err(E::custom)
+                        let words = [$(($word, $type::$named)),+];
+                        word_or_quantity(text, &words, $type::$quantity, &self)
                     }
                 }
                 deserializer.deserialize_str(WordVisitor)
@@ -162,18 +177,7 @@ impl<'de> Deserialize<'de> for HostSet {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number of hosts or a list of host names")
             }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<HostSet, E> {
-                let count = u32::try_from(number);
-                count
-                    .map(HostSet::Count)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<HostSet, E> {
-                let count = u32::try_from(number);
-                count
-                    .map(HostSet::Count)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
-            }
+            visit_count!(HostSet::Count);
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<HostSet, A::Error> {
                 let mut names = Vec::new();
                 while let Some(name) = list.next_element()? {
@@ -204,18 +208,7 @@ impl<'de> Deserialize<'de> for FlowSelector {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("the number of a flow or the tag of several")
             }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<FlowSelector, E> {
-                let index = u32::try_from(number);
-                index
-                    .map(FlowSelector::Index)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<FlowSelector, E> {
-                let index = u32::try_from(number);
-                index
-                    .map(FlowSelector::Index)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
-            }
+            visit_count!(FlowSelector::Index);
             fn visit_str<E: de::Error>(self, tag: &str) -> Result<FlowSelector, E> {
                 Ok(FlowSelector::Tag(tag.to_owned()))
             }
