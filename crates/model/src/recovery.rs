@@ -68,6 +68,11 @@ pub struct Recovery {
 }
 
 impl Recovery {
+    /// The most packets that a receiver keeps ahead of a gap, and that a sender to such a receiver
+    /// has between the first that is not acknowledged and the next new one: ACKs name packets by
+    /// the low 16 bits of their numbers.
+    pub const MAX_PACKETS: u32 = 1 << 14;
+
     /// Go-back-N; receivers keep nothing that is out of order.
     pub const GO_BACK_N: Recovery = Recovery {
         mode: RecoveryMode::GoBackN,

@@ -4,7 +4,7 @@ use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Reachability};
 use crate::selector::Selector;
 use crate::spec::FailureSpec;
-use crate::traffic::check_time;
+use crate::traffic::{check_time, check_until};
 use model::Outage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -137,13 +137,7 @@ fn span(spec: &FailureSpec, key: impl Fn(&str) -> String) -> Result<(Time, Time)
         return Err(ScenarioError::new(key("at"), "must be above zero")
             .hint("leave the link out of the topology"));
     }
-    let Some(until) = spec.until else { return Ok((from, Time::NEVER)) };
-    let until = check_time(until, || key("until"))?;
-    if until <= from {
-        let why = format!("must be later than `at`, which is {from}; got {until}");
-        return Err(ScenarioError::new(key("until"), why));
-    }
-    Ok((from, until))
+    Ok((from, check_until(from, spec.until, || key("until"))?))
 }
 
 /// Two hosts that reach each other, but not while some links are down, and a time when they are.

@@ -4,10 +4,10 @@ use crate::error::{Result, ScenarioError};
 use crate::selector::Selector;
 use crate::settings::{Pfc, check_buffer};
 use crate::spec::{Quantity, QuirksSpec, ReceiverSpec};
-use crate::traffic::check_time;
+use crate::traffic::{check_time, check_until};
 use model::{Link, SlowReceiver};
 use std::collections::BTreeMap;
-use units::{Bytes, Time};
+use units::Bytes;
 
 /// The slow receivers of a run; each host comes once.
 pub(crate) fn resolve(
@@ -39,14 +39,7 @@ pub(crate) fn resolve(
             return Err(ScenarioError::new(key("xon"), why));
         }
         let from = check_time(spec.at, || key("at"))?;
-        let until = match spec.until {
-            None => Time::NEVER,
-            Some(until) => check_time(until, || key("until"))?,
-        };
-        if until <= from {
-            let why = format!("must be later than `at`, which is {from}; got {until}");
-            return Err(ScenarioError::new(key("until"), why));
-        }
+        let until = check_until(from, spec.until, || key("until"))?;
         let rate = spec.rate.0;
         for host in nodes.hosts(&spec.hosts, &key("hosts"))? {
             let ends = network.links.iter().filter(|link| link.a == host || link.b == host);

@@ -231,9 +231,11 @@ impl Scenario {
             .collect()
     }
 
-    /// Whether packets of a flow may overtake each other.
-    pub fn spreads_packets(&self) -> bool {
-        self.balance.is_per_packet() || self.host.spray.is_per_packet()
+    /// The key that has packets of a flow take several paths, if one does: they may overtake each
+    /// other.
+    pub fn spreading_key(&self) -> Option<&'static str> {
+        let by_switches = self.balance.is_per_packet().then_some("routing.balance");
+        by_switches.or(self.host.spray.is_per_packet().then_some("host.spray"))
     }
 
     /// The retransmission timeout that hosts of this network have by default where packets may be

@@ -211,9 +211,14 @@ const MAX_LINK_DELAYS: u64 = 8;
 /// through the slowest link. A shorter timeout would only add useless retransmissions.
 const FULL_BUFFERS: u64 = 8;
 
+/// A time that is enough for a round trip over the longest links.
+fn long_links(network: &Network) -> Time {
+    let longest = network.links.iter().map(|link| link.delay).max().unwrap_or(Time::ZERO);
+    longest.saturating_mul(MAX_LINK_DELAYS)
+}
+
 /// The default retransmission timeout.
 pub(crate) fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -> Time {
-    let longest = network.links.iter().map(|link| link.delay).max().unwrap_or(Time::ZERO);
     let rate = network.links.iter().map(|link| link.rate).min().unwrap_or(Rate::ZERO);
     let drains = match lossless_buffer {
         Some(buffer) if rate != Rate::ZERO => {
@@ -223,7 +228,7 @@ pub(crate) fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -
         _ => Time::ZERO,
     };
     RETRANSMIT_TIMEOUT
-        .max(longest.saturating_mul(MAX_LINK_DELAYS))
+        .max(long_links(network))
         .max(drains.saturating_mul(FULL_BUFFERS))
         .min(MAX_TIME)
 }

@@ -8,10 +8,6 @@ use crate::routing::Routes;
 use model::{LossRule, Recovery, RecoveryMode, Span};
 use units::{Bytes, Rate, Time};
 
-/// No receiver keeps more packets than this ahead of a gap, and no sender has more of them on the
-/// way: ACKs carry the low 16 bits of a packet's number.
-const MAX_PACKETS: u32 = 1 << 14;
-
 /// When a packet is taken for lost of which later ones have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossTest {
@@ -64,14 +60,15 @@ impl RecoveryPlan {
             Span::Bytes(bytes) => bytes.get().div_ceil(payload),
             Span::Unlimited => u64::MAX,
         };
-        let capped = |span: Span| packets(span).min(u64::from(MAX_PACKETS)) as u32;
+        let capped = |span: Span| packets(span).min(u64::from(Recovery::MAX_PACKETS)) as u32;
         let keeps_out_of_order = recovery.keeps_out_of_order();
         let is_selective = recovery.mode == RecoveryMode::SelectiveRepeat;
         let max_in_flight = match recovery.max_in_flight {
             Span::Bytes(bytes) => bytes,
             span => Bytes::new(packets(span).saturating_mul(payload)),
         };
-        let limit = if keeps_out_of_order { u64::from(MAX_PACKETS) * payload } else { u64::MAX };
+        let limit =
+            if keeps_out_of_order { u64::from(Recovery::MAX_PACKETS) * payload } else { u64::MAX };
         let (rto_low, rto_high) = if is_selective {
             (recovery.rto_low, recovery.rto_high)
         } else {

@@ -104,16 +104,9 @@ fn notes_on_scheme(scenario: &Scenario) -> impl Iterator<Item = String> {
     notes.map(move |(key, note)| format!("{key} with scheme {scheme}: {note}"))
 }
 
-/// The key that has packets of a flow take several paths.
-fn spreads(scenario: &Scenario) -> Option<&'static str> {
-    let by_switches = scenario.balance.is_per_packet();
-    let by_hosts = scenario.host.spray.is_per_packet();
-    by_switches.then_some("routing.balance").or(by_hosts.then_some("host.spray"))
-}
-
 /// Receivers that discard what a path has overtaken.
 fn spread_without_reorder(scenario: &Scenario) -> Option<String> {
-    let key = spreads(scenario)?;
+    let key = scenario.spreading_key()?;
     (!scenario.host.recovery.keeps_out_of_order()).then(|| {
         format!(
             "{key} has packets overtake each other, and receivers discard what is out of order: \
@@ -124,7 +117,7 @@ fn spread_without_reorder(scenario: &Scenario) -> Option<String> {
 
 /// Senders that take what is overtaken for lost.
 fn gap_is_no_loss(scenario: &Scenario) -> Option<String> {
-    let key = spreads(scenario)?;
+    let key = scenario.spreading_key()?;
     let recovery = &scenario.host.recovery;
     let at_once =
         recovery.mode == RecoveryMode::SelectiveRepeat && recovery.loss_after == LossRule::Gap;
@@ -138,7 +131,7 @@ fn gap_is_no_loss(scenario: &Scenario) -> Option<String> {
 
 /// PFC pauses that hold all paths of a sprayed flow because of one.
 fn spread_and_paused(scenario: &Scenario) -> Option<String> {
-    let key = spreads(scenario)?;
+    let key = scenario.spreading_key()?;
     let blind = !matches!(scenario.balance, Balance::Adaptive { .. } | Balance::Drill { .. });
     let lossless = scenario.pfc.enabled
         && scenario
@@ -267,9 +260,10 @@ fn beyond_target(output: &RunOutput) -> Option<String> {
 
 /// Flows whose packets took several paths, and that were faster than one path allows.
 fn faster_than_one_path(scenario: &Scenario, flows: &FlowTable) -> Option<String> {
+    scenario.spreading_key()?;
     let faster = |row: &usize| flows.slowdown(*row).is_some_and(|slowdown| slowdown < 1.0 - 1e-9);
     let count = (0..flows.len()).filter(faster).count();
-    (scenario.spreads_packets() && count > 0).then(|| {
+    (count > 0).then(|| {
         format!(
             "{count} flows have a slowdown below 1: it compares with the ideal time on one path, \
              and their packets took several at once"

@@ -1,6 +1,6 @@
 //! Loss recovery of hosts, and how they spread packets over paths.
 
-use super::timeout;
+use super::{long_links, timeout};
 use crate::error::{Result, ScenarioError};
 use crate::network::Network;
 use crate::spec::{HostSpec, LossAfter, Quantity, RepsSpec, SpanSpec, SprayKind, Timeout};
@@ -13,12 +13,8 @@ use units::{Bytes, Time};
 const RTO_LOW: Time = Time::from_us(100);
 const RTO_HIGH: Time = Time::from_us(320);
 const RTO_LOW_PACKETS: u32 = 3;
-/// A receiver keeps no more packets than this ahead of a gap.
-const MAX_REORDER: u32 = 16_384;
-/// Twice the round trip over two links of the longest delay.
-const MAX_LINK_DELAYS: u64 = 8;
 
-/// How packets of a flow may be spread by switches.
+/// What of the rest of a scenario decides on recovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
     /// Switches choose a path for each packet.
@@ -46,128 +42,132 @@ pub(crate) fn recovery(
     network: &Network,
     around: Surroundings,
 ) -> Result<Recovery> {
+    check_mode(spec)?;
     let is_selective = spec.recovery == RecoveryMode::SelectiveRepeat;
-    let selective = "host.recovery = \"selective-repeat\"";
-    let of_selective = [
-        ("loss_after", spec.loss_after.is_some()),
-        ("rto_low", spec.rto_low.is_some()),
-        ("rto_high", spec.rto_high.is_some()),
-        ("rto_low_packets", spec.rto_low_packets.is_some()),
-    ];
-    if !is_selective && let Some((key, _)) = of_selective.iter().find(|(_, given)| *given) {
-        return Err(no_effect(key, selective));
-    }
-    if is_selective {
-        let of_go_back = [
-            ("nack", !spec.nack),
-            ("nack_interval", spec.nack_interval != Timeout::Never),
-            ("retransmit_timeout", spec.retransmit_timeout.is_some()),
-        ];
-        if let Some((key, _)) = of_go_back.iter().find(|(_, given)| *given) {
-            let hint = match *key {
-                "retransmit_timeout" => "; give host.rto_low and host.rto_high instead",
-                _ => "",
-            };
-            let error = no_effect(key, "host.recovery = \"go-back-n\"");
-            return Err(if hint.is_empty() {
-                error
-            } else {
-                error.hint(format!("leave host.{key} out{hint}"))
-            });
-        }
-    }
-    let without_law = scheme.name == "none";
+    let usual = match (is_selective, scheme.name) {
+        (true, "none") => SpanSpec::Bdp,
+        _ => SpanSpec::Unlimited,
+    };
     let in_flight = if is_selective {
-        let usual = if without_law { SpanSpec::Bdp } else { SpanSpec::Unlimited };
         *spec.in_flight.get_or_insert(usual)
     } else {
-        spec.in_flight.unwrap_or(SpanSpec::Unlimited)
+        spec.in_flight.unwrap_or(usual)
     };
-    let usual_reorder = match (is_selective, in_flight) {
-        (false, _) => SpanSpec::Packets(0),
-        (true, SpanSpec::Unlimited) => SpanSpec::Packets(MAX_REORDER),
-        (true, _) => SpanSpec::Bdp,
-    };
-    let reorder = if is_selective {
-        *spec.reorder.get_or_insert(usual_reorder)
-    } else {
-        spec.reorder.unwrap_or(usual_reorder)
-    };
-    match reorder {
-        SpanSpec::Unlimited => {
-            return Err(ScenarioError::new("host.reorder", "a receiver's memory has a limit")
-                .hint(format!("give packets, at most {MAX_REORDER}, or \"bdp\"")));
-        }
-        SpanSpec::Packets(packets) if packets > MAX_REORDER => {
-            return Err(ScenarioError::new(
-                "host.reorder",
-                format!("{packets} is out of range; allowed: 0 to {MAX_REORDER} packets"),
-            ));
-        }
-        SpanSpec::Packets(0) if is_selective => {
-            return Err(ScenarioError::new(
-                "host.reorder",
-                "a receiver that keeps nothing cannot repeat selectively",
-            )
-            .hint("leave host.reorder out, or set host.recovery = \"go-back-n\""));
-        }
-        _ => {}
-    }
-    let reorder = span(reorder, "reorder")?;
     let mut recovery = Recovery {
         mode: spec.recovery,
-        reorder,
+        reorder: reorder(spec, in_flight)?,
         max_in_flight: span(in_flight, "in_flight")?,
         reordering_is_congestion: spec.reordering_makes_cnp,
         ..Recovery::GO_BACK_N
     };
-    if recovery.max_in_flight == Span::Packets(0)
-        || recovery.max_in_flight == Span::Bytes(Bytes::ZERO)
-    {
+    if recovery.max_in_flight == Span::Packets(0) {
         return Err(ScenarioError::new("host.in_flight", "must be above zero"));
     }
-    if !is_selective {
-        return Ok(recovery);
+    if is_selective {
+        let spreads = around.balances_packets || spec.spray != SprayKind::Off;
+        recovery.loss_after = loss_after(spec, spreads)?;
+        (recovery.rto_low, recovery.rto_high) = timeouts(spec, network, around)?;
+        recovery.rto_low_packets = *spec.rto_low_packets.get_or_insert(RTO_LOW_PACKETS);
     }
-    let spreads = around.balances_packets || spec.spray != SprayKind::Off;
+    Ok(recovery)
+}
+
+/// Refuses keys of the other mode of recovery.
+fn check_mode(spec: &HostSpec) -> Result<()> {
+    let go_back = "host.recovery = \"go-back-n\"";
+    let keys: &[(&str, bool)] = match spec.recovery {
+        RecoveryMode::GoBackN => &[
+            ("loss_after", spec.loss_after.is_some()),
+            ("rto_low", spec.rto_low.is_some()),
+            ("rto_high", spec.rto_high.is_some()),
+            ("rto_low_packets", spec.rto_low_packets.is_some()),
+        ],
+        RecoveryMode::SelectiveRepeat => &[
+            ("nack", !spec.nack),
+            ("nack_interval", spec.nack_interval != Timeout::Never),
+            ("retransmit_timeout", spec.retransmit_timeout.is_some()),
+        ],
+    };
+    match (keys.iter().find(|(_, given)| *given), spec.recovery) {
+        (None, _) => Ok(()),
+        (Some((key, _)), RecoveryMode::GoBackN) => {
+            Err(no_effect(key, "host.recovery = \"selective-repeat\""))
+        }
+        (Some(("retransmit_timeout", _)), RecoveryMode::SelectiveRepeat) => {
+            Err(no_effect("retransmit_timeout", go_back).hint(
+                "leave host.retransmit_timeout out; give host.rto_low and host.rto_high instead",
+            ))
+        }
+        (Some((key, _)), RecoveryMode::SelectiveRepeat) => Err(no_effect(key, go_back)),
+    }
+}
+
+/// How far ahead of a gap receivers keep data.
+fn reorder(spec: &mut HostSpec, in_flight: SpanSpec) -> Result<Span> {
+    const MAX: u32 = Recovery::MAX_PACKETS;
+    let is_selective = spec.recovery == RecoveryMode::SelectiveRepeat;
+    let reorder = match (is_selective, in_flight) {
+        (false, _) => spec.reorder.unwrap_or(SpanSpec::Packets(0)),
+        (true, SpanSpec::Unlimited) => *spec.reorder.get_or_insert(SpanSpec::Packets(MAX)),
+        (true, _) => *spec.reorder.get_or_insert(SpanSpec::Bdp),
+    };
+    let refuse = |why: String| ScenarioError::new("host.reorder", why);
+    match reorder {
+        SpanSpec::Unlimited => Err(refuse("a receiver's memory has a limit".to_owned())
+            .hint(format!("give packets, at most {MAX}, or \"bdp\""))),
+        SpanSpec::Packets(packets) if packets > MAX => {
+            Err(refuse(format!("{packets} is out of range; allowed: 0 to {MAX} packets")))
+        }
+        SpanSpec::Packets(0) if is_selective => {
+            Err(refuse("a receiver that keeps nothing cannot repeat selectively".to_owned())
+                .hint("leave host.reorder out, or set host.recovery = \"go-back-n\""))
+        }
+        _ => span(reorder, "reorder"),
+    }
+}
+
+/// When a packet is taken for lost. `spreads`: packets of a flow take several paths.
+fn loss_after(spec: &mut HostSpec, spreads: bool) -> Result<LossRule> {
+    const MAX: u32 = Recovery::MAX_PACKETS;
     // Where packets take several paths, their order tells nothing of losses.
     let usual = if spreads { LossAfter::Timeout } else { LossAfter::Gap };
-    recovery.loss_after = match *spec.loss_after.get_or_insert(usual) {
+    Ok(match *spec.loss_after.get_or_insert(usual) {
         LossAfter::Gap => LossRule::Gap,
         LossAfter::Bdp => LossRule::Span(Span::Bdp),
         LossAfter::Timeout => LossRule::Timeout,
-        LossAfter::Packets(packets) if (1..=MAX_REORDER).contains(&packets) => {
+        LossAfter::Time(time) => LossRule::After(time),
+        LossAfter::Packets(packets) if (1..=MAX).contains(&packets) => {
             LossRule::Span(Span::Packets(packets))
         }
         LossAfter::Packets(packets) => {
             return Err(ScenarioError::new(
                 "host.loss_after",
-                format!("{packets} is out of range; allowed: 1 to {MAX_REORDER} packets"),
+                format!("{packets} is out of range; allowed: 1 to {MAX} packets"),
             ));
         }
-        LossAfter::Time(time) => LossRule::After(time),
-    };
-    let longest = network.links.iter().map(|link| link.delay).max().unwrap_or(Time::ZERO);
+    })
+}
+
+/// The short and the long timeout of selective repeat.
+fn timeouts(spec: &mut HostSpec, network: &Network, around: Surroundings) -> Result<(Time, Time)> {
     let usual = |of_irn: Time| match around.is_lossless {
         true => around.usual_timeout,
-        false => of_irn.max(longest.saturating_mul(MAX_LINK_DELAYS)).min(MAX_TIME),
+        false => of_irn.max(long_links(network)).min(MAX_TIME),
     };
     let low = *spec.rto_low.get_or_insert_with(|| Timeout::After(usual(RTO_LOW)));
-    recovery.rto_low = timeout(low, "host.rto_low")?;
-    let usual_high = match recovery.rto_low {
+    let low = timeout(low, "host.rto_low")?;
+    let usual_high = match low {
         Time::NEVER => Timeout::Never,
         low => Timeout::After(usual(RTO_HIGH).max(low)),
     };
-    let high = *spec.rto_high.get_or_insert(usual_high);
-    recovery.rto_high = timeout(high, "host.rto_high")?;
-    if recovery.rto_high < recovery.rto_low {
+    let high = timeout(*spec.rto_high.get_or_insert(usual_high), "host.rto_high")?;
+    if high < low {
         return Err(ScenarioError::new(
             "host.rto_high",
-            format!("{} is below host.rto_low, {}", recovery.rto_high, recovery.rto_low),
+            format!("{high} is below host.rto_low, {low}"),
         ));
     }
-    recovery.rto_low_packets = *spec.rto_low_packets.get_or_insert(RTO_LOW_PACKETS);
-    Ok(recovery)
+    Ok((low, high))
 }
 
 fn span(span: SpanSpec, key: &str) -> Result<Span> {

@@ -353,6 +353,21 @@ pub(crate) fn check_time(time: Quantity<Time>, key: impl Fn() -> String) -> Resu
     Err(ScenarioError::new(key(), format!("{} is too late; the latest time is {MAX_TIME}", time.0)))
 }
 
+/// Checks the end of something that begins `at` a time; it may have none.
+pub(crate) fn check_until(
+    at: Time,
+    until: Option<Quantity<Time>>,
+    key: impl Fn() -> String,
+) -> Result<Time> {
+    let Some(until) = until else { return Ok(Time::NEVER) };
+    let until = check_time(until, &key)?;
+    if until <= at {
+        let why = format!("must be later than `at`, which is {at}; got {until}");
+        return Err(ScenarioError::new(key(), why));
+    }
+    Ok(until)
+}
+
 /// Checks the two ends of a span of time, which may have no end; `key` makes the keys of `start`
 /// and `end`.
 pub(crate) fn check_span(
