@@ -328,6 +328,17 @@ def test_what_goes_badly_together_is_said(tables: Table, word: str) -> None:
     assert any(word in warning for warning in rocelab.Scenario(**base, **tables).plan().warnings)
 
 
+@pytest.mark.parametrize(("delay", "warned"), [("1us", False), ("3ms", True)])
+def test_paths_that_hold_more_than_may_be_in_flight_are_named(delay: str, warned: bool) -> None:
+    result = run(
+        topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": delay},
+        traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "10KB"}]}],
+        host=SELECTIVE,
+        pfc={"enabled": False},
+    )
+    assert any("16384 packets" in warning for warning in result.warnings) == warned
+
+
 def test_the_plan_spreads_what_the_network_spreads() -> None:
     scenario = rocelab.Scenario(
         topology=leaf_spine(4, 4),

@@ -1,7 +1,7 @@
 //! What a reader of a result should know before trusting it.
 
 use crate::unfinished;
-use fabric::{Balance, LossRule, Memory, RecoveryMode, RunOutput, Setup};
+use fabric::{Balance, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup};
 use results::{FlowTable, Warning, WarningKind};
 use scenario::{Headroom, NodeKind, Scenario};
 use std::collections::BTreeMap;
@@ -21,6 +21,7 @@ pub(crate) fn collect(
         (Deadlock, deadlocked(scenario, output)),
         (LosslessDrops, dropped(scenario, output)),
         (Settings, beyond_target(output)),
+        (Settings, less_than_bdp(scenario, output)),
         (Settings, faster_than_one_path(scenario, flows)),
         (Records, full(scenario, output)),
         (Records, many_tags(flows)),
@@ -256,6 +257,20 @@ fn beyond_target(output: &RunOutput) -> Option<String> {
         "{count} QPs have paths with a round trip above Swift's target: however empty these are, \
          every delay is too long; raise base_target or per_hop"
     ))
+}
+
+/// Paths that are too long for what a sender may have in flight to a receiver that keeps data.
+fn less_than_bdp(scenario: &Scenario, output: &RunOutput) -> Option<String> {
+    let (packets, payload) = (Recovery::MAX_PACKETS, scenario.wire.payload);
+    let most = Bytes::new(u64::from(packets) * u64::from(payload));
+    let bdp = output.network_bdp.filter(|bdp| *bdp > most)?;
+    scenario.host.recovery.keeps_out_of_order().then(|| {
+        format!(
+            "the longest path holds {bdp}, and where receivers keep data that is out of order at \
+             most {packets} packets ({most}) are in flight: one flow cannot fill it; raise \
+             wire.payload, or leave host.recovery and host.reorder out"
+        )
+    })
 }
 
 /// Flows whose packets took several paths, and that were faster than one path allows.

@@ -75,8 +75,9 @@ pub struct HostSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_after: Option<LossAfter>,
     /// The largest distance between the first byte that is not acknowledged and the next new one:
-    /// packets, a size, "bdp" (IRN's BDP-FC) or "unlimited". Default: "bdp" for selective repeat
-    /// without a control law (`scheme.name = "none"`), else "unlimited".
+    /// packets, a size, "bdp" (IRN's BDP-FC) or "unlimited"; where receivers keep data that is out
+    /// of order, 16384 packets at most. Default: "bdp" for selective repeat without a control law
+    /// (`scheme.name = "none"`), else "unlimited".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<SpanSpec>,
     /// Selective repeat: the timeout of a QP with at most `rto_low_packets` packets that are not
