@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 CONGESTED_PS = 2_000_000
@@ -151,12 +152,12 @@ def _moment(
             lasts = _is_congested(ports[port], interval.queue_at_end[port])
             grown = queue > left_by_pause[port]
             kinds[port] = "root" if lasts and grown else "draining"
-    graph = _graph(ports, paused, kinds, flows)
     passing: dict[int, list[Flow]] = {port: [] for port in paused}
     for flow in flows:
         for port in flow.path:
             if port in passing:
                 passing[port].append(flow)
+    graph = _graph(ports, kinds, passing)
     stuck = {port for port in paused if interval.paused[port] >= 1}
     found = [_tree("deadlock", circle, graph, passing) for circle in _circles(graph, stuck)]
     found += [_tree(kind, (port,), graph, passing) for port, kind in kinds.items()]
@@ -167,27 +168,20 @@ def _moment(
 
 
 def _graph(
-    ports: Sequence[Port],
-    paused: Sequence[int],
-    congested: Mapping[int, Kind],
-    flows: Sequence[Flow],
+    ports: Sequence[Port], congested: Mapping[int, Kind], passing: Mapping[int, Sequence[Flow]]
 ) -> _Graph:
-    """Finds what each paused port waits for."""
+    """Finds what each paused port waits for; ``passing`` has the flows of all of these."""
     graph = _Graph()
-    blocking = {*paused, *congested}
-    goes_on: dict[int, dict[int, None]] = {port: {} for port in paused}
-    for flow in flows:
-        for port, after in zip(flow.path, flow.path[1:], strict=False):
-            if port in goes_on:
-                goes_on[port][after] = None
     of_node: dict[str, list[int]] = {}
-    for port in sorted(blocking):
+    for port in sorted({*passing, *congested}):
         of_node.setdefault(ports[port].node, []).append(port)
-    known = {port for flow in flows for port in flow.path}
-    for port in paused:
+    for port, flows in passing.items():
         there = of_node.get(ports[port].peer, [])
-        if port in known:
-            causes = [one for one in there if one in goes_on[port]]
+        if flows:
+            onward = {
+                after for flow in flows for here, after in pairwise(flow.path) if here == port
+            }
+            causes = [one for one in there if one in onward]
         else:
             causes = [one for one in there if one != ports[port].back]
         graph.waits_for[port] = causes
