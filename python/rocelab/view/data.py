@@ -93,7 +93,7 @@ def collect(result: Result) -> View:
         "ports": _ports(network),
         "times": [interval.end_ps / 1e6 for interval in intervals],
         "step": grid.step_ps / 1e6,
-        "queue": _by_port(interval.queue for interval in intervals),
+        "queue": grid.queue,
         "utilisation": [[_percent(one) for one in row] for row in grid.utilisation],
         # A pause never is rounded away.
         "paused": [[_percent(one) or int(one > 0) for one in row] for row in grid.paused],
@@ -172,6 +172,8 @@ class _Grid:
     step_ps: int
     utilisation: list[list[float]]
     paused: list[list[float]]
+    queue: list[list[int]]
+    """The longest of each interval, both ends included."""
 
     def __init__(self, result: Result, network: _Network) -> None:
         self._network = network
@@ -191,7 +193,7 @@ class _Grid:
         self._times = times
         self.utilisation = self._means(result, UTILISATION)
         self.paused = self._means(result, PAUSED)
-        self._queues = self._longest(result)
+        self.queue, self._queue_at_end = self._queues(result)
 
     @property
     def steps(self) -> int:
@@ -227,14 +229,14 @@ class _Grid:
                 rows[at][step] = value
         return rows
 
-    def _longest(self, result: Result) -> tuple[list[list[int]], list[list[int]]]:
+    def _queues(self, result: Result) -> tuple[list[list[int]], list[list[int]]]:
         """The longest queue of each interval, both ends included, and that at its end."""
         import polars as pl
 
         frame = self._samples(result, QUEUE)
         step = self.step()
         ends = frame.filter(pl.col("time_ps") <= self._times[-1]).with_columns(step.alias("step"))
-        rows = [[[0] * self.steps for _ in self._network.ports] for _ in range(2)]
+        longest, at_end = ([[0] * self.steps for _ in self._network.ports] for _ in range(2))
         for at, number, most, last in (
             ends.sort("time_ps")
             .group_by("at", "step")
@@ -243,23 +245,22 @@ class _Grid:
             .iter_rows()
         ):
             if number >= 0:
-                rows[0][at][number] = max(rows[0][at][number], int(most))
-                rows[1][at][number] = int(last)
+                longest[at][number] = max(longest[at][number], int(most))
+                at_end[at][number] = int(last)
             # It is the beginning of the next interval.
             if 0 <= number + 1 < self.steps:
-                rows[0][at][number + 1] = int(last)
-        return rows[0], rows[1]
+                longest[at][number + 1] = int(last)
+        return longest, at_end
 
     def intervals(self) -> list[Interval]:
         """All intervals, in order."""
-        longest, at_end = self._queues
         last = self._times[-1]
         return [
             Interval(
                 begin_ps=self._begin + step * self.step_ps,
                 end_ps=min(self._begin + (step + 1) * self.step_ps, last),
-                queue=[row[step] for row in longest],
-                queue_at_end=[row[step] for row in at_end],
+                queue=[row[step] for row in self.queue],
+                queue_at_end=[row[step] for row in self._queue_at_end],
                 paused=[row[step] for row in self.paused],
             )
             for step in range(self.steps)
@@ -268,10 +269,6 @@ class _Grid:
 
 def _percent(share: float) -> int:
     return round(100 * min(max(share, 0), 1))
-
-
-def _by_port(intervals: Iterable[Sequence[int]]) -> list[list[int]]:
-    return [list(row) for row in zip(*intervals, strict=True)]
 
 
 def _choose_flows(flows: Mapping[int, Flow], moments: Iterable[Moment]) -> list[int]:
