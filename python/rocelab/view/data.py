@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rocelab._format import duration, pluralise
+from rocelab._format import pluralise
 from rocelab._text import printable
 from rocelab.errors import ResultError
+from rocelab.plot.labels import plot_duration
 from rocelab.view.tree import Flow, Interval, Moment, Port, congestion
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def collect(result: Result) -> View:
         ("scheme", f"{summary['scheme']} ({summary['preset']}), seed {summary['seed']}"),
         ("network", f"{summary['hosts']} hosts, {switches}"),
         ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
-        ("step", duration(grid.step_ps).replace("us", "µs")),
+        ("step", plot_duration(grid.step_ps)),
     ]
     data = {
         "nodes": _nodes(network),
