@@ -285,8 +285,9 @@ def _choose_flows(flows: Mapping[int, Flow], moments: Iterable[Moment]) -> list[
 
 def _nodes(network: _Network) -> list[dict[str, Any]]:
     """Nodes with tier, pod, and their place among those of their tier."""
-    pods = _pods(network)
-    places = _places(network)
+    neighbours = _neighbours(network)
+    pods = _pods(network.tiers, neighbours)
+    places = _places(network.tiers, neighbours)
     return [
         {"name": printable(name), "tier": tier, "pod": pods[at], "place": places[at]}
         for at, (name, tier) in enumerate(zip(network.names, network.tiers, strict=True))
@@ -300,39 +301,37 @@ def _neighbours(network: _Network) -> list[list[int]]:
     return found
 
 
-def _pods(network: _Network) -> list[int]:
+def _pods(tiers: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[int]:
     """The pod of each node: what is joined without the switches of the top tier; of those -1.
 
     A host that then is alone is of the pod of the others at its switch.
     """
-    top = max(network.tiers)
-    neighbours = _neighbours(network)
-    pods = [-1] * len(network.names)
+    top = max(tiers)
+    pods = [-1] * len(tiers)
     of_switch: dict[int, int] = {}
     count = 0
-    for first, tier in enumerate(network.tiers):
+    for first, tier in enumerate(tiers):
         if tier == top or pods[first] >= 0:
             continue
         group = [first]
         pods[first] = count
         for node in group:
             for other in neighbours[node]:
-                if network.tiers[other] != top and pods[other] < 0:
+                if tiers[other] != top and pods[other] < 0:
                     pods[other] = count
                     group.append(other)
         if len(group) == 1 and tier == 0:
             pods[first] = of_switch.setdefault(neighbours[first][0], count)
-        count = max(pods) + 1
+        if pods[first] == count:
+            count += 1
     return pods
 
 
-def _places(network: _Network) -> list[float]:
+def _places(tiers: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[float]:
     """What nodes of a tier are ordered by: the mean place of their neighbours below."""
-    neighbours = _neighbours(network)
-    places = [0.0] * len(network.names)
-    for node, _ in sorted(enumerate(network.tiers), key=lambda pair: (pair[1], pair[0])):
-        tier = network.tiers[node]
-        below = [places[one] for one in neighbours[node] if network.tiers[one] < tier]
+    places = [0.0] * len(tiers)
+    for node in sorted(range(len(tiers)), key=tiers.__getitem__):
+        below = [places[one] for one in neighbours[node] if tiers[one] < tiers[node]]
         places[node] = sum(below) / len(below) if below else float(node)
     return places
 
