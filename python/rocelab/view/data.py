@@ -61,7 +61,7 @@ def collect(result: Result) -> View:
     missing = [name for name in (QUEUE, UTILISATION, PAUSED) if name not in result.series]
     if missing:
         raise ResultError(
-            f"{result.directory or result.summary['name']}: has no series {missing[0]!r}",
+            f"{_called(result)}: has no series {missing[0]!r}",
             hint='add [[probe]] with preset = "view" to the scenario, and run it again',
         )
     network = _network(result)
@@ -107,8 +107,13 @@ def collect(result: Result) -> View:
     return View(str(summary["name"]), facts, warnings, data)
 
 
+def _called(result: Result) -> str:
+    """What errors call ``result``."""
+    return str(result.directory or result.summary["name"])
+
+
 def _damaged(result: Result, why: str) -> ResultError:
-    return ResultError(f"{result.directory or result.summary['name']}: damaged: {why}")
+    return ResultError(f"{_called(result)}: damaged: {why}")
 
 
 def _network(result: Result) -> _Network:
@@ -182,7 +187,7 @@ class _Grid:
         times = samples["time_ps"].unique().sort().to_list()
         if not times:
             raise ResultError(
-                f"{result.directory or result.summary['name']}: there are no samples to show",
+                f"{_called(result)}: there are no samples to show",
                 hint="run for longer than two intervals of the probe",
             )
         queue_times = result.series[QUEUE].to_polars()["time_ps"].unique().sort().to_list()
