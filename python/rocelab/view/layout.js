@@ -16,8 +16,9 @@
  */
 
 const MARGIN = 26;
+/** The width of a collapsed pod, in nodes of a tier beside each other. */
 const BOX_UNITS = 4;
-/** From the bottom, so that a box has room for its text. */
+/** The least distance from a collapsed pod's top to the picture's bottom: its text has room. */
 const MIN_BOX = 125;
 
 /**
@@ -67,6 +68,7 @@ function layOut(data, isCollapsed, width, height) {
 }
 
 /**
+ * The values of each key, in their order; keys in the order in which they come first.
  * @template K, V
  * @param {Iterable<V>} values
  * @param {(value: V) => K} key
@@ -108,6 +110,7 @@ function spread(nodes, members, left, width, x) {
 }
 
 /**
+ * The halves of all links, from the places of the nodes; none within a collapsed pod.
  * @param {Data} data
  * @param {number[]} x
  * @param {number[]} y
@@ -136,7 +139,7 @@ function halvesOf(data, x, y, isCollapsed) {
     const [dx, dy] = [x[to] - x[from], y[to] - y[from]];
     const length = Math.hypot(dx, dy) || 1;
     for (const [index, line] of lines.entries()) {
-      // The same shift at both ends, whichever end is looked from.
+      // Links between the same nodes are shifted aside, and both halves of a link to the same side.
       const shift = (index - (lines.length - 1) / 2) * 5 * (from < to ? 1 : -1);
       const [sx, sy] = [(-dy / length) * shift, (dx / length) * shift];
       halves.push({
