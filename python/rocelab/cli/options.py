@@ -98,12 +98,17 @@ def load_scenario(path: Path, settings: list[str] | None, seed: int | None = Non
     return load_with_settings(path, changes)
 
 
+def check_ending(option: str, path: Path, *endings: str) -> None:
+    """Raises where ``path``, given with ``option``, has none of ``endings``; it names the first."""
+    if path.suffix not in endings:
+        raise ResultError(f"{option} {path}: must end in {endings[0]}")
+
+
 def check_text_file(option: str, path: Path | None, ending: str) -> None:
     """Raises where ``path``, given with ``option``, could not be written; before the runs."""
     if path is None:
         return
-    if path.suffix != ending:
-        raise ResultError(f"{option} {path}: must end in {ending}")
+    check_ending(option, path, ending)
     check_output_file(path)
 
 

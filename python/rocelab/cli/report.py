@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rocelab.cli.options import check_ending
 from rocelab.cli.output import show
-from rocelab.errors import ResultError
 
 
 def report(
@@ -30,6 +30,5 @@ def report(
     """
     from rocelab.report import write_report
 
-    if out.suffix not in (".html", ".htm"):
-        raise ResultError(f"--out {out}: must end in .html")
+    check_ending("--out", out, ".html", ".htm")
     show(str(write_report(directories, out)))

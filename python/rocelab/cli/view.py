@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rocelab.cli.options import check_ending
 from rocelab.cli.output import note, show
-from rocelab.errors import ResultError
 
 
 def view(
@@ -35,8 +35,7 @@ def view(
     from rocelab.view import write_view
 
     path = out or directory / "view.html"
-    if path.suffix not in (".html", ".htm"):
-        raise ResultError(f"--out {path}: must end in .html")
+    check_ending("--out", path, ".html", ".htm")
     show(str(write_view(directory, path)))
     if browser and not webbrowser.open(path.resolve().as_uri()):
         note("no browser was found to open it")
