@@ -43,6 +43,13 @@ function mixed(stops, at) {
   return `rgb(${from.map((one, index) => Math.round(one + (to[index] - one) * part)).join(",")})`;
 }
 
+/**
+ * @typedef {{ nodes: number[], isHosts: boolean, size: number, isNamed: boolean }} Tier
+ * The nodes of a tier that are shown, their size in pixels, and whether their names have room.
+ */
+
+const NAME_FONT = "11px system-ui, sans-serif";
+
 /** The canvas with the network. */
 class Fabric {
   /**
@@ -61,6 +68,8 @@ class Fabric {
     this.palette = new Palette();
     /** @type {Layout} */
     this.layout = { x: [], y: [], shown: [], halves: [], boxes: [] };
+    /** @type {Tier[]} */
+    this.tiers = [];
     this.drawn = 0;
     this.width = this.height = this.hostRoom = 0;
     this.resize();
@@ -89,6 +98,22 @@ class Fabric {
     /** @param {number} pod */
     const isCollapsed = (pod) => this.state.collapse && !this.state.open.has(pod);
     this.layout = layOut(data, isCollapsed, width, height);
+    this.tiers = this.#measureTiers();
+  }
+
+  /** @returns {Tier[]} */
+  #measureTiers() {
+    const { context, data, layout } = this;
+    context.font = NAME_FONT;
+    const tiers = groupBy(data.nodes.keys(), (node) => data.nodes[node].tier);
+    return [...tiers].map(([tier, all]) => {
+      const isHosts = tier === 0;
+      const nodes = all.filter((node) => layout.shown[node]);
+      const room = this.width / (nodes.length || 1);
+      const size = isHosts ? Math.min(6, Math.max(2, room * 0.6)) : Math.min(10, room * 0.6);
+      const widestName = most(nodes, (node) => context.measureText(data.nodes[node].name).width);
+      return { nodes, isHosts, size, isNamed: room >= widestName + 4 };
+    });
   }
 
   /** Draws the moment of the state. */
@@ -245,25 +270,20 @@ class Fabric {
 
   #nodes() {
     const { context, data, layout, palette } = this;
-    const tiers = groupBy(data.nodes.keys(), (node) => data.nodes[node].tier);
-    for (const [tier, nodes] of tiers) {
-      const visible = nodes.filter((node) => layout.shown[node]);
-      const room = this.width / (visible.length || 1);
-      const size = tier === 0 ? Math.min(6, Math.max(2, room * 0.6)) : Math.min(10, room * 0.6);
-      context.fillStyle = palette.text;
-      for (const node of visible) {
+    context.fillStyle = palette.text;
+    context.font = NAME_FONT;
+    context.textAlign = "center";
+    for (const { nodes, isHosts, size, isNamed } of this.tiers) {
+      for (const node of nodes) {
         const [x, y] = [layout.x[node], layout.y[node]];
         context.fillRect(x - size / 2, y - size / 2, size, size);
       }
-      context.font = "11px system-ui, sans-serif";
-      context.textAlign = "center";
-      const widestName = most(visible, (node) => context.measureText(data.nodes[node].name).width);
-      if (room < widestName + 4) continue;
+      if (!isNamed) continue;
       context.strokeStyle = palette.back;
       context.lineWidth = 4;
       context.lineJoin = "round";
-      for (const node of visible) {
-        const [x, y] = [layout.x[node], layout.y[node] + (tier ? -9 : 16)];
+      for (const node of nodes) {
+        const [x, y] = [layout.x[node], layout.y[node] + (isHosts ? 16 : -9)];
         context.strokeText(data.nodes[node].name, x, y);
         context.fillText(data.nodes[node].name, x, y);
       }
