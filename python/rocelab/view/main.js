@@ -178,10 +178,10 @@ function start(data) {
   detail.replaceChildren(...panel.detail());
   // It begins with a deadlock, or when most ports are paused; then when a queue is longest.
   const scores = data.times.map((_, step) => {
-    const paused = data.paused.reduce((sum, row) => sum + (row[step] > 0 ? 1 : 0), 0);
     const queue = data.queue.reduce((longest, row) => Math.max(longest, row[step]), 0);
     const isDeadlock = data.moments[step].trees.some((tree) => tree.kind === "deadlock");
-    return (isDeadlock ? data.ports.length : 0) + paused + queue / (fabric.longest + 1);
+    const deadlocked = isDeadlock ? data.ports.length : 0;
+    return deadlocked + pausedPorts(data, step) + queue / (fabric.longest + 1);
   });
   go(scores.indexOf(Math.max(...scores)));
   document.body.dataset.ready = "yes";

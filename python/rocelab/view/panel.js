@@ -86,9 +86,8 @@ class Panel {
    * @param {number} step
    */
   summary(step) {
-    const { moments, paused } = this.data;
-    const trees = moments[step].trees.filter(isWaitedFor);
-    const count = paused.reduce((sum, row) => sum + (row[step] > 0 ? 1 : 0), 0);
+    const trees = this.data.moments[step].trees.filter(isWaitedFor);
+    const count = pausedPorts(this.data, step);
     const victims = new Set(trees.flatMap((tree) => tree.victims)).size;
     return count
       ? `${plural(trees.length, "congestion tree")}, ${plural(count, "paused port")}, ` +
@@ -242,6 +241,15 @@ class Panel {
  */
 function isWaitedFor(tree) {
   return tree.paused.length > 0 || tree.kind === "deadlock";
+}
+
+/**
+ * The number of ports that are paused in a step.
+ * @param {Data} data
+ * @param {number} step
+ */
+function pausedPorts(data, step) {
+  return data.paused.reduce((sum, row) => sum + (row[step] > 0 ? 1 : 0), 0);
 }
 
 /** @param {number} value */
