@@ -154,7 +154,7 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
             unit, column = series.unit, series.column
             for target, part in _parts(series.to_polars().drop_nulls(column), run):
                 label = " ".join(filter(None, [name if len(runs) > 1 else "", target]))
-                parts.append((label or series.name, part))
+                parts.append((label, part))
     peaks: list[Any] = [part[column].max() for _, part in parts]
     highest = sorted(range(len(parts)), key=lambda at: peaks[at], reverse=True)[:_MAX_LINES]
     lines: list[dict[str, Any]] = []

@@ -42,9 +42,9 @@ def draw_curves(scene: Scene, what: str, unit: str) -> Figure:
     lines, names, places, clock = scene.lines, scene.names, scene.places, scene.clock
     alone = len(names) == 1
     one_panel = alone or len(places) == 1
-    value_unit, value_scale = plot_unit(unit, max(line.peak for line in lines))
-    highest = max(line.peak for line in lines) / value_scale
-    curves = [_curve(line, max(one.peak for one in lines)) for line in lines]
+    peak = max(line.peak for line in lines)
+    value_unit, value_scale = plot_unit(unit, peak)
+    curves = [_curve(line, peak) for line in lines]
     notes = [*_envelope_notes(curves), *scene.notes]
     with theme():
         drawn, panels = figure(rows=1 if one_panel else len(places), notes=notes, look=scene.look)
@@ -56,8 +56,8 @@ def draw_curves(scene: Scene, what: str, unit: str) -> Figure:
             mark_deadlocks(axes, scene.deadlocks, clock)
             label = f"{what} ({value_unit})" if value_unit else what
             y_label(axes, label, len(panels))
-            _set_value_axis(axes, lines, value_scale, scene.look.y_scale)
-            if highest >= _PREFIXED_FROM:
+            _set_value_axis(axes, lines, peak, value_scale, scene.look.y_scale)
+            if peak / value_scale >= _PREFIXED_FROM:
                 axes.yaxis.set_major_formatter(EngFormatter(sep=""))
             place = where if len(places) == 1 or not one_panel else ""
             title(axes, names[0] if alone else "", place)
@@ -141,10 +141,10 @@ def _draw(
 
 
 def _set_value_axis(
-    axes: Axes, lines: Sequence[Line], value_scale: float, scale: Scale | None
+    axes: Axes, lines: Sequence[Line], peak: float, value_scale: float, scale: Scale | None
 ) -> None:
     """From 0 on, or logarithmic from the least value above 0 on."""
-    highest = max(line.peak for line in lines) / value_scale
+    highest = peak / value_scale
     if scale != "log" or highest <= 0:
         axes.set_ylim(0, highest * HEADROOM or 1)
         return
