@@ -18,7 +18,8 @@ class Plan:
     """The messages of a scenario, and what each port would carry of them.
 
     Each message arrives whole and nothing is sent twice, by the ways that messages have as long as
-    no link fails. A scheme that chooses ways itself may take others.
+    no link fails. Where packets are spread over paths, or the scheme chooses ways itself, others
+    may be taken.
 
     Columns of ``messages``, a row for each:
 

@@ -175,8 +175,8 @@ class Scenario:
     def paths(self) -> Table:
         """The ports that messages pass: ``flow_id``, ``node``, ``port``, from the sender on.
 
-        They are those of :meth:`plan`: as long as no link fails. A scheme that chooses ways itself
-        may take others.
+        They are those of :meth:`plan`: as long as no link fails. Where packets are spread over
+        paths, or the scheme chooses ways itself, others may be taken.
         """
         from rocelab.table import Table
 
