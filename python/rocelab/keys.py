@@ -220,9 +220,9 @@ class Host(TypedDict):
 
     in_flight: NotRequired[int | str]
     """The largest distance between the first byte that is not acknowledged and the next new one:
-    packets, a size, "bdp" (IRN's BDP-FC) or "unlimited"; 16384 packets at most to receivers
-    that keep data that is out of order. Default: "bdp" for selective repeat without a control
-    law (`scheme.name = "none"`), else "unlimited".
+    packets, a size, "bdp" (IRN's BDP-FC) or "unlimited"; where receivers keep data that is out
+    of order, 16384 packets at most. Default: "bdp" for selective repeat without a control law
+    (`scheme.name = "none"`), else "unlimited".
     """
 
     latency: NotRequired[str]

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from rocelab.scenario import Scenario
 
 
+_NS_PER_PACKET_HOP = (30, 60)
+"""What a packet-hop takes on an idle core: see docs/performance.md."""
+
+
 class Plan:
     """The messages of a scenario, and what each port would carry of them.
 
@@ -66,6 +70,16 @@ class Plan:
         """From the start of the first message to that of the last."""
         starts: Any = self.messages.to_polars()["start_ps"]
         return starts.max() - starts.min() if len(starts) else 0
+
+    @property
+    def run_s(self) -> tuple[float, float]:
+        """About how many seconds a run takes on one thread of an idle machine: least and most.
+
+        Schemes that send many packets of their own, such as credits, take longer.
+        """
+        hops = self.checks["packet_hops"]
+        least, most = (hops * ns / 1e9 for ns in _NS_PER_PACKET_HOP)
+        return least, most
 
     def by_tag(self) -> pl.DataFrame:
         """One row for each traffic entry, with the sum or the extremes of its messages."""
@@ -131,6 +145,7 @@ class Plan:
             "switches": len(nodes) - hosts,
             "links": len(ports) // 2,
             "span_ps": self.span_ps,
+            "run_s": self.run_s,
             "traffic": self.by_tag().to_dicts(),
             "ports": self.by_tier().to_dicts(),
             **self.checks,
@@ -142,6 +157,7 @@ class Plan:
         rows = [
             ("messages", f"{len(self.messages):,}"),
             ("packet-hops", f"{self.checks['packet_hops']:,}"),
+            ("time", f"{self.run_s[0]:.2g} to {self.run_s[1]:.2g} s on an idle core"),
             ("memory", f"{self.checks['memory_bytes'] / 1e6:,.0f} MB"),
         ]
         tables = [self.by_tag()._repr_html_(), self.by_tier()._repr_html_()]

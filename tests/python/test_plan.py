@@ -9,6 +9,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command
+from rocelab._examples import EXAMPLES
 
 DATA = 300 * 1082 + 16
 """Wire bytes of 300 KB: 82 around each 1000, 16 more with the first."""
@@ -52,18 +53,48 @@ def test_a_plan_says_what_the_messages_are_and_what_each_port_would_send() -> No
 def test_the_command_prints_tables_or_json(command: Command, incast_file: Path) -> None:
     done = command("plan", incast_file)
     assert (done.returncode, done.stderr) == (0, "")
-    title, traffic, times, ports, meaning, buffers, marking, run = done.stdout.split("\n\n")
+    parts = done.stdout.split("\n\n")
+    title, traffic, times, ports, loads, meaning, buffers, marking, run = parts
     assert title == "incast: 5 hosts, 1 switch, 5 links, dcqcn"
     assert traffic.splitlines()[1].split()[:4] == ["incast", "3", "900", "KB"]
     assert times.splitlines()[1].split()[:3] == ["incast", "0", "ps"]
-    assert ports.splitlines()[2].endswith(" s0:h4")
+    assert ports.splitlines()[2].startswith("tier 1    hosts        5  100 Gb/s")
+    assert loads.splitlines()[2].endswith(" s0:h4")
     assert meaning == "load: time to send, over the 10 us from the first message to the last"
     assert buffers.splitlines()[1].startswith("tier 1           1   32 MB")
     assert marking.splitlines()[1].split()[:2] == ["100", "Gb/s"]
+    # Thresholds of marks stand beside where PFC begins.
+    assert marking.splitlines()[0].endswith("BDP       pause at")
+    assert " up to " in marking.splitlines()[1]
     assert run.startswith("a run: ")
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert run.endswith(" on an idle core\n")
     as_json = command("plan", incast_file, "--set", "traffic.0.size=1KB", "--json")
     assert json.loads(as_json.stdout)["traffic"][0]["bytes"] == 3_000
+
+
+@pytest.mark.parametrize("name", [one.name for one in EXAMPLES if one.path.is_file()])
+def test_tables_fit_into_80_columns(command: Command, tmp_path: Path, name: str) -> None:
+    """Examples have several tiers, long names of nodes, and thresholds of all kinds."""
+    scenario = rocelab.example(name).with_settings(traffic__0__tag="backup of all " * 5, probe=[])
+    (tmp_path / "long.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    done = command("plan", tmp_path / "long.toml")
+    assert done.returncode == 0
+    assert "backup of" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_switches_of_a_tier_that_differ_are_told_apart(command: Command) -> None:
+    done = command("plan", "examples/incast-victim.toml")
+    names = [line[:10] for line in done.stdout.splitlines() if line.startswith("tier 1: ")]
+    assert names == ["tier 1: s0", "tier 1: s1"]
+
+
+def test_a_plan_says_how_long_a_run_takes() -> None:
+    plan = rocelab.Scenario.from_toml(INCAST).plan()
+    assert plan.run_s == tuple(plan.checks["packet_hops"] * ns / 1e9 for ns in (30, 60))
+    assert plan.to_dict()["run_s"] == plan.run_s
+    twice = rocelab.Scenario.from_toml(INCAST).with_settings(traffic__0__size="600KB").plan()
+    assert twice.run_s[0] > 1.5 * plan.run_s[0]
 
 
 def test_without_a_span_there_is_no_load(command: Command, incast_file: Path) -> None:

@@ -12,6 +12,9 @@ from rocelab._text_table import aligned
 from rocelab.cli.options import ScenarioFile, Settings, load_scenario
 from rocelab.cli.output import print_warnings, show
 
+_MAX_NAME = 24
+"""Characters of a tag or node that are shown."""
+
 
 def plan(
     scenario: ScenarioFile,
@@ -20,8 +23,8 @@ def plan(
 ) -> None:
     """Tell what a scenario asks of its network.
 
-    That is sizes, round trips, the load by tier, what PFC needs of buffers, and marking thresholds;
-    nothing is run. Warnings say what may go wrong in a run.
+    That is sizes, round trips, the load by tier, what PFC needs of buffers, marking thresholds, and
+    the time and memory of a run; nothing is run. Warnings say what may go wrong in a run.
     """
     found = load_scenario(scenario, settings).plan().to_dict()
     print_warnings(found["warnings"])
@@ -41,24 +44,34 @@ def _describe(found: dict[str, Any]) -> str:
     if found["traffic"]:
         parts.append(aligned(_sizes(found["traffic"]), 1))
         parts.append(aligned(_times(found["traffic"]), 1))
-    parts.append(aligned(_ports(found), 2))
+    parts.append(aligned(_ports(found["ports"]), 2))
+    parts.append(aligned(_loads(found), 2))
     if found["span_ps"]:
         span = duration(found["span_ps"])
         parts.append(f"load: time to send, over the {span} from the first message to the last")
     if found["buffers"]:
         parts.append(aligned(_buffers(found["buffers"]), 1))
+    if any(row["needed_bytes"] is not None for row in found["buffers"]):
+        parts.append("needed: what a buffer must hold until all ports have paused their peers")
     if found["marking"]:
-        parts.append(aligned(_marking(found["marking"]), 1))
+        parts.append(aligned(_marking(found["marking"], found["buffers"]), 1))
     hops = f"{count(found['packet_hops']).strip()} packet-hops or more"
-    parts.append(f"a run: {hops}, about {size(found['memory_bytes'])} of memory")
+    least, most = (duration(1e12 * _rounded(seconds)) for seconds in found["run_s"])
+    memory = f"{size(found['memory_bytes'])} of memory"
+    parts.append(f"a run: {hops}, about {memory},\n       {least} to {most} on an idle core")
     return "\n\n".join(parts)
+
+
+def _rounded(value: float) -> float:
+    """``value`` with two digits: it is an estimate."""
+    return float(f"{value:.2g}")
 
 
 def _sizes(entries: list[dict[str, Any]]) -> list[list[str]]:
     names = ("bytes", "smallest_bytes", "median_bytes", "largest_bytes")
     head = ["traffic", "messages", "bytes", "smallest", "median", "largest"]
     rows = [
-        [entry["tag"], f"{entry['messages']:,}", *(size(entry[name]) for name in names)]
+        [_tag(entry), f"{entry['messages']:,}", *(size(entry[name]) for name in names)]
         for entry in entries
     ]
     return [head, *rows]
@@ -68,7 +81,7 @@ def _times(entries: list[dict[str, Any]]) -> list[list[str]]:
     head = ["traffic", "first", "last", "base RTT", "BDP"]
     rows = [
         [
-            entry["tag"],
+            _tag(entry),
             duration(entry["first_start_ps"]),
             duration(entry["last_start_ps"]),
             _span(duration(entry["least_base_rtt_ps"]), duration(entry["most_base_rtt_ps"])),
@@ -79,11 +92,19 @@ def _times(entries: list[dict[str, Any]]) -> list[list[str]]:
     return [head, *rows]
 
 
+def _tag(entry: dict[str, Any]) -> str:
+    return printable(entry["tag"], _MAX_NAME)
+
+
 def _buffers(rows: list[dict[str, Any]]) -> list[list[str]]:
-    head = ["buffers of", "number", "buffer", "headroom", "reserved", "pause at", "all paused"]
+    head = ["buffers of", "number", "buffer", "headroom", "reserved", "pause at", "needed"]
+    tiers = [row["tier"] for row in rows]
     lines = [
         [
-            _tier(row["tier"]),
+            # Those of a tier that differ have the name of their first switch.
+            f"{_tier(row['tier'])}: {printable(row['first'], _MAX_NAME)}"
+            if tiers.count(row["tier"]) > 1
+            else _tier(row["tier"]),
             f"{row['switches']:,}",
             size(row["buffer_bytes"]),
             size(row["max_headroom_bytes"]),
@@ -103,14 +124,18 @@ def _threshold(row: dict[str, Any]) -> str:
     return size(at) if row["is_fixed"] else f"up to {size(at)}"
 
 
-def _marking(rows: list[dict[str, Any]]) -> list[list[str]]:
-    head = ["marking at", "Kmin", "Kmax", "Pmax", "BDP"]
+def _marking(rows: list[dict[str, Any]], buffers: list[dict[str, Any]]) -> list[list[str]]:
+    """Thresholds of marks beside what they are chosen by: the BDP, and where PFC begins."""
+    head = ["marking at", "Kmin", "Kmax", "Pmax", "BDP", "pause at"]
+    pausing = [row for row in buffers if row["pause_threshold_bytes"] is not None]
+    first = min(pausing, key=lambda row: row["pause_threshold_bytes"], default=None)
     lines = [
         [
             rate(row["rate_bps"]),
             *(size(row[name]) for name in ("kmin_bytes", "kmax_bytes")),
             f"{row['pmax']:g}",
             size(row["bdp_bytes"]),
+            "-" if first is None else _threshold(first),
         ]
         for row in rows
     ]
@@ -121,28 +146,45 @@ def _span(least: str, most: str) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def _ports(found: dict[str, Any]) -> list[list[str]]:
-    loaded = bool(found["span_ps"])
+def _ports(entries: list[dict[str, Any]]) -> list[list[str]]:
     head = ["ports of", "to", "number", "rate", "data", "ACKs"]
-    head += ["load", "most", "at"] if loaded else ["to send", "most", "at"]
     rows = [
         [
-            _tier(entry["tier"]),
-            _tier(entry["peer_tier"]),
+            *_ends(entry),
             f"{entry['ports']:,}",
             rate(entry["rate_bps"]),
             size(entry["data_bytes"]),
             size(entry["ack_bytes"]),
+        ]
+        for entry in entries
+    ]
+    return [head, *rows]
+
+
+def _loads(found: dict[str, Any]) -> list[list[str]]:
+    """How busy ports are. With ``_ports`` it would be too wide for 80 columns."""
+    loaded = bool(found["span_ps"])
+    head = ["ports of", "to", "rate", "load" if loaded else "to send", "most", "at"]
+    rows = [
+        [
+            *_ends(entry),
+            rate(entry["rate_bps"]),
             *(
                 (f"{entry['mean_load']:.1%}", f"{entry['most_load']:.1%}")
                 if loaded
                 else (duration(entry["mean_busy_ps"]), duration(entry["most_busy_ps"]))
             ),
-            f"{entry['busiest_node']}:{entry['busiest_peer']}" if entry["most_busy_ps"] else "",
+            printable(f"{entry['busiest_node']}:{entry['busiest_peer']}", _MAX_NAME)
+            if entry["most_busy_ps"]
+            else "",
         ]
         for entry in found["ports"]
     ]
     return [head, *rows]
+
+
+def _ends(entry: dict[str, Any]) -> tuple[str, str]:
+    return _tier(entry["tier"]), _tier(entry["peer_tier"])
 
 
 def _tier(tier: int) -> str:
