@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 
 _TIMES = ((10**12, "s"), (10**9, "ms"), (10**6, "us"), (10**3, "ns"))
 _SIZES = ((10**9, "GB"), (10**6, "MB"), (10**3, "KB"))
@@ -88,6 +90,28 @@ def count(number: float) -> str:
 def pluralise(number: int, one: str, more: str) -> str:
     """A number with its noun: ``1 switch``, ``80 switches``."""
     return f"{number:,} {one if number == 1 else more}"
+
+
+def with_intervals(numbers: Sequence[tuple[float, float | None] | None]) -> list[str]:
+    """Means with what is behind their plus and minus; all of a column with the same decimals."""
+    means = [abs(one[0]) for one in numbers if one]
+    whole = all(value == int(value) for one in numbers if one for value in one if value is not None)
+    # Three digits of the smallest, but no more than five of the largest.
+    decimals = min(
+        (2 - math.floor(math.log10(mean)) for mean in means if mean), default=0, key=lambda n: -n
+    )
+    largest = max(means, default=0)
+    most = 4 - math.floor(math.log10(largest)) if largest else 0
+    places = 0 if whole else max(0, min(decimals, most))
+
+    def word(number: float) -> str:
+        text = f"{number:,.{places}f}"
+        # A number that rounds to 0 is shown with one digit.
+        return f"{number:.1g}" if number and not any(map(int, filter(str.isdigit, text))) else text
+
+    return [
+        "-" if one is None else " ± ".join(word(n) for n in one if n is not None) for one in numbers
+    ]
 
 
 def _scaled(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> str:

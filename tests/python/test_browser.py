@@ -139,6 +139,21 @@ def test_lines_of_a_report_are_switched_and_pointed_at(opened: Open, report: Pat
     assert "slowdown" in (page.locator(".hoverlayer .hovertext").first.text_content() or "")
 
 
+def test_a_report_is_printed_dark_on_light(opened: Open, report: Path) -> None:
+    """Protects from light text and lines on paper, where the screen is dark."""
+    page = opened(report, colours="dark")
+    inks = """() => {
+        const tick = document.querySelector(".js-plotly-plot .xtick text");
+        const shown = [getComputedStyle(document.body).color, tick.style.fill];
+        return shown.map((colour) => Number(colour.match(/\\d+/)[0]));
+    }"""
+    assert all(ink > 200 for ink in page.evaluate(inks))
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert all(ink < 50 for ink in page.evaluate(inks))
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert all(ink > 200 for ink in page.evaluate(inks))
+
+
 def test_a_report_works_with_keys(opened: Open, report: Path) -> None:
     page = opened(report)
     page.keyboard.press("Tab")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rocelab import _format
-from rocelab.cli.sweep import cells
 
 
 @pytest.mark.parametrize(
@@ -25,7 +24,7 @@ def test_durations(ps: float, words: str) -> None:
 
 
 def test_a_small_mean_beside_large_ones_is_not_told_as_nothing() -> None:
-    assert cells([(0.5, 6.35), (0.0, 0.0), (123_456.0, 2.0)]) == [
+    assert _format.with_intervals([(0.5, 6.35), (0.0, 0.0), (123_456.0, 2.0)]) == [
         "0.5 ± 6",
         "0 ± 0",
         "123,456 ± 2",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,10 +12,15 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command
+from rocelab._examples import EXAMPLES
 from rocelab.report import write_report
 from rocelab.report.charts import Chart
-from rocelab.report.content import Cell, Grid, Report, collect
+from rocelab.report.content import collect
+from rocelab.report.model import Cell, Grid, Report
 from rocelab.report.page import page
+from rocelab.report.settings import without_defaults
+from rocelab.report.tables import metric_column
+from rocelab.sweeps.metrics import METRICS
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +42,8 @@ def test_the_answer_has_the_numbers_of_each_run_and_marks_the_best(runs: list[Pa
     cells = [row[column] for row in numbers.rows]
     assert [float(cell.text) for cell in cells] == [pytest.approx(one, rel=5e-3) for one in values]
     assert [cell.best for cell in cells] == [one == min(values) for one in values]
+    best = ("dcqcn", "hpcc")[values.index(min(values))]
+    assert f"Lowest p99 FCT slowdown of victim: {best} ({min(values):.3g})." in report.found
     # What is 0 in all runs has no column, and is named.
     assert "Packets dropped" not in numbers.head
     assert "Packets dropped" in numbers.note
@@ -65,11 +73,69 @@ def test_series_of_flows_and_of_many_ports_are_drawn_highest_first(tmp_path: Pat
     assert "s1:h2" in [line["name"] for line in queue.data]
 
 
-def test_the_scenario_is_shown_without_defaults(runs: list[Path]) -> None:
+def test_slowdowns_of_different_traffic_are_not_connected(tmp_path: Path) -> None:
+    """Protects from lines that claim a transition between two kinds of traffic."""
+    scenario = rocelab.example("leaf-spine").with_settings(traffic__1__duration="1ms")
+    rocelab.run(scenario).save(tmp_path / "run")
+    charts = {one.title: one for one in collect([tmp_path / "run"]).charts}
+    chart = charts["Slowdown by flow size"]
+    (line,) = (one for one in chart.data if one["name"].endswith("p99"))
+    storage = line["x"].index(256_000)
+    assert line["x"][storage - 1] is line["y"][storage - 1] is None
+    assert line["x"][storage + 1] is line["y"][storage + 1] is None
+    assert line["mode"] == "lines+markers"
+    assert "Points of different traffic are not connected." in chart.text
+    # Each tag alone has lines through all of its points.
+    by_tag = {one["name"]: one for one in charts["Slowdown by flow size and tag"].data}
+    assert by_tag["storage p99"]["mode"] == "markers"
+    assert None not in by_tag["web p99"]["x"]
+
+
+@pytest.mark.parametrize("name", [one.name for one in EXAMPLES if one.path.is_file()])
+def test_the_scenario_is_a_difference_from_the_defaults(tmp_path: Path, name: str) -> None:
+    """Without any of its keys it would be another scenario, and with them it is the whole one."""
+    whole = rocelab.example(name).with_settings(run__time_limit="1us")
+    rocelab.run(whole).save(tmp_path / "run")
+    shown = without_defaults(rocelab.open(tmp_path / "run"))
+    assert rocelab.Scenario(**shown).to_dict() == whole.to_dict()
+    for section in ("scheme", "switch", "pfc", "ecn", "host", "classes", "wire", "run"):
+        for key in shown.get(section, {}):
+            fewer = json.loads(json.dumps(shown))
+            del fewer[section][key]
+            with suppress(rocelab.ConfigError):
+                assert rocelab.Scenario(**fewer).to_dict() != whole.to_dict(), (section, key)
+
+
+def test_the_parameters_of_a_preset_are_no_difference(runs: list[Path]) -> None:
     shown = collect(runs[:1]).scenario
     assert 'name = "dcqcn"' in shown
-    assert "max_samples" not in shown
+    assert "alpha_timer" not in shown
+    assert "retransmit_timeout" not in shown
     assert "[run]" not in shown
+
+
+def test_runs_are_told_apart_by_the_keys_that_differ(tmp_path: Path) -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    rocelab.run(scenario).save(tmp_path / "first")
+    rocelab.run(scenario.with_settings(ecn__kmax="100KB")).save(tmp_path / "second")
+    report = collect([tmp_path / "first", tmp_path / "second"])
+    (table,) = report.changed
+    assert list(table.head) == ["key", "first", "second"]
+    default = scenario.to_dict()["ecn"]["kmax"]
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["ecn.kmax", f"{default} (default)", "100KB"]
+    ]
+    assert report.scenario.count("[topology]") == 1
+    assert not collect([tmp_path / "first"]).changed
+
+
+def test_metrics_can_be_chosen(runs: list[Path], tmp_path: Path, command: Command) -> None:
+    (table,) = collect(runs, ["jain", "bottleneck.max"]).answer
+    assert list(table.head) == ["run", "Jain's fairness index", "Largest of bottleneck (KB)"]
+    failed = command("report", *runs, "--metric", "nope", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("error: no metric 'nope'")
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_a_sweep_has_its_combinations_best_first(tmp_path: Path) -> None:
@@ -78,14 +144,43 @@ def test_a_sweep_has_its_combinations_best_first(tmp_path: Path) -> None:
     rocelab.sweep(scenario, over, out=tmp_path / "sweep")
     report = collect([tmp_path / "sweep"])
     (table,) = report.answer
-    column = table.head.index("p99 FCT slowdown")
-    values = [float(row[column].text) for row in table.rows]
+    # By the first metric, which can be chosen.
+    assert table.head[2] == "p99 FCT slowdown of incast"
+    values = [float(row[2].text) for row in table.rows]
     assert len(values) == 9
     assert values == sorted(values)
+    first = ", ".join(
+        f"{key} = {cell.text}" for key, cell in zip(over, table.rows[0], strict=False)
+    )
+    assert report.found == [
+        f"Best p99 FCT slowdown of incast: {table.rows[0][2].text} with {first}."
+    ]
+    (table,) = collect([tmp_path / "sweep"], ["pause_frames"]).answer
+    assert list(table.head) == ["ecn.kmin", "ecn.kmax", "PFC pauses"]
     maps = [one for one in report.charts if one.data and one.data[0]["type"] == "heatmap"]
     assert maps
     with pytest.raises(rocelab.ResultError, match="is a sweep, and a report has one alone"):
         collect([tmp_path / "sweep", tmp_path / "sweep"])
+
+
+def test_what_seeds_do_not_separate_from_the_best_is_shaded() -> None:
+    (metric,) = (one for one in METRICS if one.name == "slowdown_p99")
+    _, cells = metric_column(metric, [10.0, 11.0, 14.0, None], [1.0, 0.5, 0.5, None])
+    assert [cell.text for cell in cells] == ["10.0 ± 1.0", "11.0 ± 0.5", "14.0 ± 0.5", "-"]
+    assert [cell.best for cell in cells] == [True, False, False, False]
+    assert [cell.near for cell in cells] == [True, True, False, False]
+    # Without intervals nothing but the best is marked.
+    _, cells = metric_column(metric, [10.0, 10.1], None)
+    assert [cell.near for cell in cells] == [True, False]
+
+
+def test_a_report_of_200_runs_has_at_most_10_mb(tmp_path: Path) -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(probe=[{"preset": "view"}])
+    over = {"ecn.kmin": ["5KB..50KB/10"], "ecn.kmax": ["100KB..400KB/4"]}
+    sweep = rocelab.sweep(scenario, over, seeds=5, out=tmp_path / "sweep")
+    assert len(sweep.results) == 200
+    path = write_report([tmp_path / "sweep"], tmp_path / "report.html")
+    assert path.stat().st_size <= 10_000_000
 
 
 def test_reproduced_figures_have_their_claims_and_pictures(tmp_path: Path) -> None:
@@ -97,9 +192,44 @@ def test_reproduced_figures_have_their_claims_and_pictures(tmp_path: Path) -> No
     (place / "claims.json").write_text(json.dumps({"claims": claims}))
     (place / "figure.png").write_bytes(b"no picture, but its bytes are copied")
     report = collect([tmp_path / "reproduce"])
-    assert [grid.title for grid in report.details] == ["fncc/fig9"]
-    assert [cell.text for cell in report.details[0].rows[0]] == list(claims[0].values())
+    (table,) = report.answer
+    assert table.title == "fncc/fig9"
+    assert [cell.text for cell in table.rows[0]][:4] == [
+        "holds",
+        "queues are short",
+        "10 KB",
+        "9 KB",
+    ]
+    assert report.found == ["Of 1 claim: 1 holds."]
     assert report.charts[0].picture.startswith("data:image/png;base64,")
+
+
+def test_a_reproduced_figure_has_its_panels_and_the_command_that_repeats_it(
+    tmp_path: Path, command: Command
+) -> None:
+    out = tmp_path / "made"
+    done = command("reproduce", "fncc/fig9", "--quick", "--out", out, "--cache", tmp_path / "cache")
+    assert done.returncode == 0
+    report = collect([out])
+    assert report.commands == ["rocelab reproduce fncc/fig9 --quick"]
+    assert dict(report.versions) == {"rocelab": rocelab.__version__, "seeds": "1"}
+    assert any("FNCC: Fast Notification" in text for _, text in report.asked)
+    charts = {one.title: one for one in report.charts}
+    rates = charts["fncc/fig9 (b) Rates, 100 Gb/s (thin: joining)"]
+    # Two lines of each scheme: one entry of the legend, and each in the order of time.
+    assert [line["name"] for line in rates.data].count("FNCC") == 2
+    assert [line.get("showlegend") for line in rates.data].count(True) == 4
+    assert all(line["x"] == sorted(line["x"]) for line in rates.data)
+    (out / "fncc/fig9/data.parquet").write_bytes(b"damaged")
+    with pytest.raises(rocelab.ResultError, match=r"data.parquet: damaged"):
+        collect([out])
+
+
+@pytest.mark.parametrize("damage", ["[]", '{"claims": 1}', '{"claims": [], "panels": [{}]}', "{"])
+def test_damaged_claims_are_refused(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "claims.json").write_text(damage)
+    with pytest.raises(rocelab.ResultError, match=r"claims.json: damaged"):
+        collect([tmp_path])
 
 
 class _Tags(HTMLParser):
@@ -117,7 +247,19 @@ def test_no_text_of_a_result_becomes_markup() -> None:
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'\u202e"
     chart = Chart(evil, evil, [{"type": "scatter", "name": evil, "x": [1], "y": [2]}], {"a": evil})
     grid = Grid(evil, [evil], [[Cell(evil)]], evil)
-    report = Report(evil, [(evil, evil)], [grid], [evil], [chart], [grid], evil, [evil])
+    report = Report(
+        title=evil,
+        asked=[(evil, evil)],
+        found=[evil],
+        answer=[grid],
+        warnings=[evil],
+        charts=[chart],
+        details=[grid],
+        scenario=evil,
+        changed=[grid],
+        commands=[evil],
+        versions=[(evil, evil)],
+    )
     text = page(report)
     found = _Tags()
     found.feed(text)

@@ -23,6 +23,14 @@ def report(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE.html", help="The file to write.")
     ] = Path("report.html"),
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="What tables and figures show; repeatable; a sweep is sorted by the first. "
+            "Default: slowdowns by tag, queues, pauses and drops.",
+        ),
+    ] = None,
 ) -> None:
     """Write a report with interactive figures, in one HTML file.
 
@@ -31,4 +39,4 @@ def report(
     from rocelab.report import write_report
 
     check_ending("--out", out, ".html", ".htm")
-    show(str(write_report(directories, out)))
+    show(str(write_report(directories, out, metrics=metric or ())))

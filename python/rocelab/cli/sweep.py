@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -212,31 +211,9 @@ def _table(done: Sweep, metrics: Sequence[Metric], order: Sequence[int]) -> str:
         ]
         name = metric.name.removesuffix(f"_{metric.unit}")
         head = f"{name} ({unit})" if unit else name
-        columns.append([head, *cells(scaled)])
+        columns.append([head, *_format.with_intervals(scaled)])
     counts = [done.flows_done()[at] for at in order]
     if any(finished < flows for finished, flows in counts):
         told = [f"{finished:,} of {flows:,}" for finished, flows in counts]
         columns.append(["flows done", *told])
     return aligned(list(zip(*columns, strict=True)), left=len(axes))
-
-
-def cells(numbers: Sequence[tuple[float, float | None] | None]) -> list[str]:
-    """Means with what is behind their plus and minus; all of a column with the same decimals."""
-    means = [abs(one[0]) for one in numbers if one]
-    whole = all(value == int(value) for one in numbers if one for value in one if value is not None)
-    # Three digits of the smallest, but no more than five of the largest.
-    decimals = min(
-        (2 - math.floor(math.log10(mean)) for mean in means if mean), default=0, key=lambda n: -n
-    )
-    largest = max(means, default=0)
-    most = 4 - math.floor(math.log10(largest)) if largest else 0
-    places = 0 if whole else max(0, min(decimals, most))
-
-    def word(number: float) -> str:
-        text = f"{number:,.{places}f}"
-        # A number that rounds to 0 is shown with one digit.
-        return f"{number:.1g}" if number and not any(map(int, filter(str.isdigit, text))) else text
-
-    return [
-        "-" if one is None else " ± ".join(word(n) for n in one if n is not None) for one in numbers
-    ]

@@ -15,7 +15,7 @@ from rocelab.io.files import to_json, write_atomic
 from rocelab.io.write import to_parquet
 from rocelab.papers import baselines, fncc, hiercc, mercury, plots, rcm, themis
 from rocelab.papers.decisions import Reading
-from rocelab.papers.model import Claim, Figure, Outcome, Paper, Runs
+from rocelab.papers.model import Claim, Figure, Outcome, Panel, Paper, Runs
 from rocelab.papers.places import places
 from rocelab.plot.footnotes import caveats
 from rocelab.plot.write import save
@@ -128,12 +128,40 @@ def reproduce(
         "paper": paper.citation,
         "reading": reading.name,
         "quick": quick,
+        "options": _options(paper, reading, quick),
+        "version": _each(str(run.summary["version"]) for run in runs.values()),
+        "seeds": sorted({int(run.summary["seed"]) for run in runs.values()}),
+        "panels": [_view(panel) for panel in figure.panels],
         "claims": claims,
         "assumptions": list(paper.assumptions),
         "notes": notes,
     }
     write_atomic(directory / "claims.json", to_json(told))
     return Reproduction(id_, figure.title, claims, directory, doubts_on(figure, runs))
+
+
+def _options(paper: Paper, reading: Reading, quick: bool) -> list[str]:
+    """The options of the command that made a figure."""
+    found = ["--quick"] if quick else []
+    if reading == themis.decisions.PUBLISHED:
+        return [*found, "--flows", "DIR"]
+    return found if reading == paper.headline else [*found, "--reading", reading.name]
+
+
+def _each(texts: Iterable[str]) -> str:
+    """All different texts."""
+    return ", ".join(dict.fromkeys(texts))
+
+
+def _view(panel: Panel) -> dict[str, Any]:
+    """How a panel is drawn."""
+    return {
+        "title": panel.title,
+        "x_range": panel.x_range,
+        "y_range": panel.y_range,
+        "log_x": panel.by_size,
+        "log_y": panel.by_size or panel.log_y,
+    }
 
 
 def described(paper: Paper, figure: Figure, claim: Claim) -> dict[str, Any]:

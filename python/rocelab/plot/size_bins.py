@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from rocelab._percentile import percentile
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 _MAX_BINS = 20
 """Bins of equal flow count, as in the summary."""
+
+_MAX_APART = 3
+"""Up to this number of sizes, points are not connected."""
+
+Bin = Mapping[str, Any]
+"""Flows of about one size."""
 
 
 def size_bins(run: Result, span: Span) -> list[dict[str, Any]]:
@@ -46,3 +53,23 @@ def _bin(sizes: pl.Series, slowdowns: pl.Series, tags: pl.Series) -> dict[str, A
         **{f"p{percent}": percentile(slowdowns, percent) for percent in (50, 95, 99)},
         "tags": frozenset(tags.unique().to_list()),
     }
+
+
+def connected(bins: Sequence[Bin]) -> list[list[Bin]]:
+    """``bins`` in parts whose points a line connects: their flows have the same tags.
+
+    A line through few sizes would claim what nobody measured, so each of few is alone.
+    """
+    if len(bins) <= _MAX_APART:
+        return [[entry] for entry in bins]
+    return _of_equal_tags(bins)
+
+
+def _of_equal_tags(bins: Sequence[Bin]) -> list[list[Bin]]:
+    """``bins`` in parts whose flows have the same tags."""
+    return [list(part) for _, part in groupby(bins, lambda entry: entry.get("tags"))]
+
+
+def mixes_traffic(lists: Sequence[Sequence[Bin]]) -> bool:
+    """Whether a line of ``lists`` ends where other traffic begins."""
+    return any(len(_of_equal_tags(bins)) > 1 for bins in lists if len(bins) > _MAX_APART)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rocelab import _format
 from rocelab._percentile import percentile
@@ -17,7 +16,7 @@ from rocelab.plot.labels import resolve_names
 from rocelab.plot.look import DEFAULT_LOOK, Look, Scale
 from rocelab.plot.panels import figure, fit_titles, legend, title
 from rocelab.plot.scales import linear_sizes, log_sizes, scale_slowdown
-from rocelab.plot.size_bins import size_bins
+from rocelab.plot.size_bins import Bin, connected, mixes_traffic, size_bins
 from rocelab.plot.span import Span
 from rocelab.plot.theme import WIDTH_IN, line_style, theme
 
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from rocelab.plot.labels import Results
     from rocelab.result import Result
 
-Bin = Mapping[str, Any]
-"""Flows of about one size."""
-
 PERCENTILES = (50, 95, 99)
 """The percentiles that are drawn; by nearest rank."""
 
@@ -39,8 +35,6 @@ NEAREST_RANK: Mapping[int, int] = {95: 20, 99: 100}
 SCRIPT_RANK: Mapping[int, int] = {95: 21, 99: 101}
 """Of fewer values than these, the one at index int(n p), as in ``hpcc/fct.py``, is the largest."""
 
-_MAX_APART = 3
-"""Up to this number of sizes, points are not connected."""
 _MAX_TAG = 24
 """Letters of a tag below a panel; of longer ones the middle is left out."""
 _TAGS_WIDTH = 40
@@ -125,7 +119,7 @@ def by_size(
     """
     counts = [entry["flows"] for _, bins in lists for entry in bins]
     notes = [*_maxima("Bins", counts, needed), *notes]
-    if any(len(_of_equal_tags(bins)) > 1 for _, bins in lists if _is_connected(bins)):
+    if mixes_traffic([bins for _, bins in lists]):
         notes = ["Points of different traffic are not connected.", *notes]
     sizes = {entry["upper_bytes"] for _, bins in lists for entry in bins}
     if len(sizes) == 1:
@@ -322,7 +316,7 @@ def slowdowns_by_tag(run: Result, span: Span | None = None) -> dict[str, list[fl
 
 def _line(axes: Axes, bins: Sequence[Bin], percent: int, label: str, index: int) -> None:
     colour, line, marker = line_style(index)
-    parts = _of_equal_tags(bins) if _is_connected(bins) else [[entry] for entry in bins]
+    parts = connected(bins)
     x: list[float] = []
     y: list[float] = []
     for part in parts:
@@ -337,13 +331,3 @@ def _line(axes: Axes, bins: Sequence[Bin], percent: int, label: str, index: int)
         marker=marker,
         label=label,
     )
-
-
-def _is_connected(bins: Sequence[Bin]) -> bool:
-    # A line through two or three sizes would claim what nobody measured.
-    return len(bins) > _MAX_APART
-
-
-def _of_equal_tags(bins: Sequence[Bin]) -> list[list[Bin]]:
-    """``bins`` in parts whose flows have the same tags."""
-    return [list(part) for _, part in groupby(bins, lambda entry: entry.get("tags"))]

@@ -15,9 +15,15 @@ __all__ = ["write_report"]
 
 
 def write_report(
-    directories: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str]
+    directories: Sequence[str | os.PathLike[str]],
+    path: str | os.PathLike[str],
+    *,
+    metrics: Sequence[str] = (),
 ) -> Path:
     """Writes a report about results, a sweep, or reproduced figures to the file ``path``.
+
+    ``metrics`` are those that tables and figures show, as ``"storage.slowdown_p99"``; a sweep is
+    sorted by the first. By default they are slowdowns by tag, queues, pauses and drops.
 
     Raises :class:`ResultError` where a directory is none of these, or the file cannot be written,
     and :class:`ConfigError` where plotly is not installed.
@@ -28,5 +34,5 @@ def write_report(
 
     target = Path(path)
     check_output_file(target)
-    write_atomic(target, page(collect([Path(one) for one in directories])).encode())
+    write_atomic(target, page(collect([Path(one) for one in directories], metrics)).encode())
     return target

@@ -5,18 +5,20 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab import _format
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.heat_map import fits_heat_map
 from rocelab.plot.labels import plot_unit
+from rocelab.plot.size_bins import Bin, connected, mixes_traffic, size_bins
+from rocelab.plot.span import Span
 from rocelab.plot.theme import SCREEN_COLOURS
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from rocelab.report.reproduced import Reproduced
     from rocelab.result import Result
     from rocelab.sweeps import Sweep
     from rocelab.sweeps.metrics import Metric
@@ -46,9 +48,14 @@ class Chart:
 
 def of_results(runs: Sequence[tuple[str, Result]]) -> list[Chart]:
     """Slowdown by size and by tag, and all series, of results with their names."""
-    found = [_slowdown_by_size(runs)]
+    bins = [(name, size_bins(run, Span())) for name, run in runs]
+    found = [_slowdown_by_size("Slowdown by flow size", "each run", bins)]
     if any(len(run.summary["by_tag"]) > 1 for _, run in runs):
         found.append(_slowdown_by_tag(runs))
+        if len(runs) == 1:
+            tags = runs[0][1].summary["by_tag"].items()
+            lists = [(tag, one["slowdown"]["bins"]) for tag, one in tags]
+            found.append(_slowdown_by_size("Slowdown by flow size and tag", "each tag", lists))
     kinds = dict.fromkeys(one.kind for _, run in runs for one in run.series.values())
     found += [_series(runs, kind) for kind in kinds]
     return [chart for chart in found if chart.data]
@@ -68,17 +75,63 @@ def of_sweep(sweep: Sweep, metrics: Sequence[Metric]) -> list[Chart]:
     return charts
 
 
-def of_pictures(directories: Sequence[Path]) -> list[Chart]:
-    """The pictures (PNG) in directories of reproduced figures."""
+def of_figure(figure: Reproduced) -> list[Chart]:
+    """The panels of a reproduced figure, or its pictures (PNG) where their data are not there."""
+    frame = figure.data()
+    if frame is not None:
+        return _panels(figure, frame)
     charts = []
-    for directory in directories:
-        for path in sorted(directory.rglob("*.png")):
-            if path.stat().st_size > _MAX_PICTURE_BYTES:
-                continue
-            data = base64.b64encode(path.read_bytes()).decode("ascii")
-            name = path.relative_to(directory).with_suffix("").as_posix()
-            charts.append(Chart(name, f"Figure {name}", picture=f"data:image/png;base64,{data}"))
+    for path in sorted(figure.directory.glob("*.png")):
+        if path.stat().st_size > _MAX_PICTURE_BYTES:
+            continue
+        data = base64.b64encode(path.read_bytes()).decode("ascii")
+        text = figure.shows or f"Figure {figure.name}"
+        charts.append(Chart(figure.name, text, picture=f"data:image/png;base64,{data}"))
     return charts
+
+
+def _panels(figure: Reproduced, frame: pl.DataFrame) -> list[Chart]:
+    names = list(dict.fromkeys(frame["line"].to_list()))
+    charts = []
+    for title, part in frame.group_by("panel", maintain_order=True):
+        seen: set[str] = set()
+        data = []
+        for _, points in part.group_by("index", maintain_order=True):
+            line = str(points["line"][0])
+            data.append(_panel_line(names.index(line), line, points, again=line in seen))
+            seen.add(line)
+        first = part.row(0, named=True)
+        look = figure.panels.get(str(title[0]), {})
+        layout = {
+            "xaxis": _axis(str(first["x_label"]), **_view(look, "x")),
+            "yaxis": _axis(str(first["y_label"]), **_view(look, "y")),
+        }
+        name = f"{figure.name} {title[0]}"
+        text = f"{first['y_label']} over {first['x_label']}" if first["x_label"] else str(name)
+        charts.append(Chart(name, text, data, layout))
+    return charts
+
+
+def _panel_line(index: int, name: str, points: pl.DataFrame, *, again: bool) -> dict[str, Any]:
+    """A line, or bars where x is words. A second line of a name, ``again``, is dotted."""
+    y = points["y"].to_list()
+    if points["word"].null_count() == len(points):
+        x, y = _thinned(points["x"].to_list(), y)
+        line = _line(index, name, x=x, y=y, mode="lines", legendgroup=name, showlegend=not again)
+        return line | {"line": line["line"] | {"dash": "dot", "width": 1}} if again else line
+    bars = points["spread"].to_list()
+    more = {"error_y": {"type": "data", "array": bars}} if any(bars) else {}
+    words = [str(one).replace("\n", " ") for one in points["word"]]
+    colour = SCREEN_COLOURS[index % len(SCREEN_COLOURS)]
+    return {"type": "bar", "name": name, "x": words, "y": y, "marker": {"color": colour}, **more}
+
+
+def _view(look: Mapping[str, Any], axis: str) -> dict[str, Any]:
+    """Range and scale of an axis. Of a logarithmic one, plotly takes the range's logarithms."""
+    span = look.get(f"{axis}_range")
+    if look.get(f"log_{axis}"):
+        return {"type": "log"}
+    return {"range": [float(one) for one in span]} if span else {}
 
 
 def _line(index: int, name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -95,31 +148,41 @@ def _axis(title: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"title": {"text": title}, **more}
 
 
-def _slowdown_by_size(runs: Sequence[tuple[str, Result]]) -> Chart:
+def _slowdown_by_size(title: str, of: str, lists: Sequence[tuple[str, Sequence[Bin]]]) -> Chart:
     lines = []
-    for index, (name, run) in enumerate(runs[:_MAX_LINES]):
-        bins = run.summary["slowdown"]["bins"]
-        x = [one["upper_bytes"] for one in bins]
-        hover = [f"{_plain(name)}<br>up to {_format.size(size)}" for size in x]
+    for index, (name, bins) in enumerate(lists[:_MAX_LINES]):
+        parts = connected(bins)
+        x = _broken(parts, "upper_bytes")
+        hover = [f"{_plain(name)}<br>up to {_format.size(size or 0)}" for size in x]
         for percentile, shown in (("p50", "legendonly"), ("p99", True)):
             lines.append(
                 _line(
                     index,
                     f"{name} {percentile}",
                     x=x,
-                    y=[one[percentile] for one in bins],
-                    mode="lines+markers",
+                    y=_broken(parts, percentile),
+                    mode="lines+markers" if len(parts) < len(bins) else "markers",
                     visible=shown,
                     text=hover,
-                    hovertemplate="%{text}<br>slowdown %{y:.3g}<extra></extra>",
+                    hovertemplate="%{text}<br>slowdown %{y:.3~r}<extra></extra>",
                 )
             )
     layout = {
-        "xaxis": _axis("Flow size (bytes)", type="log"),
+        "xaxis": _axis("Flow size (bytes)", type="log", tickformat="~s"),
         "yaxis": _axis("FCT slowdown", type="log"),
     }
-    text = "FCT slowdown of each run by flow size: p99, and p50 if it is switched on."
-    return Chart("Slowdown by flow size", text, [one for one in lines if one["x"]], layout)
+    text = f"FCT slowdown of {of} by flow size: p99, and p50 if it is switched on."
+    if mixes_traffic([bins for _, bins in lists]):
+        text += " Points of different traffic are not connected."
+    return Chart(title, text, [one for one in lines if one["x"]], layout)
+
+
+def _broken(parts: Sequence[Sequence[Bin]], key: str) -> list[Any]:
+    """A value of all bins. Between parts is a gap, at which plotly ends a line."""
+    values: list[Any] = []
+    for part in parts:
+        values += [*([None] if values else []), *(one[key] for one in part)]
+    return values
 
 
 def _slowdown_by_tag(runs: Sequence[tuple[str, Result]]) -> Chart:
@@ -137,7 +200,7 @@ def _slowdown_by_tag(runs: Sequence[tuple[str, Result]]) -> Chart:
                 "x": list(tags),
                 "y": [one["p99"] for one in tags.values()],
                 "marker": {"color": SCREEN_COLOURS[index % len(SCREEN_COLOURS)]},
-                "hovertemplate": f"{_plain(name)}<br>%{{x}}: p99 %{{y:.3g}}<extra></extra>",
+                "hovertemplate": f"{_plain(name)}<br>%{{x}}: p99 %{{y:.3~r}}<extra></extra>",
             }
         )
     layout = {"xaxis": _axis("", type="category"), "yaxis": _axis("p99 FCT slowdown")}
@@ -169,7 +232,7 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
     for line in lines:
         line["x"] = [time / per_clock for time in line["x"]]
         line["y"] = [value / scale for value in line["y"]]
-        line["hovertemplate"] = f"%{{x:.4g}} {clock}: %{{y:.4g}} {shown}"
+        line["hovertemplate"] = f"%{{x:.4~r}} {clock}: %{{y:,.4~r}} {shown}"
     title = probe_kinds()[kind].title
     layout = {
         "xaxis": _axis(f"Time ({clock})"),
@@ -269,6 +332,9 @@ def _heat_map(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
             "y": lines,
             "z": grid,
             "colorscale": "Viridis",
+            "texttemplate": "%{z:,.3~r}",
+            "hovertemplate": f"{across.key} = %{{x}}<br>{up.key} = %{{y}}<br>%{{z:,.4~r}} {unit}"
+            "<extra></extra>",
             "colorbar": {"title": {"text": title, "side": "right"}},
         }
     ]

@@ -17,15 +17,28 @@
   const colour = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
 
   /**
+   * The title of an axis in two lines, where one would be longer than a narrow figure is high.
+   * @param {Record<string, any>} axis
+   * @param {boolean} isNarrow
+   */
+  const broken = (axis, isNarrow) => {
+    const text = String(axis?.title?.text ?? "");
+    const space = text.indexOf(" ", text.length / 2 - 4);
+    if (!isNarrow || text.length < 24 || space < 0) return axis;
+    return { ...axis, title: { text: `${text.slice(0, space)}<br>${text.slice(space + 1)}` } };
+  };
+
+  /**
    * A layout with the page's colours.
    * @param {Record<string, any>} layout
+   * @param {boolean} isNarrow
    */
-  const dressed = (layout) => {
+  const dressed = (layout, isNarrow) => {
     const axis = { gridcolor: colour("--line"), linecolor: colour("--line"), automargin: true };
     return {
       ...layout,
       xaxis: { ...axis, ...layout.xaxis },
-      yaxis: { ...axis, ...layout.yaxis },
+      yaxis: { ...axis, ...broken(layout.yaxis, isNarrow) },
       font: { color: colour("--text"), family: "system-ui, sans-serif", size: 13 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
@@ -45,12 +58,21 @@
     for (const place of places) {
       const chart = charts[Number(place.dataset.chart)];
       // @ts-ignore Plotly is defined by the library above.
-      Plotly.react(place, chart.data, dressed(chart.layout), options);
+      Plotly.react(place, chart.data, dressed(chart.layout, place.clientWidth < 500), options);
     }
   };
 
   draw();
   dark.addEventListener("change", draw);
-  // Lines of black or light colours would vanish on paper.
-  window.addEventListener("beforeprint", draw);
+
+  /**
+   * Paper is light: text in the colours of a dark page would vanish on it.
+   * @param {boolean} isPrinted
+   */
+  const turn = (isPrinted) => {
+    document.documentElement.classList.toggle("paper", isPrinted);
+    draw();
+  };
+  window.addEventListener("beforeprint", () => turn(true));
+  window.addEventListener("afterprint", () => turn(false));
 })();

@@ -14,7 +14,7 @@ from rocelab.errors import ConfigError
 
 if TYPE_CHECKING:
     from rocelab.report.charts import Chart
-    from rocelab.report.content import Cell, Grid, Report
+    from rocelab.report.model import Cell, Grid, Report
 
 
 def page(report: Report) -> str:
@@ -24,7 +24,8 @@ def page(report: Report) -> str:
     data = [{"data": _clean(chart.data), "layout": _clean(chart.layout)} for chart in plots]
     parts = [
         f"<header><h1>{text(report.title)}</h1>{definitions(report.asked)}</header>",
-        _section("answer", "Answer", map(_table, report.answer)),
+        _section("answer", "Answer", [*_sentences(report.found), *map(_table, report.answer)]),
+        _section("changed", "Between the runs", map(_table, report.changed)),
         _section("warnings", "Warnings", [texts(report.warnings)] if report.warnings else []),
         _section("figures", "Figures", _charts(report.charts)),
         _section("details", "Details", map(_table, report.details)),
@@ -95,13 +96,23 @@ def _clean(value: object, key: str = "") -> object:
     return value
 
 
+def _sentences(texts: Sequence[str]) -> list[str]:
+    return [f'<p class="found">{"<br>".join(map(text, texts))}</p>'] if texts else []
+
+
 def _section(name: str, title: str, parts: Iterable[str]) -> str:
     inner = "".join(parts)
     return f'<section id="{name}"><h2>{title}</h2>{inner}</section>' if inner else ""
 
 
 def _table(grid: Grid) -> str:
-    head = "".join(f'<th scope="col">{text(one)}</th>' for one in grid.head)
+    # The title of a column of numbers stands above them.
+    numbers = [cell.number for cell in grid.rows[0]] if grid.rows else []
+    kinds = [' class="number"' if one else "" for one in numbers] or [""] * len(grid.head)
+    head = "".join(
+        f'<th scope="col"{kind}>{text(one)}</th>'
+        for kind, one in zip(kinds, grid.head, strict=True)
+    )
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in grid.rows)
     note = f'<p class="note">{text(grid.note)}</p>' if grid.note else ""
     return (
@@ -112,7 +123,8 @@ def _table(grid: Grid) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    kind = " ".join(filter(None, ("number" if cell.number else "", "best" if cell.best else "")))
+    kinds = {"number": cell.number, "best": cell.best, "near": cell.near and not cell.best}
+    kind = " ".join(name for name, has in kinds.items() if has)
     mark = '<span class="mark" aria-label="best"> ★</span>' if cell.best else ""
     return f'<td class="{kind}">{text(cell.text)}{mark}</td>'
 

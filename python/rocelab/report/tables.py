@@ -1,0 +1,178 @@
+"""The tables of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rocelab import _format
+from rocelab.plot.labels import plot_duration, plot_unit
+from rocelab.report.model import Cell, Grid
+from rocelab.sweeps.metrics import Metric, sort_rows
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+    from rocelab.sweeps import Sweep
+
+_MAX_ROWS = 10
+"""Rows of tables of ports and flows."""
+
+
+def runs_table(
+    names: Sequence[str],
+    runs: Sequence[Result],
+    metrics: Sequence[Metric],
+    *,
+    leave_out_zeros: bool,
+) -> tuple[Grid, list[str]]:
+    """A row for each run, a column for each metric, the best of each marked; and who is best."""
+    zero = ""
+    if leave_out_zeros:
+        values = {one: [one.read(run) for run in runs] for one in metrics}
+        metrics, zero = _without_zeros(metrics, values)
+    columns = [metric_column(metric, [metric.read(run) for run in runs]) for metric in metrics]
+    rows = [[Cell(name), *(cells[at] for _, cells in columns)] for at, name in enumerate(names)]
+    found = []
+    for metric, (_, cells) in zip(metrics, columns, strict=True):
+        best = [name for name, cell in zip(names, cells, strict=True) if cell.best]
+        if best and metric.name.endswith("slowdown_p99"):
+            value = next(cell.text for cell in cells if cell.best)
+            found.append(f"Lowest {metric.title}: {', '.join(best)} ({value}).")
+        elif len(runs) == 1 and metric.name.endswith("slowdown_p99"):
+            found.append(f"{metric.title}: {cells[0].text}.")
+    note = "★ the best of a column, if not all are equal." if len(runs) > 1 else ""
+    head = ["run", *(title for title, _ in columns)]
+    return Grid("Numbers", head, rows, " ".join(filter(None, [note, zero]))), found
+
+
+def combinations_table(
+    sweep: Sweep, metrics: Sequence[Metric], *, leave_out_zeros: bool
+) -> tuple[Grid, list[str]]:
+    """A row for each combination, best first by the first metric; and which is best."""
+    table = sweep.statistics.to_polars()
+    first = next((one for one in metrics if table[one.name].is_not_null().any()), metrics[0])
+    order = sort_rows(table, first)
+    axes = sweep.plan.axes
+    zero = ""
+    if leave_out_zeros:
+        values = {one: table[one.name].to_list() for one in metrics}
+        metrics, zero = _without_zeros(metrics, values)
+    columns = []
+    for metric in metrics:
+        means = table[metric.name].to_list()
+        halves = table[f"{metric.name}_ci95"].to_list()
+        columns.append(
+            metric_column(metric, [means[at] for at in order], [halves[at] for at in order])
+        )
+    rows = []
+    for row, at in enumerate(order):
+        keys = [Cell(value.label) for value in sweep.plan.combinations[at]]
+        rows.append([*keys, *(cells[row] for _, cells in columns)])
+    several = len(sweep.plan.seeds) > 1
+    marks = "★ the best mean of a column" + (
+        "; shaded: those whose 95 % confidence intervals overlap that of the best."
+        if several
+        else "."
+    )
+    note = " ".join(filter(None, [f"Sorted by {first.title}, best first.", marks, zero]))
+    head = [*(axis.key for axis in axes), *(title for title, _ in columns)]
+    found = []
+    if first in metrics and axes:
+        cells = columns[metrics.index(first)][1]
+        best = ", ".join(
+            f"{axis.key} = {cell.text}" for axis, cell in zip(axes, rows[0], strict=False)
+        )
+        found = [f"Best {first.title}: {cells[0].text} with {best}."]
+        near = sum(cell.near for cell in cells) - 1
+        if near > 0:
+            them = (
+                "interval of 1 other combination overlaps"
+                if near == 1
+                else f"intervals of {near:,} other combinations overlap"
+            )
+            found.append(f"The 95 % confidence {them} that of the best.")
+    return Grid("Combinations", head, rows, note), found
+
+
+def _without_zeros(
+    metrics: Sequence[Metric], values: Mapping[Metric, Sequence[Any]]
+) -> tuple[list[Metric], str]:
+    """The metrics that are not 0 everywhere, and a sentence that names the others."""
+    zero = [one for one in metrics if all(value == 0 for value in values[one])]
+    left = [one for one in metrics if one not in zero]
+    return left, f"0 everywhere: {', '.join(one.title for one in zero)}." if zero else ""
+
+
+def metric_column(
+    metric: Metric, values: Sequence[Any], halves: Sequence[float | None] | None = None
+) -> tuple[str, list[Cell]]:
+    """The title of a metric's column with its unit, and its cells, the best of which are marked."""
+    known = [value for value in values if value is not None]
+    unit, scale = plot_unit(metric.unit, max(known, default=0))
+    spans: list[tuple[float, float | None] | None] = [
+        None if value is None else (value / scale, half and half / scale)
+        for value, half in zip(values, halves or [None] * len(values), strict=True)
+    ]
+    best = None
+    if len(set(known)) > 1:
+        best = max(known) if metric.more_is_better else min(known)
+    widest = max(
+        (span[1] or 0 for span, value in zip(spans, values, strict=True) if span and value == best),
+        default=0,
+    )
+    cells = []
+    for span, value, text in zip(spans, values, _format.with_intervals(spans), strict=True):
+        is_best = best is not None and value == best
+        near = is_best
+        if span and best is not None and not is_best:
+            near = abs(span[0] - best / scale) <= (span[1] or 0) + widest and widest > 0
+        cells.append(Cell(text, is_best, near, number=True))
+    return f"{metric.title} ({unit})" if unit else metric.title, cells
+
+
+def details(name: str, run: Result) -> Iterator[Grid]:
+    """Where packets waited, and which flows paid for it."""
+    prefix = f"{name}: " if name else ""
+    ports = run.ports.to_polars()
+    paused = ports.filter(ports["paused_ns"] > 0).sort("paused_ns", descending=True)
+    if len(paused):
+        rows = [
+            [
+                Cell(f"{row['node']}:{row['port']}"),
+                Cell(str(row["peer"])),
+                Cell(plot_duration(row["paused_ns"] * 1000), number=True),
+                Cell(f"{row['pause_frames_received']:,}", number=True),
+            ]
+            for row in paused.head(_MAX_ROWS).to_dicts()
+        ]
+        head = ("port", "paused by", "time paused", "pause frames")
+        note = f"{len(paused)} ports were paused." if len(paused) > _MAX_ROWS else ""
+        yield Grid(f"{prefix}Ports that PFC paused longest", head, rows, note)
+    queues = ports.filter(ports["max_queue_bytes"] > 0).sort("max_queue_bytes", descending=True)
+    rows = [
+        [
+            Cell(f"{row['node']}:{row['port']}"),
+            Cell(str(row["peer"])),
+            Cell(_format.size(row["max_queue_bytes"]), number=True),
+            Cell(f"{row['ecn_marked_packets']:,}", number=True),
+            Cell(f"{row['dropped_packets']:,}", number=True),
+        ]
+        for row in queues.head(_MAX_ROWS).to_dicts()
+    ]
+    queue_head = ("port", "to", "longest queue", "packets marked", "packets dropped")
+    yield Grid(f"{prefix}Longest queues", queue_head, rows)
+    flows = run.flows.to_polars().drop_nulls("slowdown").sort("slowdown", descending=True)
+    rows = [
+        [
+            Cell(f"{row['flow_id']}", number=True),
+            Cell(str(row["tag"])),
+            Cell(f"{row['src']} to {row['dst']}"),
+            Cell(_format.size(row["size_bytes"]), number=True),
+            Cell(plot_duration(row["start_ps"]), number=True),
+            Cell(plot_duration(row["fct_ps"]), number=True),
+            Cell(f"{row['slowdown']:,.3g}", number=True),
+        ]
+        for row in flows.head(_MAX_ROWS).to_dicts()
+    ]
+    flow_head = ("flow", "tag", "ends", "size", "start", "FCT", "slowdown")
+    yield Grid(f"{prefix}Slowest flows", flow_head, rows)
