@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 
 from rocelab._text import printable
@@ -18,6 +19,28 @@ def aligned(lines: Sequence[Sequence[str]], left: int) -> str:
         ).rstrip()
         for line in lines
     )
+
+
+def fitted(lines: Sequence[Sequence[str]], left: int, repeated: int | None = None) -> str:
+    """As :func:`aligned`, in several tables below each other where one is wider than the terminal.
+
+    The first ``repeated`` columns, by default the first ``left``, stand in each of them.
+    """
+    first = left if repeated is None else repeated
+    room = shutil.get_terminal_size((80, 24)).columns
+    columns = list(zip(*lines, strict=True))
+    tables, part = [], columns[:first]
+    for column in columns[first:]:
+        if len(part) > first and _width([*part, column]) > room:
+            tables.append(part)
+            part = columns[:first]
+        part = [*part, column]
+    tables.append(part)
+    return "\n\n".join(aligned(list(zip(*part, strict=True)), left) for part in tables)
+
+
+def _width(columns: Sequence[Sequence[str]]) -> int:
+    return sum(max(len(printable(cell)) for cell in column) + 2 for column in columns) - 2
 
 
 def markdown(lines: Sequence[Sequence[str]], left: int) -> str:

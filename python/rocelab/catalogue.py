@@ -70,10 +70,14 @@ def spray() -> list[dict[str, Any]]:
 
 
 def metrics() -> list[dict[str, Any]]:
-    """The numbers of a run that sweeps compare, with their units."""
-    from rocelab.sweeps.metrics import METRICS
+    """The numbers of a run that sweeps compare, with their units.
 
-    return [{"name": one.name, "summary": one.title, "unit": one.unit} for one in METRICS]
+    ``TAG`` stands for a tag of the traffic, and ``PROBE`` for the name of a probe.
+    """
+    from rocelab.sweeps.metrics import METRICS, probe_metrics, tag_metrics
+
+    every = [*METRICS, *tag_metrics(["TAG"]), *probe_metrics({"PROBE": ""})]
+    return [{"name": one.name, "summary": one.title, "unit": one.unit} for one in every]
 
 
 def examples() -> list[dict[str, Any]]:

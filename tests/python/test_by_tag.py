@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from unittest.mock import patch
 
 import polars as pl
 import pytest
 
 import rocelab
 from conftest import INCAST, Command, reseal
+from rocelab.hpcc.fct import select_flows
+from rocelab.hpcc.fct_plot import plot_slowdowns
 from rocelab.sweeps.metrics import METRICS, probe_metrics, select_metrics, tag_metrics
 
 
@@ -101,8 +105,40 @@ def test_fct_splits_by_tag(tmp_path: Path, command: Command) -> None:
     ]
     table = command("fct", "out", "--by-tag", cwd=tmp_path).stdout
     assert table.split()[0] == "tag"
-    failed = command("fct", "out", "out", "--by-tag", cwd=tmp_path)
-    assert (failed.returncode, failed.stderr) == (2, "error: --by-tag and PATH2: choose one\n")
+    failed = command("fct", "out", "--by-tag", "--topology", "t.txt", cwd=tmp_path)
+    assert (failed.returncode, failed.stderr) == (2, "error: --by-tag and --topology: choose one\n")
+
+
+def test_fct_compares_two_results_tag_by_tag(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    for name in ("none", "hpcc"):
+        command("run", "s.toml", "--set", f"scheme.name={name}", "--out", name, cwd=tmp_path)
+    both = json.loads(command("fct", "none", "hpcc", "--by-tag", "--json", cwd=tmp_path).stdout)
+    assert [(row["tag"], row["flows_a"], row["flows_b"]) for row in both] == [
+        ("incast", 3, 3),
+        ("victim", 1, 1),
+    ]
+    for name, side in (("none", "a"), ("hpcc", "b")):
+        alone = json.loads(command("fct", name, "--by-tag", "--json", cwd=tmp_path).stdout)
+        assert [row[f"p99_{side}"] for row in both] == [row["p99"] for row in alone]
+    table = command("fct", "none", "hpcc", "--by-tag", cwd=tmp_path).stdout.splitlines()
+    assert max(map(len, table)) <= 80
+    # What does not fit beside each other stands below each other, with the tags again.
+    assert sum(line.startswith("victim") for line in table) == 2
+
+
+def test_pictures_of_fct_connect_no_points_of_different_traffic(tmp_path: Path) -> None:
+    """As pictures of results, and with a line for each tag where that is asked for."""
+    scenario = rocelab.example("leaf-spine").with_settings(traffic__1__duration="1ms")
+    rocelab.run(scenario).save(tmp_path / "run")
+    flows, _, _ = select_flows(tmp_path / "run", None, 3.0)
+    for split, gaps in ((False, 2), (True, 0)):
+        with patch("rocelab.hpcc.fct_plot.save") as saved:
+            plot_slowdowns(tmp_path / "a.png", [flows], [tmp_path / "run"], [], split_by_tag=split)
+        lines = [line for axes in saved.call_args.args[0].axes for line in axes.get_lines()]
+        values = [list(line.get_ydata()) for line in lines if len(line.get_ydata()) > 3]
+        assert values
+        assert {sum(map(math.isnan, one)) for one in values} == {gaps}
 
 
 def test_the_picture_by_tag_has_a_line_for_each(result: rocelab.Result) -> None:

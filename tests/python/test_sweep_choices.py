@@ -11,6 +11,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command
+from rocelab.plot.labels import plot_number
 from rocelab.sweeps.grid import check_pairs, combinations, make_axes, short_keys
 from rocelab.sweeps.metrics import METRICS, pareto, select_metrics, sort_rows
 from rocelab.sweeps.ranges import expand
@@ -118,6 +119,12 @@ def test_best_and_sorted_combinations(tmp_path: Path, command: Command) -> None:
     assert [row["scheme.name"] for row in best] == [by_queue[0]["scheme.name"]]
     told = command("sweep", "s.toml", *options[:2], "--best", metric, cwd=tmp_path).stdout
     assert f"1 of 3 combinations, best by {metric} (low is good)" in told
+    # What is best stands first, and tables fit into 80 columns: what does not goes below.
+    wide = command("sweep", "s.toml", *options[:2], "--best", "victim.jain", cwd=tmp_path).stdout
+    table = wide.split("\n\n")
+    assert table[0].split()[:2] == ["scheme.name", "victim.jain"]
+    assert table[1].split()[0] == "scheme.name"
+    assert max(map(len, wide.splitlines()[:-1])) <= 80
     failed = command("sweep", "s.toml", "--sort", metric, "--best", metric, cwd=tmp_path)
     assert (failed.returncode, failed.stderr) == (2, "error: --sort and --best: choose one\n")
 
@@ -135,6 +142,9 @@ def test_two_keys_of_numbers_have_a_map() -> None:
     # Across kmin, up kmax, as the keys were given.
     first = rows.filter((pl.col("ecn.kmin") == "80KB") & (pl.col("ecn.kmax") == "100KB"))
     assert values[0][2] * 1000 == pytest.approx(first["max_queue_bytes"][0])
+    written = {text.get_text() for text in panel.texts}
+    assert written == {plot_number(value) for line in values for value in line}
+    assert [plot_number(value) for value in (1588.3, 0.123, 12.34)] == ["1,588", "0.123", "12.3"]
     with pytest.raises(rocelab.ResultError, match="needs two keys"):
         rocelab.sweep(scenario, {"ecn.kmin": ["5KB", "20KB"]}).heat_map()
 

@@ -11,7 +11,7 @@ import typer
 
 from rocelab._rocelab import topology_sites
 from rocelab._text import json_text, printable
-from rocelab._text_table import aligned
+from rocelab._text_table import fitted
 from rocelab.cli.options import renamed
 from rocelab.cli.output import note, show
 from rocelab.errors import ResultError
@@ -88,6 +88,7 @@ def fct(
         by_size,
         by_tag,
         compare_by_size,
+        compare_by_tag,
         select_flows,
     )
 
@@ -95,9 +96,8 @@ def fct(
         raise ResultError("--csv and --json: choose one")
     if kind is not None and tag is not None:
         raise ResultError("--port-type and --tag: choose one")
-    if split_by_tag and (other is not None or topology is not None):
-        named = "PATH2" if other is not None else "--topology"
-        raise ResultError(f"--by-tag and {named}: choose one")
+    if split_by_tag and topology is not None:
+        raise ResultError("--by-tag and --topology: choose one")
     if not finished_before > 0:
         raise ResultError(
             f"--finished-before {finished_before:g}: must be above 0",
@@ -129,7 +129,8 @@ def fct(
             for row in by_data_centre(each, sites, file)
         ]
     elif split_by_tag:
-        rows = by_tag(flows[0])
+        rows = by_tag(flows[0]) if other is None else compare_by_tag(*flows)
+        _tell_unlike(rows)
     else:
         rows = groups[0] if other is None else compare_by_size(*groups)
         _tell_unlike(rows)
@@ -149,7 +150,8 @@ def fct(
     if out is not None:
         from rocelab.hpcc.fct_plot import left_out, plot_slowdowns
 
-        plot_slowdowns(out, flows, paths, left_out(paths, chosen, late, finished_before))
+        notes = left_out(paths, chosen, late, finished_before)
+        plot_slowdowns(out, flows, paths, notes, split_by_tag=split_by_tag)
 
 
 def _tell_unlike(rows: Sequence[dict[str, Any]]) -> None:
@@ -165,7 +167,9 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
     columns = [(key, key) for key in rows[0]] if "place" in rows[0] else _columns(rows)
     lines = [[title for title, _ in columns]]
     lines += [[_cell(row[key], key) for _, key in columns] for row in rows]
-    return aligned(lines, left=int("tag" in rows[0]))
+    # Two results have three columns for each percentile, which stay together.
+    apart = len(columns) - 9 if "p50_percent" in rows[0] else None
+    return fitted(lines, left=int("tag" in rows[0]), repeated=apart)
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import typer
 
 from rocelab import _format
 from rocelab._text import json_text
-from rocelab._text_table import aligned
+from rocelab._text_table import fitted
 from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
 from rocelab.cli.output import (
     check_doubts,
@@ -120,8 +120,8 @@ def sweep(
     probes = {probe["name"]: "" for probe in base.to_dict().get("probe", [])}
     known = [*METRICS, *tag_metrics(base.tags), *probe_metrics(probes)]
     by = [one.strip() for one in (sort or best or "").split(",") if one.strip()]
-    # What combinations are sorted by is shown, too.
-    names = [one.name for one in select_metrics([*(metric or DEFAULT_METRICS), *by], known)]
+    # What combinations are sorted by is shown first.
+    names = [one.name for one in select_metrics([*by, *(metric or DEFAULT_METRICS)], known)]
     place = out or Path("out") / f"{base.name}-sweep"
     part = _shard(shard)
     if part is not None and dask is not None:
@@ -216,4 +216,4 @@ def _table(done: Sweep, metrics: Sequence[Metric], order: Sequence[int]) -> str:
     if any(finished < flows for finished, flows in counts):
         told = [f"{finished:,} of {flows:,}" for finished, flows in counts]
         columns.append(["flows done", *told])
-    return aligned(list(zip(*columns, strict=True)), left=len(axes))
+    return fitted(list(zip(*columns, strict=True)), left=len(axes))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocelab import _format
-from rocelab._text_table import aligned
+from rocelab._text_table import aligned, fitted
 from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, load_scenario
 from rocelab.cli.output import ignore_memory_warnings, note, report_kept_runs, show
 from rocelab.sweeps.metrics import select_metrics
@@ -118,7 +118,7 @@ def _table(found: Tuning, best: list[Trial]) -> str:
         unit, scale = _format.unit(metric.unit, max(values))
         head = f"{metric.name} ({unit})" if unit else metric.name
         columns.append([head, *(f"{value / scale:.4g}" for value in values)])
-    return aligned(list(zip(*columns, strict=True)), left=len(found.axes))
+    return fitted(list(zip(*columns, strict=True)), left=len(found.axes))
 
 
 def _learned(found: Tuning, place: Path) -> str:

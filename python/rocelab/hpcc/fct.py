@@ -240,6 +240,21 @@ def compare_by_size(
     return rows
 
 
+def compare_by_tag(ours: Sequence[Flow], theirs: Sequence[Flow]) -> list[dict[str, Any]]:
+    """The rows of :func:`compare_by_size` of each tag (or port), which stands first in a row."""
+    tags = sorted({flow.port for flow in [*ours, *theirs]})
+    return [
+        {"tag": tag, **row}
+        for tag in tags
+        for row in compare_by_size(
+            *(
+                by_size([flow for flow in each if flow.port == tag], distinct=True)
+                for each in (ours, theirs)
+            )
+        )
+    ]
+
+
 def by_data_centre(flows: Sequence[Flow], sites: Sequence[int], path: Path) -> list[dict[str, Any]]:
     """Slowdowns within (``intra``) and between data centres (``inter``), and their quotients.
 

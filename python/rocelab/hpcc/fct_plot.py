@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from rocelab.hpcc.fct import Flow, by_size, is_result
 from rocelab.io.open import open_result
@@ -28,20 +29,52 @@ def left_out(paths: Sequence[Path], tag: str | None, late: Sequence[int], cut: f
 
 
 def plot_slowdowns(
-    out: Path, flows: Sequence[Sequence[Flow]], paths: Sequence[Path], notes: Sequence[str]
+    out: Path,
+    flows: Sequence[Sequence[Flow]],
+    paths: Sequence[Path],
+    notes: Sequence[str],
+    *,
+    split_by_tag: bool = False,
 ) -> None:
     """Writes the slowdowns of ``flows``, those of each of ``paths``, to the picture ``out``."""
     runs = [open_result(path) if is_result(path) else None for path in paths]
     names = [label_text(name) for name in _names(paths)]
     notes = [*notes, *unfinished(runs, names), *caveats([run for run in runs if run])]
     # Of several groups at one size a line would go up and down for no reason.
-    groups = [by_size(each, distinct=True) for each in flows]
-    if any(len(few) < len(by_size(each)) for few, each in zip(groups, flows, strict=True)):
+    lists = list(zip(names, flows, strict=True))
+    if split_by_tag:
+        lists = [one for name, each in lists for one in _of_tags(name, each, len(names) > 1)]
+    groups = [(name, _tagged(each)) for name, each in lists]
+    if any(
+        len(few) < len(by_size(each)) for (_, few), (_, each) in zip(groups, lists, strict=True)
+    ):
         notes = ["Bins with the same largest size are drawn as one.", *notes]
-    drawn = slowdown.by_size(
-        list(zip(names, groups, strict=True)), notes, needed=slowdown.SCRIPT_RANK
-    )
+    drawn = slowdown.by_size(groups, notes, needed=slowdown.SCRIPT_RANK)
     save(drawn, out.with_suffix(""), formats=(out.suffix[1:],))
+
+
+def _of_tags(
+    name: str, flows: Sequence[Flow], several: bool
+) -> Iterator[tuple[str, Sequence[Flow]]]:
+    """The flows of each tag, with the tag as name, and where there are several files their name."""
+    for tag in sorted({flow.port for flow in flows}):
+        named = f"{name} {tag}" if several else tag
+        yield label_text(named), [flow for flow in flows if flow.port == tag]
+
+
+def _tagged(flows: Sequence[Flow]) -> list[dict[str, Any]]:
+    """Groups by size with the tags of their flows: a line ends where other traffic begins."""
+    return [
+        {
+            **group,
+            "tags": frozenset(
+                flow.port
+                for flow in flows
+                if group["lower_bytes"] <= flow.size <= group["upper_bytes"]
+            ),
+        }
+        for group in by_size(flows, distinct=True)
+    ]
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from rocelab.papers.model import Figure, Line, Panel, Runs
 from rocelab.plot.footnotes import footnotes
+from rocelab.plot.labels import plot_number
 from rocelab.plot.scales import log_sizes, log_slowdown, log_values
 from rocelab.plot.theme import HEADROOM, HEIGHT_IN, WIDTH_IN, line_style, theme
 
@@ -126,7 +127,7 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
                 )
             for spot, value, half in zip(spots, rows["y"], spread, strict=True):
                 axes.annotate(
-                    _number(value),
+                    plot_number(value),
                     (spot, value + half),
                     (0, 1.5),
                     textcoords="offset points",
@@ -179,15 +180,10 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
         axes.set_ylim(panel.y_range)
 
 
-def _number(value: float) -> str:
-    """Three digits, or all before the point."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
 def _numbers_fit(frame: pl.DataFrame, lines: int) -> bool:
     """Whether the numbers of ``lines`` bars side by side at each word have room beside another."""
     words = frame["word"].n_unique()
-    numbers = [_number(value) for value in frame["y"]]
+    numbers = [plot_number(value) for value in frame["y"]]
     # A point or comma is half as wide as a digit.
     digits = max(len(number) - sum(map(number.count, ".,")) / 2 for number in numbers)
     # As matplotlib places bars: words are 1 apart, and a twentieth is left free at both ends.

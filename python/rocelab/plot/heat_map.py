@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import caveats
-from rocelab.plot.labels import plot_unit
+from rocelab.plot.labels import plot_number, plot_unit
 from rocelab.plot.look import Look
 from rocelab.plot.panels import figure, fit_titles, title
 from rocelab.plot.theme import WIDTH_IN, theme
@@ -75,7 +75,13 @@ def plot_heat_map(sweep: Sweep, metric: Metric, look: Look) -> Figure:
                     colour = "black" if value > middle else "white"
                     if value == value:
                         panel.text(
-                            x, y, f"{value:.3g}", ha="center", va="center", color=colour, fontsize=6
+                            x,
+                            y,
+                            plot_number(value),
+                            ha="center",
+                            va="center",
+                            color=colour,
+                            fontsize=6,
                         )
         label = f"{metric.title} ({unit})" if unit else metric.title
         drawn.colorbar(image, ax=panel, label=label)

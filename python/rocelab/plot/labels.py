@@ -39,6 +39,11 @@ def plot_unit(name: str, largest: float) -> tuple[str, float]:
     return ("µs" if unit == "us" else unit), scale
 
 
+def plot_number(value: float) -> str:
+    """A number in a picture: three digits, or all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
 def resolve_names(results: Results) -> tuple[list[Result], list[str]]:
     """``results`` as a list, also where it is one alone, and what to call each in a picture."""
     from rocelab.result import Result
