@@ -21,20 +21,24 @@ def aligned(lines: Sequence[Sequence[str]], left: int) -> str:
     )
 
 
-def fitted(lines: Sequence[Sequence[str]], left: int, repeated: int | None = None) -> str:
+def fitted(
+    lines: Sequence[Sequence[str]], left: int, *, repeated: int | None = None, together: int = 1
+) -> str:
     """As :func:`aligned`, in several tables below each other where one is wider than the terminal.
 
-    The first ``repeated`` columns, by default the first ``left``, stand in each of them.
+    The first ``repeated`` columns, by default the first ``left``, stand in each of them. Of the
+    others each ``together`` stay beside each other.
     """
     first = left if repeated is None else repeated
     room = shutil.get_terminal_size((80, 24)).columns
     columns = list(zip(*lines, strict=True))
     tables, part = [], columns[:first]
-    for column in columns[first:]:
-        if len(part) > first and _width([*part, column]) > room:
+    for begin in range(first, len(columns), together):
+        group = columns[begin : begin + together]
+        if len(part) > first and _width([*part, *group]) > room:
             tables.append(part)
             part = columns[:first]
-        part = [*part, column]
+        part = [*part, *group]
     tables.append(part)
     return "\n\n".join(aligned(list(zip(*part, strict=True)), left) for part in tables)
 

@@ -167,9 +167,11 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
     columns = [(key, key) for key in rows[0]] if "place" in rows[0] else _columns(rows)
     lines = [[title for title, _ in columns]]
     lines += [[_cell(row[key], key) for _, key in columns] for row in rows]
-    # Two results have three columns for each percentile, which stay together.
-    apart = len(columns) - 9 if "p50_percent" in rows[0] else None
-    return fitted(lines, left=int("tag" in rows[0]), repeated=apart)
+    left = int("tag" in rows[0])
+    if "p50_percent" not in rows[0]:
+        return fitted(lines, left)
+    # Two results have three columns for each percentile.
+    return fitted(lines, left, repeated=len(columns) - 9, together=3)
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
