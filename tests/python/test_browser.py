@@ -304,6 +304,14 @@ def test_a_view_of_320_hosts_is_drawn_30_times_a_second(opened: Open, tmp_path: 
     assert max(rates) >= 30, rates
 
 
+def test_a_pause_storm_is_told_with_the_host_that_stalls(opened: Open, tmp_path: Path) -> None:
+    scenario = rocelab.example("pause-storm").with_settings(probe=[{"preset": "view"}])
+    page = _ready(opened(_view(scenario, tmp_path)))
+    head = page.locator("#trees h3").first.inner_text()
+    assert re.fullmatch(r"Stalled receiver: leaf0 → h0, paused by the host 100 % of the time", head)
+    assert page.locator("#trees h4").first.inner_text().endswith("ports paused because of it")
+
+
 def test_a_deadlock_is_told_with_its_circle(opened: Open, tmp_path: Path) -> None:
     page = _ready(opened(_view(ring_scenario(), tmp_path)))
     # Each port has a place of its own in the picture: the ring's last link passes no switch.

@@ -158,6 +158,23 @@ def test_short_queues_are_no_congestion_and_leave_pauses_unexplained() -> None:
     assert [net.name(port) for port in moment.unexplained] == ["x>s", "s>y"]
 
 
+def test_a_host_that_pauses_is_the_root_of_all_that_waits_for_it() -> None:
+    """Protects pause storms: no queue but that of a paused port is long."""
+    net = two_racks()
+    net.flow("a0 x s y b0")
+    victim = net.flow("a1 x s y b2")
+    paused = {"y>b0": 1.0, "s>y": 0.9, "x>s": 0.5, "a1>x": 0.4}
+    (moment,) = net.moments((dict.fromkeys(paused, LONG), paused))
+    assert net.roots(moment) == [("stalled", "y>b0")]
+    assert net.tree(moment) == {"s>y": ["y>b0"], "x>s": ["s>y"], "a1>x": ["x>s"]}
+    assert moment.trees[0].victims == (victim,)
+    assert moment.unexplained == ()
+    # A host that nobody waits for is named, too, and a switch that pauses a host is none.
+    (moment,) = net.moments(({}, {"y>b0": 0.1, "a0>x": 0.1}))
+    assert net.roots(moment) == [("stalled", "y>b0")]
+    assert [net.name(port) for port in moment.unexplained] == ["a0>x"]
+
+
 def ring() -> Net:
     net = Net("p-q", "q-r", "r-p", "hp-p", "hq-q", "hr-r", "vp-p", "wp-p")
     for way in ("hp p q r hr", "hq q r p hp", "hr r p q hq"):

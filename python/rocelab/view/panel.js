@@ -7,6 +7,7 @@ const MAX_LISTED = 40;
 const KINDS = {
   root: "Root",
   draining: "Draining",
+  stalled: "Stalled receiver",
   deadlock: "Deadlock",
 };
 
@@ -112,7 +113,10 @@ class Panel {
         head.append(index ? " waits for " : "", this.#port(port));
       }
       if (tree.kind === "deadlock") head.append(", which waits for the first");
-      else head.append(`, queue ${sizeText(queue[tree.root[0]][step])}`);
+      else if (tree.kind === "stalled") {
+        const [port] = tree.root;
+        head.append(`, paused by the host ${paused[port][step]} % of the time`);
+      } else head.append(`, queue ${sizeText(queue[tree.root[0]][step])}`);
       parts.push(head);
       if (tree.paused.length) {
         parts.push(
@@ -240,7 +244,7 @@ class Panel {
  * @param {Tree} tree
  */
 function isWaitedFor(tree) {
-  return tree.paused.length > 0 || tree.kind === "deadlock";
+  return tree.paused.length > 0 || tree.kind === "deadlock" || tree.kind === "stalled";
 }
 
 /**

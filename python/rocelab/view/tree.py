@@ -17,6 +17,7 @@ back. So following "waits for" leads downstream, to where packets pile up. There
   forgotten when the port is no longer congested.
 - a **draining** port: congested and not paused, but the queue is gone at the end of the interval,
   or no longer than what its last pause left.
+- a **stalled** receiver: a port that a host pauses, which passes data on more slowly than it comes.
 - a **deadlock**: a circle of ports each of which waits for the next one and was paused for the
   whole interval.
 
@@ -29,7 +30,8 @@ a circle in which something still moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -37,7 +39,7 @@ from typing import Literal
 CONGESTED_PS = 2_000_000
 """A port whose queue takes this long to send is congested: 25 KB at 100 Gb/s."""
 
-Kind = Literal["root", "draining", "deadlock"]
+Kind = Literal["root", "draining", "stalled", "deadlock"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Tree:
 
     kind: Kind
     root: tuple[int, ...]
-    """The port; of a deadlock the circle, each waits for the next one."""
+    """The port; of a deadlock the circle, each waits for the next one. A stalled one is paused."""
     paused: Mapping[int, tuple[int, ...]]
     """The other ports that wait, those next to the root first, and what they wait for."""
     victims: tuple[int, ...]
@@ -97,7 +99,7 @@ class Moment:
     """All trees of an interval."""
 
     trees: tuple[Tree, ...]
-    """Deadlocks, roots, draining ports; of each those with most paused ports first."""
+    """Deadlocks, stalled receivers, roots, draining ports; of each those with most paused first."""
     unexplained: tuple[int, ...]
     """Paused ports of no tree."""
 
@@ -109,6 +111,9 @@ def congestion(
     waiting = sorted(flows, key=lambda flow: flow.start_ps, reverse=True)
     under_way: dict[int, Flow] = {}
     left_by_pause = [0] * len(ports)
+    peers = Counter(port.node for port in ports)
+    # A host has one port, so what pauses its peer is the host itself.
+    to_hosts = {at for at, port in enumerate(ports) if peers[port.peer] == 1}
     moments = []
     for interval in intervals:
         while waiting and waiting[-1].start_ps < interval.end_ps:
@@ -121,7 +126,8 @@ def congestion(
         ]
         for number in over:
             del under_way[number]
-        moments.append(_moment(ports, interval, list(under_way.values()), left_by_pause))
+        flows_now = list(under_way.values())
+        moments.append(_moment(ports, interval, flows_now, left_by_pause, to_hosts))
         for port, share in enumerate(interval.paused):
             if share > 0:
                 left_by_pause[port] = interval.queue_at_end[port]
@@ -143,7 +149,11 @@ class _Graph:
 
 
 def _moment(
-    ports: Sequence[Port], interval: Interval, flows: Sequence[Flow], left_by_pause: Sequence[int]
+    ports: Sequence[Port],
+    interval: Interval,
+    flows: Sequence[Flow],
+    left_by_pause: Sequence[int],
+    to_hosts: Set[int],
 ) -> Moment:
     paused = [port for port, share in enumerate(interval.paused) if share > 0]
     kinds: dict[int, Kind] = {}
@@ -160,8 +170,9 @@ def _moment(
     graph = _graph(ports, kinds, passing)
     stuck = {port for port in paused if interval.paused[port] >= 1}
     found = [_tree("deadlock", circle, graph, passing) for circle in _circles(graph, stuck)]
+    found += [_tree("stalled", (port,), graph, passing) for port in paused if port in to_hosts]
     found += [_tree(kind, (port,), graph, passing) for port, kind in kinds.items()]
-    order = ("deadlock", "root", "draining")
+    order = ("deadlock", "stalled", "root", "draining")
     found.sort(key=lambda tree: (order.index(tree.kind), -len(tree.paused), tree.root))
     reached = {port for tree in found for port in (*tree.paused, *tree.root)}
     return Moment(tuple(found), tuple(port for port in paused if port not in reached))

@@ -9,7 +9,7 @@
  * Nodes and ports are indices; `back` is the port at the other end.
  *
  * @typedef {{
- *   kind: "root" | "draining" | "deadlock",
+ *   kind: "root" | "draining" | "stalled" | "deadlock",
  *   root: number[],
  *   paused: number[][],
  *   victims: number[],
