@@ -24,6 +24,7 @@ KEEP: dict[str, Any] = {"recovery": "selective-repeat"}
 WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "ECMP": ({"balance": "ecmp"}, {}),
     "LetFlow": ({"balance": "letflow"}, {}),
+    "CONGA": ({"balance": "conga"}, {}),
     "random": ({"balance": "random"}, {}),
     "adaptive": ({"balance": "adaptive", "quantise": ["10KB", "30KB", "100KB"]}, {}),
     "DRILL": ({"balance": "drill"}, {}),

@@ -17,7 +17,15 @@ from typing import Literal, NotRequired, TypeAlias, TypedDict
 Architecture: TypeAlias = Literal["shared-memory", "cioq"]
 """Where packets wait in a switch."""
 
-BalanceKind: TypeAlias = Literal["ecmp", "random", "round-robin", "adaptive", "drill", "letflow"]
+BalanceKind: TypeAlias = Literal[
+    "ecmp",
+    "random",
+    "round-robin",
+    "adaptive",
+    "drill",
+    "letflow",
+    "conga",
+]
 """How switches choose among next hops."""
 
 CollectiveOperation: TypeAlias = Literal["all-reduce", "reduce-scatter", "all-gather", "all-to-all"]
@@ -111,6 +119,24 @@ class Classes(TypedDict):
 
     weights: NotRequired[Sequence[int]]
     """Weight of each priority, 0 to 7, in deficit round robin."""
+
+
+class Conga(TypedDict):
+    """Parameters of `balance = "conga"`; defaults as in the paper."""
+
+    age: NotRequired[str]
+    """A path of which nothing has been heard for this long counts as idle."""
+
+    alpha: NotRequired[float]
+    """The share of it that decays, above 0 and at most 1. The measure covers the last `dre_period
+    / alpha`.
+    """
+
+    bits: NotRequired[int]
+    """Bits of a measure that packets carry, 1 to 8."""
+
+    dre_period: NotRequired[str]
+    """How often a port's measure of the bytes that it sends decays."""
 
 
 class EcnRate(TypedDict):
@@ -524,9 +550,13 @@ class Routing(TypedDict):
     balance: NotRequired[BalanceKind]
     """How a switch chooses among next hops for data; everything else takes the hash."""
 
+    conga: NotRequired[Conga]
+    """"conga": its parameters."""
+
     flowlet_gap: NotRequired[str]
-    """"letflow": a flow that pauses for longer than this chooses again; default: 100us, as in
-    ConWeave's experiments. "adaptive": the same, but by default each packet chooses (0ns).
+    """"letflow" and "conga": a flow that pauses for longer than this chooses again; default:
+    100us, as in ConWeave's experiments. "adaptive": the same, but by default each packet
+    chooses (0ns).
     """
 
     hash: NotRequired[HashKind]

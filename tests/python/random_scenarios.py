@@ -71,6 +71,8 @@ class _Maker:
     def scenario(self, name: str) -> rocelab.Scenario:
         tables = self.settings()
         topology = self.topology()
+        if tables.get("routing", {}).get("balance") == "conga":
+            topology = self.regular("leaf-spine")
         # The names of its nodes, as the plan of a scenario without traffic has them.
         bare = rocelab.Scenario(topology=topology, run={"stop": "1us"})
         ports = bare.plan().ports.to_polars()
@@ -332,16 +334,19 @@ class _Maker:
             self.maybe(host, "reordering_makes_cnp", 0.2, True)
         if self.dice.random() < 0.3:
             routing["balance"] = self.one(
-                "random", "round-robin", "adaptive", "adaptive", "drill", "letflow"
+                "random", "round-robin", "adaptive", "adaptive", "drill", "letflow", "conga"
             )
             if routing["balance"] == "drill":
                 self.maybe(routing, "samples", 0.4, 1, 3)
                 self.maybe(routing, "memory", 0.4, 0, 2)
-            if routing["balance"] in ("adaptive", "letflow"):
+            if routing["balance"] in ("adaptive", "letflow", "conga"):
                 self.maybe(routing, "flowlet_gap", 0.5, "0ns", "2us", "50us")
             if routing["balance"] == "adaptive":
                 self.maybe(routing, "quantise", 0.3, ["5KB", "20KB"])
                 self.maybe(routing, "update", 0.3, "1us")
+            if routing["balance"] == "conga":
+                dre = {"dre_period": self.one("1us", "50us"), "alpha": self.one(0.01, 0.2, 1.0)}
+                self.maybe(routing, "conga", 0.5, dre, {"bits": 8, "age": "20us"})
         elif self.dice.random() < 0.2:
             host["spray"] = self.one("random", "cycle", "reps", "bitmap", "flowcell")
             self.maybe(host, "entropies", 0.4, 4, 64)

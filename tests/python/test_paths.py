@@ -146,6 +146,73 @@ def test_of_unequal_uplinks_the_slowest_decides_unless_load_is_looked_at(
     assert warned == (balance == "random")
 
 
+def beside_a_loaded_link(balance: str, share: str) -> rocelab.Result:
+    """Flows from a leaf with two spines to another; a third leaf loads the way by one of them."""
+    names = [f"h{n}" for n in range(3)] + ["l0", "l1", "l2", "s0", "s1"]
+    pairs = [("h0", "l0"), ("h1", "l1"), ("l0", "s0"), ("l0", "s1"), ("l1", "s0"), ("l1", "s1")]
+    links = [{"a": a, "b": b, **LINK} for a, b in [*pairs, ("l2", "s0")]]
+    topology = {
+        "kind": "custom",
+        "nodes": [{"name": n, "kind": "host" if n[0] == "h" else "switch"} for n in names],
+        "links": [*links, {"a": "h2", "b": "l2", **LINK, "rate": share}],
+    }
+    flows: list[Table] = [{"src": "h2", "dst": "h1", "size": "40MB"}]
+    flows += [
+        {"src": "h0", "dst": "h1", "size": "30KB", "start": f"{200 + n * 40}us"} for n in range(80)
+    ]
+    return run(
+        topology=topology,
+        traffic=[{"kind": "flows", "flows": flows}],
+        routing={"balance": balance},
+        run={"stop": "4ms"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("balance", "share", "least", "most"),
+    [
+        ("letflow", "60Gbps", 25, 55),
+        # The first flow may go there: nothing is known of the way yet.
+        ("conga", "60Gbps", 0, 1),
+        # Less than an eighth of the rate, with what the flows add, looks idle.
+        ("conga", "2Gbps", 25, 55),
+    ],
+)
+def test_leaves_tell_each_other_which_uplinks_lead_to_loaded_links(
+    balance: str, share: str, least: int, most: int
+) -> None:
+    result = beside_a_loaded_link(balance, share)
+    port = result.ports.to_polars().filter(node="l0", peer="s0")
+    flows = round(port["tx_bytes"].item() / (30 * 1082))
+    assert least <= flows <= most
+    assert result.summary["out_of_order_packets"] == 0
+
+
+def test_a_path_of_which_nothing_is_heard_counts_as_idle_again() -> None:
+    scenario = {"balance": "conga", "conga": {"age": "1us"}}
+    result = beside_a_loaded_link("conga", "60Gbps")
+    aged = rocelab.run(result.scenario.with_settings(routing=scenario), threads=1)
+    port = aged.ports.to_polars().filter(node="l0", peer="s0")
+    assert port["tx_bytes"].item() > 25 * 30 * 1082
+
+
+@pytest.mark.parametrize(
+    ("topology", "why"),
+    [
+        ({"kind": "fat-tree", "k": 4, **HOSTS}, "neither has hosts"),
+        ({"kind": "star", "hosts": 4, "host_rate": "100Gbps", "host_delay": "1us"}, "no switch"),
+        ({"kind": "dumbbell", "senders": 4, "switches": 2, **HOSTS}, "both have hosts"),
+    ],
+)
+def test_conga_is_for_leaf_spines(topology: Table, why: str) -> None:
+    with pytest.raises(ConfigError, match=f"leaf-spine network: .*{why}"):
+        rocelab.Scenario(
+            topology=topology,
+            traffic=[{"kind": "permutation", "size": "1MB"}],
+            routing={"balance": "conga"},
+        ).validate()
+
+
 @pytest.mark.parametrize(("loss", "packets"), [(1e-3, 40_000), (1e-2, 4_000)])
 def test_what_a_loss_costs(loss: float, packets: int) -> None:
     # Only the link between the switches damages packets.
@@ -298,6 +365,11 @@ def test_a_receiver_that_stalls_holds_others_back_until_it_goes_on() -> None:
         ({"host": {"spray": "cycle", "entropies": 100}}, "power of two"),
         ({"host": {"cell": "64KB"}}, "flowcell"),
         ({"routing": {"samples": 2}}, "drill"),
+        ({"routing": {"conga": {"bits": 3}}}, "goes with"),
+        ({"routing": {"balance": "conga", "conga": {"bits": 9}}}, "1 to 8"),
+        ({"routing": {"balance": "conga", "conga": {"alpha": 0.0}}}, "at most 1"),
+        ({"routing": {"balance": "conga", "conga": {"dre_period": "0ns"}}}, "above zero"),
+        ({"routing": {"balance": "conga"}, "switch": {"architecture": "cioq"}}, "crossbars"),
         ({"routing": {"balance": "adaptive", "paths": "spanning-trees"}}, "equal cost"),
         (
             {"routing": {"balance": "drill"}, "switch": {"architecture": "cioq"}},

@@ -87,7 +87,7 @@ def test_random_scenarios_have_everything() -> None:
         "profile": 2,
         "hash": 2,
         "paths": 2,
-        "balance": 6,
+        "balance": 7,
         "recovery": 2,
     }
     for word, expected in kinds.items():

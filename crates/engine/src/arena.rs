@@ -14,6 +14,7 @@ use std::fmt;
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
+use std::ptr;
 use std::sync::Mutex;
 
 /// Bits of a handle in the entry of a mailbox.
@@ -52,6 +53,8 @@ struct Slot<P> {
 /// All packets of a run.
 pub struct Arena<P: Copy + Send> {
     region: MmapRaw,
+    /// A tag for each cache line of the region, where a run has tags.
+    tags: Option<MmapRaw>,
     shared: Mutex<Pool>,
     owns: PhantomData<Slot<P>>,
 }
@@ -80,12 +83,28 @@ impl<P: Copy + Send> Arena<P> {
         const { assert!(align_of::<Slot<P>>() == LINE) };
         // Miri keeps records of each byte, so it gets a small region.
         let region = reserve(if cfg!(any(miri, loom)) { MIN_BYTES } else { LINE << HANDLE_BITS });
-        Arena { region, shared: Mutex::new(Pool { fresh: 0, free: Vec::new() }), owns: PhantomData }
+        let shared = Mutex::new(Pool { fresh: 0, free: Vec::new() });
+        Arena { region, tags: None, shared, owns: PhantomData }
+    }
+
+    /// Has a [tag](Packets::tag) beside each packet if `tagged`.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn with_tags(self, tagged: bool) -> Arena<P> {
+        let bytes = self.region.len() / LINE * size_of::<u64>();
+        let tags = tagged.then(|| match map(bytes) {
+            Ok(tags) => tags.into(),
+            Err(_) => resume_unwind(Box::new(OutOfAddressSpace { packets: 0 })),
+        });
+        Arena { tags, ..self }
     }
 
     /// Returns a thread's access to the packets.
     pub fn packets(&self) -> Packets<'_, P> {
-        Packets { start: self.region.as_mut_ptr(), arena: self, free: Vec::new() }
+        let tags = self.tags.as_ref().map_or(ptr::null_mut(), |tags| tags.as_mut_ptr().cast());
+        Packets { start: self.region.as_mut_ptr(), tags, arena: self, free: Vec::new() }
     }
 
     /// Returns free slots: a batch that another thread gave back, or new ones.
@@ -157,11 +176,13 @@ fn map(bytes: usize) -> std::io::Result<MmapMut> {
 pub struct Packets<'a, P: Copy + Send> {
     /// Where the arena's region begins.
     start: *mut u8,
+    /// Where its tags begin; null in a run without tags.
+    tags: *mut u64,
     arena: &'a Arena<P>,
     free: Vec<u32>,
 }
 
-// SAFETY: `start` points into the arena, which may be accessed from any thread.
+// SAFETY: `start` and `tags` point into the arena, which may be accessed from any thread.
 unsafe impl<P: Copy + Send> Send for Packets<'_, P> {}
 
 impl<'a, P: Copy + Send> Packets<'a, P> {
@@ -235,6 +256,35 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         // SAFETY: the handle owns the slot, and is borrowed exclusively while the reference is
         // alive.
         unsafe { &mut (*self.slot(handle.0)).packet }
+    }
+
+    /// Returns the tag of a packet: a word that travels beside it. A new packet has the tag that
+    /// the one before it in its slot had.
+    ///
+    /// # Panics
+    /// If the run has no tags ([`Layout::tags`](crate::Layout::tags)).
+    #[inline]
+    pub fn tag(&self, handle: &Handle) -> u64 {
+        // SAFETY: the handle owns the slot, and its tag with it.
+        unsafe { *self.tag_at(handle.0) }
+    }
+
+    /// Sets the tag of a packet.
+    ///
+    /// # Panics
+    /// As [`tag`](Self::tag).
+    #[inline]
+    pub fn set_tag(&self, handle: &mut Handle, tag: u64) {
+        // SAFETY: as in `tag`, and the handle is borrowed exclusively.
+        unsafe { *self.tag_at(handle.0) = tag }
+    }
+
+    #[inline]
+    fn tag_at(&self, raw: u32) -> *mut u64 {
+        assert!(!self.tags.is_null(), "a run has tags if its layout says so");
+        // SAFETY: there is a tag for each cache line of the region, and a handle is the index of a
+        // line.
+        unsafe { self.tags.add(raw as usize) }
     }
 
     /// Returns a packet that waits in a mailbox, for the device that will receive it.
@@ -387,6 +437,21 @@ mod tests {
             assert!(queue.is_empty() && queue.pop(&packets).is_none());
         }
         assert!(arena.shared.lock().unwrap().fresh <= 3 * BATCH, "freed slots are used again");
+    }
+
+    #[test]
+    fn tags_travel_beside_packets_of_several_lines() {
+        let arena = Arena::<[u64; 12]>::new().with_tags(true);
+        let mut packets = arena.packets();
+        let mut handles: Vec<Handle> = (0..9).map(|value| packets.insert([value; 12])).collect();
+        for (value, handle) in (0..).zip(&mut handles) {
+            packets.set_tag(handle, value << 40 | 7);
+        }
+        let other = arena.packets();
+        for (value, handle) in (0..).zip(handles) {
+            assert_eq!(other.tag(&handle), value << 40 | 7);
+            assert_eq!(packets.remove(handle), [value; 12]);
+        }
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Layout {
     pub tie_break: TieBreak,
     /// Whether the first thread may do all work for a while when other processes take the cores.
     pub solo_periods: bool,
+    /// Whether each packet has a tag ([`Packets::tag`](crate::Packets::tag)).
+    pub tags: bool,
 }
 
 impl Layout {
@@ -38,6 +40,7 @@ impl Layout {
             hubs: vec![None; devices],
             tie_break: TieBreak::RotatePorts,
             solo_periods: true,
+            tags: false,
         }
     }
 }

@@ -20,13 +20,13 @@ const INSTANT: Time = Time::from_ps(1);
 /// Runs `devices` on the reference engine until a limit is reached.
 ///
 /// Returns the devices in their final state, and the packets that were still in the network. Of the
-/// layout, only [`tie_break`](Layout::tie_break) matters.
+/// layout, only [`tie_break`](Layout::tie_break) and [`tags`](Layout::tags) matter.
 pub fn run_reference<D: Device>(
     mut devices: Vec<D>,
     layout: &Layout,
     limits: RunLimits,
 ) -> (Vec<D>, Outcome, Undelivered<D::Packet>) {
-    let arena = Arena::<D::Packet>::new();
+    let arena = Arena::<D::Packet>::new().with_tags(layout.tags);
     let mut packets = arena.packets();
     let rotation = layout.tie_break.rotation();
     let stop = limits.stop.min(Time::from_ps(u64::MAX / 4)).round_up(Time::from_us(1));

@@ -49,7 +49,7 @@ pub fn run_collecting<D: Device>(
     watch: ProgressCallback<'_>,
     collector: Collector<'_, D>,
 ) -> io::Result<(Vec<D>, Outcome, Undelivered<D::Packet>)> {
-    let arena = Arena::new();
+    let arena = Arena::new().with_tags(layout.tags);
     let mut group_of = vec![0; devices.len()];
     let mut owner = vec![0; devices.len()];
     for (number, group) in layout.groups.iter().enumerate() {

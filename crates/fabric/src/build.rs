@@ -3,7 +3,7 @@
 use crate::cioq::CioqSwitch;
 use crate::context::RunContext;
 use crate::error::SetupError;
-use crate::forwarding::Router;
+use crate::forwarding::{Place, Router};
 use crate::host::nic::Nic;
 use crate::host::receive_buffer::ReceiveBuffer;
 use crate::host::spray::HostSpray;
@@ -288,6 +288,8 @@ fn chassis<S: Scheme>(
     probes: PortProbes,
 ) -> Result<Chassis<S>, SetupError> {
     let red = red(setup, node, common.graph.ports(node));
+    let place = Place { graph: &common.graph, hosts: &common.host_locations, node };
+    let router = Router::new(&setup.balance, common.ecmp.at(node), setup.seed, &place);
     let (cp, cp_ports) = congestion_point(setup, common, node, &red)?;
     let mut chassis = Chassis {
         mmu: mmu(setup, common, node)?,
@@ -299,7 +301,8 @@ fn chassis<S: Scheme>(
         views: Vec::new(),
         due: DepartureTimes::new(ports.len()),
         switch_row: common.routes.switch_row(node, 0),
-        router: Router::new(&setup.balance, common.ecmp.at(node), setup.seed, node),
+        tags: common.has_tags,
+        router,
         loads: Vec::new(),
         probes,
         recorder: Recorder::new(&setup.records, NodeId::new(node), ports.len()),

@@ -86,6 +86,7 @@ impl<S: Scheme> Simulation<S> {
         let Simulation { common, devices, limits, store } = self;
         let (clock, min_packet) = (common.clock, common.wire.min_packet());
         let mut layout = common.groups.partition(&common.graph, clock, min_packet, threads);
+        layout.tags = common.has_tags;
         if common.compat.orders_by_emission() {
             layout.tie_break = TieBreak::DeviceOrder;
         }

@@ -3,7 +3,7 @@
 use units::{Bytes, Time};
 
 /// How a switch chooses the next hop of a data packet. Other packets take the hash of ECMP.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Balance {
     /// By a hash of the five-tuple.
     #[default]
@@ -35,15 +35,40 @@ pub enum Balance {
         /// The pause.
         gap: Time,
     },
+    /// The least congested of the paths that the uplinks of a leaf lead to, as all switches on them
+    /// measure it.
+    Conga(Conga),
+}
+
+/// Parameters of CONGA.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conga {
+    /// A flow keeps its uplink until it pauses for longer than this.
+    pub gap: Time,
+    /// How often the measure of what a link carries decays; above zero.
+    pub dre_period: Time,
+    /// The share of it that decays; above 0, at most 1.
+    pub alpha: f64,
+    /// Bits of a measure that a packet carries, 1 to 8.
+    pub bits: u8,
+    /// After this time without news a path counts as idle.
+    pub age: Time,
 }
 
 impl Balance {
+    /// Whether switches write something into packets that others read.
+    pub fn has_tags(&self) -> bool {
+        matches!(self, Balance::Conga(_))
+    }
+
     /// Whether packets of a flow may take different paths without a pause between them.
     pub fn is_per_packet(&self) -> bool {
         match self {
             Balance::Ecmp => false,
             Balance::Random | Balance::RoundRobin | Balance::Drill { .. } => true,
-            Balance::Adaptive { gap, .. } | Balance::LetFlow { gap } => *gap == Time::ZERO,
+            Balance::Adaptive { gap, .. }
+            | Balance::LetFlow { gap }
+            | Balance::Conga(Conga { gap, .. }) => *gap == Time::ZERO,
         }
     }
 }

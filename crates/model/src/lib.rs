@@ -16,7 +16,7 @@ mod receiver;
 mod recovery;
 mod spray;
 
-pub use balance::Balance;
+pub use balance::{Balance, Conga};
 pub use message::{After, Message};
 pub use network::{Link, Node, NodeKind, Outage};
 pub use probe::{Probe, ProbeKind, ProbeTargets};

@@ -118,7 +118,8 @@ impl Scenario {
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn);
         let ecn = settings::ecn(&mut spec.ecn, law.as_ref(), scheme.info.name, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, scheme.info, &network, &spec.quirks)?;
-        let balance = settings::balance(&mut spec.routing, &spec.quirks, switch.cioq.is_some())?;
+        let balance =
+            settings::balance(&mut spec.routing, &spec.quirks, switch.cioq.is_some(), &network)?;
         let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
 
         let lossless = pfc.enabled

@@ -2,6 +2,7 @@
 
 mod balance;
 mod ecn;
+mod leaf_spine;
 mod pfc;
 mod recovery;
 mod run;

@@ -139,6 +139,7 @@ fn layout(count: usize, edges: &Edges, group_of: &[usize], threads: usize) -> La
         hubs,
         tie_break: TieBreak::RotatePorts,
         solo_periods: true,
+        tags: false,
     }
 }
 
@@ -479,6 +480,7 @@ fn packets_of_one_instant_stay_in_order() {
             hubs: vec![None; 2],
             tie_break: TieBreak::RotatePorts,
             solo_periods: true,
+            tags: false,
         };
         let limits = RunLimits { stop: Time::from_us(5), goal: None, max_records: u64::MAX };
         let devices = if reference {

@@ -312,6 +312,7 @@ fn in_racks(racks: Racks, threads: usize, hubs: bool) -> Layout {
         groups,
         tie_break: TieBreak::RotatePorts,
         solo_periods: true,
+        tags: false,
     }
 }
 

@@ -51,6 +51,8 @@ pub(crate) struct RunContext<S: Scheme> {
     pub(crate) switch_latency: Time,
     /// Whether senders note more of their packets than go-back-N needs.
     pub(crate) tracks_packets: bool,
+    /// Whether packets have tags, for the forwarding policy.
+    pub(crate) has_tags: bool,
     /// Whether the data of a QP may take any of the shortest paths.
     pub(crate) spreads_data: bool,
     /// The number of spanning trees, if paths are theirs.
@@ -117,6 +119,7 @@ impl<S: Scheme> RunContext<S> {
                 Paths::SpanningTrees(trees) => Some(trees),
                 Paths::FiveTuple | Paths::Symmetric => None,
             },
+            has_tags: setup.balance.has_tags(),
             spreads_data: setup.balance != Balance::Ecmp || setup.host.spray != Spray::Off,
             symmetric: setup.paths != Paths::FiveTuple || S::NEEDS.symmetric_paths,
             recovery,

@@ -77,7 +77,7 @@ impl Forwarding for Adaptive {
         }
         let best = &mut self.best;
         Some(match &mut self.flows {
-            Some(flows) => flows.port(header, choice.now(), || best.select(choice, header)),
+            Some(flows) => flows.port(header, choice.now(), |_| best.select(choice, header)),
             None => best.select(choice, header),
         })
     }

@@ -1,29 +1,26 @@
-//! What a policy remembers of each flow: an open-addressing table with a key per QP.
+//! The flowlets of a switch: a flow keeps its port until it pauses.
 
+use super::flow_table::FlowTable;
 use crate::packet::Header;
 use units::{PortId, Time};
 
 /// What is remembered of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    key: u64,
     /// When its last packet was forwarded.
     last: Time,
     /// The port that it took.
     port: u16,
 }
 
-/// No QP has this key.
-const FREE: u64 = u64::MAX;
 /// The port of a flow that has sent nothing.
 const NO_PORT: u16 = u16::MAX;
-const INITIAL_SIZE: usize = 64;
+const UNSEEN: Entry = Entry { last: Time::ZERO, port: NO_PORT };
 
 /// The flows of a switch. A flow keeps its port until it pauses for longer than a gap.
 #[derive(Debug)]
 pub(super) struct FlowletTable {
-    entries: Vec<Entry>,
-    used: usize,
+    flows: FlowTable<Entry>,
     gap: Time,
     /// How often a flow chose a port, and how often that was another one than before.
     flowlets: u64,
@@ -32,38 +29,34 @@ pub(super) struct FlowletTable {
 
 impl FlowletTable {
     pub(super) fn new(gap: Time) -> FlowletTable {
-        FlowletTable { entries: Vec::new(), used: 0, gap, flowlets: 0, path_changes: 0 }
+        FlowletTable { flows: FlowTable::new(UNSEEN), gap, flowlets: 0, path_changes: 0 }
     }
 
     /// Has all flows choose again.
     pub(super) fn begin_epoch(&mut self) {
-        self.entries.iter_mut().for_each(|entry| entry.last = Time::NEVER);
+        self.flows.all().for_each(|entry| entry.last = Time::NEVER);
     }
 
-    /// The port of a flow's packet at `now`. `choose` selects one if the flow is new or has paused.
+    /// The port of a flow's packet at `now`. `choose` selects one if the flow is new or has paused;
+    /// it gets the port that the flow took before.
     #[inline]
     pub(super) fn port(
         &mut self,
         header: &Header,
         now: Time,
-        choose: impl FnOnce() -> PortId,
+        choose: impl FnOnce(Option<PortId>) -> PortId,
     ) -> PortId {
-        if self.used * 4 >= self.entries.len() * 3 {
-            self.grow();
-        }
-        let key = header.address.qp();
-        let place = self.place_of(key);
-        let entry = &mut self.entries[place];
-        self.used += usize::from(entry.key == FREE);
+        let entry = self.flows.of(header);
         let is_live = entry.port != NO_PORT
             && entry.last != Time::NEVER
             && now.saturating_sub(entry.last) <= self.gap;
-        (entry.key, entry.last) = (key, now);
+        entry.last = now;
         if !is_live {
-            let port = choose().get();
+            let before = (entry.port != NO_PORT).then_some(PortId::new(entry.port));
+            let port = choose(before);
             self.flowlets += 1;
-            self.path_changes += u64::from(entry.port != NO_PORT && entry.port != port);
-            entry.port = port;
+            self.path_changes += u64::from(before.is_some_and(|before| before != port));
+            entry.port = port.get();
         }
         PortId::new(entry.port)
     }
@@ -71,27 +64,6 @@ impl FlowletTable {
     /// What was counted, for the summary of the run.
     pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("flowlets", self.flowlets), ("path_changes", self.path_changes)]
-    }
-
-    /// Where a key is, or where it belongs.
-    fn place_of(&self, key: u64) -> usize {
-        let mask = self.entries.len() - 1;
-        let mut place = units::splitmix::mix(key) as usize & mask;
-        while self.entries[place].key != key && self.entries[place].key != FREE {
-            place = (place + 1) & mask;
-        }
-        place
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let size = (self.entries.len() * 2).max(INITIAL_SIZE);
-        let free = Entry { key: FREE, last: Time::ZERO, port: NO_PORT };
-        let entries = std::mem::replace(&mut self.entries, vec![free; size]);
-        for entry in entries.into_iter().filter(|entry| entry.key != FREE) {
-            let place = self.place_of(entry.key);
-            self.entries[place] = entry;
-        }
     }
 }
 
@@ -116,7 +88,7 @@ mod tests {
                 let address = Address { dst: flow % 7, receiver_slot: flow, ..Address::default() };
                 let header = blank(PacketKind::Data, address, 0, 1000);
                 let choice = PortId::new(count as u16 % 5);
-                let port = table.port(&header, now, || choice);
+                let port = table.port(&header, now, |_| choice);
                 let before = map.insert(flow, (now, port));
                 let kept = before.filter(|&(last, _)| now - last <= gap);
                 prop_assert_eq!(port, kept.map_or(choice, |(_, port)| port));

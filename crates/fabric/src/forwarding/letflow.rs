@@ -31,7 +31,7 @@ impl Forwarding for LetFlow {
             return self.ecmp.select(choice, header);
         }
         let (next_hops, draws) = (choice.next_hops(header), &mut self.draws);
-        Some(self.flows.port(header, choice.now(), || {
+        Some(self.flows.port(header, choice.now(), |_| {
             next_hops[scale_to(draws.next_u32(), next_hops.len() as u32)]
         }))
     }

@@ -16,13 +16,18 @@
 //! the order of arrival, by `select_port` of the two kinds of switch. Before it asks a policy with
 //! [`Depends::Queues`], a switch drains the ports of all next hops and shows their loads.
 //!
+//! If [`Balance::has_tags`], each packet of the run has a tag, a word that the policy of one switch
+//! writes and that of the next reads. The policy also sees each packet when it leaves.
+//!
 //! Hosts with several ports and the path of a QP (`context/path_facts.rs`) use the choice of ECMP.
 //! Where data may take any shortest path, `rocelab plan` and the causes of unfinished messages look
 //! at all of them (`RunContext::shares`).
 
 mod adaptive;
+mod conga;
 mod drill;
 mod ecmp;
+mod flow_table;
 mod flowlet_table;
 mod group_table;
 mod least_loaded;
@@ -32,15 +37,19 @@ mod round_robin;
 
 pub(crate) use ecmp::{Ecmp, EcmpHashes};
 
+use crate::network::graph::Graph;
 use crate::packet::{Header, NO_INGRESS, PacketKind};
 use crate::routing::{Routes, SwitchRow, TableRow};
 use crate::stream;
 use adaptive::Adaptive;
+use conga::Conga;
 use drill::Drill;
 use letflow::LetFlow;
 use model::Balance;
 use random::Random;
 use round_robin::RoundRobin;
+use schemes::contract::HostLocation;
+use std::cell::Cell;
 use units::{Bytes, PortId, Time};
 
 /// What the choice of a policy depends on.
@@ -61,6 +70,12 @@ pub trait Forwarding: Send + 'static {
 
     /// Selects one of the next hops of `choice` for a packet; `None` if there are none.
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId>;
+
+    /// A packet begins to leave through a port. Returns its tag from here on. Only a policy with
+    /// tags sees it.
+    fn on_depart(&mut self, _now: Time, _port: PortId, _size: u16, tag: u64) -> u64 {
+        tag
+    }
 
     /// A link failed or was repaired somewhere: next hops may differ from here on.
     fn begin_epoch(&mut self) {}
@@ -98,12 +113,19 @@ pub struct Choice<'a> {
     row: &'a SwitchRow,
     now: Time,
     loads: &'a [NextHopLoad],
+    hosts: &'a [HostLocation],
+    tag: Cell<u64>,
 }
 
 impl<'a> Choice<'a> {
     #[inline]
     pub(crate) fn new(routes: &'a Routes, row: &'a SwitchRow, now: Time) -> Choice<'a> {
-        Choice { routes, row, now, loads: &[] }
+        Choice { routes, row, now, loads: &[], hosts: &[], tag: Cell::new(0) }
+    }
+
+    /// As [`new`](Self::new), with the tag of the packet, and where hosts are.
+    pub(crate) fn with_tag(self, tag: u64, hosts: &'a [HostLocation]) -> Choice<'a> {
+        Choice { hosts, tag: Cell::new(tag), ..self }
     }
 
     /// As [`new`](Self::new), with the loads of the packet's next hops.
@@ -143,6 +165,25 @@ impl<'a> Choice<'a> {
         self.routes.group_from(self.row, header.destination())
     }
 
+    /// The numbers of the racks that a packet travels from and to. Only a policy with
+    /// tags may ask.
+    pub(crate) fn racks(&self, header: &Header) -> [u32; 2] {
+        let (from, to) = header.route_ends();
+        [from, to].map(|host| self.hosts[host as usize].rack)
+    }
+
+    /// The packet's tag; 0 if the policy has no tags.
+    #[inline]
+    pub(crate) fn tag(&self) -> u64 {
+        self.tag.get()
+    }
+
+    /// Sets the packet's tag.
+    #[inline]
+    pub(crate) fn set_tag(&self, tag: u64) {
+        self.tag.set(tag);
+    }
+
     /// The loads of the next hops, in their order. Only a policy with [`Depends::Queues`] sees
     /// them.
     #[inline]
@@ -160,6 +201,17 @@ pub(crate) enum Router {
     LetFlow(LetFlow),
     Adaptive(Adaptive),
     Drill(Drill),
+    Conga(Conga),
+}
+
+/// Where a policy works.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) graph: &'a Graph,
+    /// By index among the hosts.
+    pub(crate) hosts: &'a [HostLocation],
+    /// The switch.
+    pub(crate) node: u32,
 }
 
 /// Calls a function of the policy in a router.
@@ -172,6 +224,7 @@ macro_rules! with_policy {
             Router::LetFlow($policy) => $call,
             Router::Adaptive($policy) => $call,
             Router::Drill($policy) => $call,
+            Router::Conga($policy) => $call,
         }
     };
 }
@@ -182,7 +235,8 @@ fn depends_of<P: Forwarding>(_policy: &P) -> Depends {
 
 impl Router {
     /// The policy of a switch whose flows ECMP would spread in this way.
-    pub(crate) fn new(balance: &Balance, ecmp: Ecmp, seed: u64, node: u32) -> Router {
+    pub(crate) fn new(balance: &Balance, ecmp: Ecmp, seed: u64, place: &Place<'_>) -> Router {
+        let node = place.node;
         let draws = || stream::stream(seed, "forwarding", u64::from(node));
         match *balance {
             Balance::Ecmp => Router::Ecmp(ecmp),
@@ -198,12 +252,19 @@ impl Router {
             Balance::Drill { samples, memory } => {
                 Router::Drill(Drill::new(ecmp, samples, memory, draws()))
             }
+            Balance::Conga(ref params) => Router::Conga(Conga::new(ecmp, params, draws(), place)),
         }
     }
 
     /// What its choice depends on.
     pub(crate) fn depends(&self) -> Depends {
         with_policy!(self, policy => depends_of(policy))
+    }
+
+    /// See [`Forwarding::on_depart`].
+    #[inline(never)]
+    pub(crate) fn on_depart(&mut self, now: Time, port: PortId, size: u16, tag: u64) -> u64 {
+        with_policy!(self, policy => policy.on_depart(now, port, size, tag))
     }
 
     /// Whether each packet takes a path of its own that its header tells.

@@ -137,6 +137,7 @@ impl RackGroups {
             hubs,
             tie_break,
             solo_periods: true,
+            tags: false,
         }
     }
 }

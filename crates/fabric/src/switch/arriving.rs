@@ -5,7 +5,7 @@ use super::actions::Actor;
 use crate::forwarding::{Choice, NextHopLoad};
 use crate::hooks::{ArrivalsOf, SubQueuesOf};
 use crate::mmu::Admission;
-use crate::packet::{Header, NO_INGRESS, Packet, PacketKind, Scheme, Win};
+use crate::packet::{Header, NO_INGRESS, PacketKind, Scheme, Win};
 use crate::switch::chassis::{Chassis, Memory};
 use engine::Handle;
 use schemes::contract::{ArrivalSlot, HoldVerdict, QueueLimit, SubQueueSlot};
@@ -123,7 +123,7 @@ impl<S: Scheme> Switch<S> {
         let header = packet.header;
         let verdict = self.chassis.verdict(now, in_port, packet);
         let out = if verdict == HoldVerdict::Forward {
-            self.select_port(window, packet, now)
+            self.select_port(window, &mut handle, now)
         } else {
             None
         };
@@ -155,10 +155,10 @@ impl<S: Scheme> Switch<S> {
         in_port: u16,
         mut handle: Handle,
     ) {
-        let packet = window.packets.get_mut(&mut handle);
-        let Some(out) = self.select_port(window, packet, now) else {
+        let Some(out) = self.select_port(window, &mut handle, now) else {
             return self.chassis.discard(window, now, in_port, handle);
         };
+        let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
         if !self.has_room(window, now, out, priority) {
             return self.chassis.discard(window, now, in_port, handle);
@@ -185,11 +185,15 @@ impl<S: Scheme> Switch<S> {
     fn select_port(
         &mut self,
         window: &mut Win<'_, '_, S>,
-        packet: &Packet<S>,
+        handle: &mut Handle,
         now: Time,
     ) -> Option<usize> {
+        let packet = window.packets.get(handle);
         if self.balances_by_load {
             self.measure_loads(window, &packet.header, now);
+        }
+        if self.chassis.tags {
+            return self.chassis.select_tagged(window, now, handle).map(PortId::index);
         }
         let Chassis { common, switch_row, router, loads, .. } = &mut self.chassis;
         let choice = Choice::new(&common.routes, switch_row, now).with_loads(loads);

@@ -3,7 +3,7 @@
 
 use crate::compat::mrg::Draws;
 use crate::context::RunContext;
-use crate::forwarding::{NextHopLoad, Router};
+use crate::forwarding::{Choice, NextHopLoad, Router};
 use crate::hooks::{ArrivalsOf, CpTimerOf};
 use crate::mmu::{Admission, Mmu};
 use crate::observe::probe::{PortProbes, at_first_switch};
@@ -113,6 +113,8 @@ pub(crate) struct Chassis<S: Scheme> {
     pub(crate) switch_row: SwitchRow,
     /// Selects next hops.
     pub(crate) router: Router,
+    /// Packets have tags, for the forwarding policy.
+    pub(crate) tags: bool,
     /// The loads of a packet's next hops, for a policy that asks for them.
     pub(crate) loads: Vec<NextHopLoad>,
     pub(crate) probes: PortProbes,
@@ -172,6 +174,41 @@ impl<S: Scheme> Chassis<S> {
     #[inline(always)]
     pub(crate) fn samples_queues_at(&self, now: Time) -> bool {
         self.recorder.as_ref().is_some_and(|recorder| recorder.samples_queues_at(now))
+    }
+
+    /// Shows the forwarding policy a packet that begins to leave, if its tag may change.
+    #[inline(always)]
+    pub(crate) fn tag_departure(
+        &mut self,
+        window: &Win<'_, '_, S>,
+        now: Time,
+        port: usize,
+        size: u16,
+        handle: &mut Handle,
+    ) {
+        if self.tags {
+            let (tag, port) = (window.packets.tag(handle), PortId::new(port as u16));
+            window.packets.set_tag(handle, self.router.on_depart(now, port, size, tag));
+        }
+    }
+
+    /// Asks the forwarding policy for the port of a packet with a tag.
+    #[inline(never)]
+    pub(crate) fn select_tagged(
+        &mut self,
+        window: &Win<'_, '_, S>,
+        now: Time,
+        handle: &mut Handle,
+    ) -> Option<PortId> {
+        let Chassis { common, switch_row, router, loads, .. } = self;
+        let header = &window.packets.get(handle).header;
+        let choice = Choice::new(&common.routes, switch_row, now)
+            .with_loads(loads)
+            .with_tag(window.packets.tag(handle), &common.host_locations);
+        let port = router.select(&choice, header);
+        let tag = choice.tag();
+        window.packets.set_tag(handle, tag);
+        port
     }
 
     /// Notes that a packet arrived through `in_port`, and returns its kind. PFC frames are not

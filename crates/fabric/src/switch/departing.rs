@@ -104,6 +104,9 @@ impl<S: Scheme> Switch<S> {
         if !self.emission_order.is_off() && ingress != NO_INGRESS {
             set_ns3_lead(&mut packet.header, self.lead_of(ingress, size));
         }
+        if !PLAIN {
+            self.chassis.tag_departure(window, now, port, size, &mut handle);
+        }
         self.chassis.ports[port].transmit(window, now, kind_priority_size, handle);
         self.next_departure::<PLAIN>(window, port, now);
         if ingress != NO_INGRESS {

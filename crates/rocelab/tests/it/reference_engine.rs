@@ -227,6 +227,54 @@ proptest! {
     }
 }
 
+/// Ways that take their switches to agree, each a list of settings.
+const AGREED: [&[(&str, &str)]; 2] = [
+    &[("routing.balance", "conga"), ("routing.flowlet_gap", "2us")],
+    &[
+        ("routing.balance", "conga"),
+        ("routing.flowlet_gap", "0ns"),
+        ("host.recovery", "selective-repeat"),
+        ("routing.conga", "{dre_period = \"2us\", bits = 8, age = \"9us\"}"),
+    ],
+];
+
+/// The case in a leaf-spine with links as they are in it.
+fn on_leaf_spine(case: Case) -> Case {
+    let is_cable = |line: &&str| line.contains("rate") || line.contains("delay");
+    let cables: Vec<&str> = case.topology.lines().filter(is_cable).collect();
+    let shape = "kind = \"leaf-spine\"\nleaves = 3\nspines = 3\nhosts_per_leaf = 3";
+    Case { topology: format!("{shape}\n{}", cables.join("\n")), hosts: 9, rto: false, ..case }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 6,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// With links that fail, and without.
+    #[test]
+    fn every_way_that_switches_agree_on_equals_the_reference_engine(
+        case in case().prop_map(on_leaf_spine),
+        fails in any::<bool>(),
+        scheme in prop_oneof![Just("none"), Just("dcqcn"), Just("rocc")],
+    ) {
+        let mut text = case.toml().replace("retransmit_timeout = \"never\"", "");
+        if fails {
+            text.push_str(
+                "[[failure]]\nlink = \"leaf0:spine0\"\nat = \"31us\"\nuntil = \"63us\"\n\
+                 [[failure]]\nlink = \"leaf1:spine1\"\nat = \"47us\"\n",
+            );
+        }
+        for agreed in AGREED {
+            let mut set = vec![("scheme", scheme)];
+            set.extend(agreed);
+            compare(&text, &set)?;
+        }
+    }
+}
+
 /// Five hosts in a row of three switches, all links of 100 Gbps.
 fn dumbbell(
     delays: &str,

@@ -1,9 +1,11 @@
 //! How switches choose among next hops, and which schemes go together with that.
 
+use super::leaf_spine::check_leaf_spine;
 use super::recovery::no_effect_of;
 use crate::error::{Result, ScenarioError};
-use crate::spec::{BalanceKind, PathsKind, Quantity, QuirksSpec, RoutingSpec};
-use model::{Balance, Recovery, RecoveryMode, Spray};
+use crate::network::Network;
+use crate::spec::{BalanceKind, CongaSpec, PathsKind, Quantity, QuirksSpec, RoutingSpec};
+use model::{Balance, Conga, Recovery, RecoveryMode, Spray};
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
 use units::Time;
@@ -13,16 +15,28 @@ use units::Time;
 const FLOWLET_GAP: Time = Time::from_us(100);
 
 /// Load balancing, complete.
-pub(crate) fn balance(spec: &mut RoutingSpec, quirks: &QuirksSpec, cioq: bool) -> Result<Balance> {
+pub(crate) fn balance(
+    spec: &mut RoutingSpec,
+    quirks: &QuirksSpec,
+    cioq: bool,
+    network: &Network,
+) -> Result<Balance> {
     let kind = spec.balance;
     let (is_drill, is_adaptive) = (kind == BalanceKind::Drill, kind == BalanceKind::Adaptive);
-    let has_gap = is_adaptive || kind == BalanceKind::Letflow;
+    let is_conga = kind == BalanceKind::Conga;
+    let has_gap = is_adaptive || is_conga || kind == BalanceKind::Letflow;
     let keys = [
         ("samples", spec.samples.is_some(), is_drill, "\"drill\""),
         ("memory", spec.memory.is_some(), is_drill, "\"drill\""),
-        ("flowlet_gap", spec.flowlet_gap.is_some(), has_gap, "\"letflow\" or \"adaptive\""),
+        (
+            "flowlet_gap",
+            spec.flowlet_gap.is_some(),
+            has_gap,
+            "\"letflow\", \"conga\" or \"adaptive\"",
+        ),
         ("quantise", spec.quantise.is_some(), is_adaptive, "\"adaptive\""),
         ("update", spec.update.is_some(), is_adaptive, "\"adaptive\""),
+        ("conga", spec.conga.is_some(), is_conga, "\"conga\""),
     ];
     if let Some((key, .., of)) = keys.iter().find(|(_, given, fits, _)| *given && !fits) {
         return Err(no_effect_of("routing", key, &format!("routing.balance = {of}")));
@@ -52,6 +66,12 @@ pub(crate) fn balance(spec: &mut RoutingSpec, quirks: &QuirksSpec, cioq: bool) -
             "set switch.architecture = \"shared-memory\", or routing.balance = \"random\"",
         );
     }
+    if cioq && is_conga {
+        return refuse(
+            "measures what leaves switches with output queues, and CIOQ switches have crossbars",
+            "set switch.architecture = \"shared-memory\", or routing.balance = \"letflow\"",
+        );
+    }
     Ok(match kind {
         BalanceKind::Ecmp => Balance::Ecmp,
         BalanceKind::Random => Balance::Random,
@@ -73,6 +93,11 @@ pub(crate) fn balance(spec: &mut RoutingSpec, quirks: &QuirksSpec, cioq: bool) -
             }
             Balance::Adaptive { levels, update, gap }
         }
+        BalanceKind::Conga => {
+            check_leaf_spine(network)?;
+            let gap = spec.flowlet_gap.get_or_insert(Quantity(FLOWLET_GAP)).0;
+            Balance::Conga(conga(spec.conga.get_or_insert_default(), gap)?)
+        }
         BalanceKind::Drill => {
             let samples = *spec.samples.get_or_insert(2);
             let memory = *spec.memory.get_or_insert(1);
@@ -91,6 +116,23 @@ pub(crate) fn balance(spec: &mut RoutingSpec, quirks: &QuirksSpec, cioq: bool) -
     })
 }
 
+/// CONGA's parameters, checked.
+fn conga(spec: &CongaSpec, gap: Time) -> Result<Conga> {
+    let CongaSpec { dre_period, alpha, bits, age } = *spec;
+    let refuse =
+        |key: &str, why: String| Err(ScenarioError::new(format!("routing.conga.{key}"), why));
+    if dre_period.0 == Time::ZERO {
+        return refuse("dre_period", "must be above zero".to_owned());
+    }
+    if !(alpha > 0.0 && alpha <= 1.0) {
+        return refuse("alpha", format!("{alpha} is out of range; allowed: above 0, at most 1"));
+    }
+    let Some(bits) = u8::try_from(bits).ok().filter(|bits| (1..=8).contains(bits)) else {
+        return refuse("bits", format!("{bits} is out of range; allowed: 1 to 8"));
+    };
+    Ok(Conga { gap, dre_period: dre_period.0, alpha, bits, age: age.0 })
+}
+
 /// The word for a policy in scenario files, quoted.
 fn word(kind: BalanceKind) -> &'static str {
     match kind {
@@ -100,6 +142,7 @@ fn word(kind: BalanceKind) -> &'static str {
         BalanceKind::Adaptive => "\"adaptive\"",
         BalanceKind::Drill => "\"drill\"",
         BalanceKind::Letflow => "\"letflow\"",
+        BalanceKind::Conga => "\"conga\"",
     }
 }
 
@@ -115,7 +158,7 @@ pub(crate) fn demands(
     let of_switches = match balance {
         Balance::Ecmp => None,
         Balance::Random | Balance::RoundRobin => Some(tolerates.spraying),
-        Balance::LetFlow { .. } => Some(tolerates.flowlets),
+        Balance::LetFlow { .. } | Balance::Conga(_) => Some(tolerates.flowlets),
         Balance::Adaptive { .. } if !balance.is_per_packet() => Some(tolerates.flowlets),
         Balance::Adaptive { .. } | Balance::Drill { .. } => Some(tolerates.adaptive),
     };

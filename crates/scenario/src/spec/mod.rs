@@ -17,7 +17,7 @@ mod traffic;
 mod word_or_value;
 
 pub use failure::FailureSpec;
-pub use paths::{BalanceKind, LossAfter, RepsSpec, SpanSpec, SprayKind};
+pub use paths::{BalanceKind, CongaSpec, LossAfter, RepsSpec, SpanSpec, SprayKind};
 pub use probe::{ProbePreset, ProbeSpec};
 pub use quantity::{Quantity, Unit};
 pub use quirks::QuirksSpec;

@@ -126,6 +126,35 @@ pub enum BalanceKind {
     Drill,
     /// Each flowlet takes a next hop at random (LetFlow, NSDI 2017).
     Letflow,
+    /// Each flowlet takes the uplink whose path is least congested, as switches measure it and
+    /// leaves tell each other (CONGA, SIGCOMM 2014). In leaf-spine networks only.
+    Conga,
+}
+
+/// Parameters of `balance = "conga"`; defaults as in the paper.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CongaSpec {
+    /// How often a port's measure of the bytes that it sends decays.
+    pub dre_period: Quantity<Time>,
+    /// The share of it that decays, above 0 and at most 1. The measure covers the last
+    /// `dre_period / alpha`.
+    pub alpha: f64,
+    /// Bits of a measure that packets carry, 1 to 8.
+    pub bits: u32,
+    /// A path of which nothing has been heard for this long counts as idle.
+    pub age: Quantity<Time>,
+}
+
+impl Default for CongaSpec {
+    fn default() -> CongaSpec {
+        CongaSpec {
+            dre_period: Quantity(Time::from_us(20)),
+            alpha: 0.125,
+            bits: 3,
+            age: Quantity(Time::from_ms(10)),
+        }
+    }
 }
 
 /// How senders spread the packets of a queue pair over paths.

@@ -1,7 +1,8 @@
 //! `[wire]`, `[host]`, `[switch]`, `[pfc]`, `[ecn]`, `[classes]`, `[routing]`.
 
 use super::{
-    AckPriority, BalanceKind, Headroom, LossAfter, Quantity, RepsSpec, SpanSpec, SprayKind, Timeout,
+    AckPriority, BalanceKind, CongaSpec, Headroom, LossAfter, Quantity, RepsSpec, SpanSpec,
+    SprayKind, Timeout,
 };
 use model::RecoveryMode;
 use schemars::JsonSchema;
@@ -356,8 +357,9 @@ pub struct RoutingSpec {
     /// "drill": next hops that are remembered, 0 to 64; default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u32>,
-    /// "letflow": a flow that pauses for longer than this chooses again; default: 100us, as in
-    /// ConWeave's experiments. "adaptive": the same, but by default each packet chooses (0ns).
+    /// "letflow" and "conga": a flow that pauses for longer than this chooses again; default:
+    /// 100us, as in ConWeave's experiments. "adaptive": the same, but by default each packet
+    /// chooses (0ns).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flowlet_gap: Option<Quantity<Time>>,
     /// "adaptive": backlogs between two neighbours of these sizes count as equal; default: none
@@ -367,6 +369,9 @@ pub struct RoutingSpec {
     /// "adaptive": how old the backlogs may be that a switch compares; default 0ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update: Option<Quantity<Time>>,
+    /// "conga": its parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conga: Option<CongaSpec>,
 }
 
 /// The paths between two hosts.
