@@ -27,20 +27,25 @@ def fitted(
     """As :func:`aligned`, in several tables below each other where one is wider than the terminal.
 
     The first ``repeated`` columns, by default the first ``left``, stand in each of them. Of the
-    others each ``together`` stay beside each other.
+    others each ``together`` stay beside each other. The first ``left`` of all keep to the left.
     """
     first = left if repeated is None else repeated
     room = shutil.get_terminal_size((80, 24)).columns
     columns = list(zip(*lines, strict=True))
-    tables, part = [], columns[:first]
+    tables, part = [], list(range(first))
     for begin in range(first, len(columns), together):
-        group = columns[begin : begin + together]
-        if len(part) > first and _width([*part, *group]) > room:
+        group = list(range(begin, min(begin + together, len(columns))))
+        if len(part) > first and _width([columns[at] for at in (*part, *group)]) > room:
             tables.append(part)
-            part = columns[:first]
-        part = [*part, *group]
+            part = list(range(first))
+        part += group
     tables.append(part)
-    return "\n\n".join(aligned(list(zip(*part, strict=True)), left) for part in tables)
+    return "\n\n".join(
+        aligned(
+            list(zip(*(columns[at] for at in part), strict=True)), sum(at < left for at in part)
+        )
+        for part in tables
+    )
 
 
 def _width(columns: Sequence[Sequence[str]]) -> int:

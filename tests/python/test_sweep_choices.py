@@ -63,6 +63,21 @@ def test_zipped_keys_change_together() -> None:
         check_pairs(odd, [["pfc.xoff", "pfc.xon"]])
 
 
+def test_of_zipped_keys_the_first_stands_in_each_part_of_a_table(
+    tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    over = ("--over", "ecn.kmin=5KB,20KB", "--over", "ecn.kmax=100KB,200KB", "--zip")
+    names = ("incast.slowdown_p99", "incast.slowdown_p95", "victim.slowdown_p99", "max_queue_bytes")
+    shown = [f"--metric={name}" for name in names]
+    done = command("sweep", "s.toml", *over, "ecn.kmin,ecn.kmax", *shown, cwd=tmp_path)
+    first, second, *_ = done.stdout.split("\n\n")
+    assert first.split()[:2] == ["ecn.kmin", "ecn.kmax"]
+    assert second.split()[0] == "ecn.kmin"
+    assert "ecn.kmax" not in second
+    assert [row.split()[0] for row in second.splitlines()[1:]] == ["5KB", "20KB"]
+
+
 def test_directories_have_the_shortest_names_that_tell_keys_apart() -> None:
     keys = ["ecn.kmin", "scheme.params.kmax", "traffic.0.load"]
     assert short_keys(keys) == ["kmin", "kmax", "load"]

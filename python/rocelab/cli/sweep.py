@@ -196,11 +196,12 @@ def _best_note(done: Sweep, by: Sequence[str], count: int) -> str:
 def _table(done: Sweep, metrics: Sequence[Metric], order: Sequence[int]) -> str:
     """A line for each combination of ``order``: its values, and means with their intervals."""
     rows = done.statistics.to_polars()[list(order)]
-    axes = done.plan.axes
     chosen = [done.plan.combinations[at] for at in order]
-    columns = [
-        [axis.key, *(one[number].label for one in chosen)] for number, axis in enumerate(axes)
-    ]
+    # Of keys that change together the first tells combinations apart, where tables are split.
+    followers = {key for group in done.plan.zipped for key in group[1:]}
+    axes = sorted(enumerate(done.plan.axes), key=lambda one: one[1].key in followers)
+    apart = sum(axis.key not in followers for _, axis in axes)
+    columns = [[axis.key, *(one[number].label for one in chosen)] for number, axis in axes]
     for metric in metrics:
         means = rows[metric.name].to_list()
         unit, scale = _format.unit(metric.unit, max((mean or 0 for mean in means), default=0))
@@ -216,4 +217,4 @@ def _table(done: Sweep, metrics: Sequence[Metric], order: Sequence[int]) -> str:
     if any(finished < flows for finished, flows in counts):
         told = [f"{finished:,} of {flows:,}" for finished, flows in counts]
         columns.append(["flows done", *told])
-    return fitted(list(zip(*columns, strict=True)), left=len(axes))
+    return fitted(list(zip(*columns, strict=True)), left=len(axes), repeated=apart)
