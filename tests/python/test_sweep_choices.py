@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import rocelab
 from conftest import INCAST, Command
 from rocelab.plot.labels import plot_number
+from rocelab.report.content import collect
 from rocelab.sweeps.grid import check_pairs, combinations, make_axes, short_keys
 from rocelab.sweeps.metrics import METRICS, pareto, select_metrics, sort_rows
 from rocelab.sweeps.ranges import expand
@@ -76,6 +79,28 @@ def test_of_zipped_keys_the_first_stands_in_each_part_of_a_table(
     assert second.split()[0] == "ecn.kmin"
     assert "ecn.kmax" not in second
     assert [row.split()[0] for row in second.splitlines()[1:]] == ["5KB", "20KB"]
+
+
+def test_zipped_keys_are_drawn_as_one(tmp_path: Path) -> None:
+    """Protects from a line, or a panel, for each single point."""
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    over: dict[str, Sequence[object]] = {
+        "pfc.xoff": ["50KB", "100KB", "200KB"],
+        "pfc.xon": ["45KB", "90KB", "180KB"],
+        "scheme.name": ["none", "hpcc"],
+    }
+    done = rocelab.sweep(scenario, over, zipped=[("pfc.xoff", "pfc.xon")], out=tmp_path / "sweep")
+    (panel,) = done.plot("slowdown_p99").axes
+    lines = {str(line.get_label()): np.asarray(line.get_xdata()) for line in panel.get_lines()}
+    drawn = [name for name, x in lines.items() if len(x) == 3 and not name.startswith("_")]
+    assert drawn == ["none", "hpcc"]
+    charts = [one for one in collect([tmp_path / "sweep"]).charts if one.data]
+    assert {len(one.data) for one in charts} == {2}
+    assert {len(line["x"]) for one in charts for line in one.data} == {3}
+    assert all("Changed together: pfc.xoff, pfc.xon." in one.text for one in charts)
+    # On another axis than the first of them: then the first stands for them.
+    schemes = done.plan.axes[2]
+    assert done.plan.others(schemes) == [0]
 
 
 def test_directories_have_the_shortest_names_that_tell_keys_apart() -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rocelab.sweeps import Sweep
     from rocelab.sweeps.metrics import Metric
+    from rocelab.sweeps.plan import Plan
 
 _WIDE = 10
 """From this quotient of the largest and the smallest on the x axis is logarithmic."""
@@ -63,7 +64,7 @@ def plot_metric(sweep: Sweep, metric: Metric, look: Look) -> Figure:
     unit, scale = plot_unit(metric.unit, max(mean for mean, _ in known.values()))
     varied = _across(axes)
     places = varied.numbers
-    panels = _panels(axes, varied, known, scale)
+    panels = _panels(sweep.plan, varied, known, scale)
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
     points = [point for lines in panels.values() for line in lines.values() for point in line]
     # Lines without bars need not be moved aside.
@@ -112,7 +113,7 @@ def _across(axes: Sequence[Axis]) -> Axis:
 
 
 def _panels(
-    axes: Sequence[Axis],
+    plan: Plan,
     varied: Axis,
     known: Mapping[Combination, tuple[float, float]],
     scale: float,
@@ -122,9 +123,10 @@ def _panels(
     Of the keys other than that of the x axis the first has lines, the others have panels; or the
     first has panels, where that makes fewer of too many. Still too many share one panel.
     """
+    axes = plan.axes
     number = axes.index(varied)
     places = varied.numbers or {value.label: at for at, value in enumerate(varied.values)}
-    others = [at for at, axis in enumerate(axes) if axis is not varied and len(axis.values) > 1]
+    others = plan.others(varied)
     choices: tuple[list[int], ...] = (others[1:], others[:1], [])
     above = next(
         chosen
@@ -266,6 +268,8 @@ def _notes(sweep: Sweep, absent: int) -> list[str]:
     notes = []
     if seeds > 1:
         notes = [f"Means over {seeds} seeds; bars: 95 % confidence intervals."]
+    for group in sweep.plan.zipped:
+        notes.append(f"Changed together: {', '.join(group)}.")
     if absent:
         notes.append(f"Not drawn: {absent} of the combinations, which have a run without a value.")
     cut = [one for one in sweep.results if one.summary["flows_done"] < one.summary["flows"]]

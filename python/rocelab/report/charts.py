@@ -280,11 +280,7 @@ def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
     for combination, mean, half in zip(sweep.plan.combinations, means, halves, strict=True):
         if mean is None:
             continue
-        others = [
-            f"{axis.key}={value.label}"
-            for axis, value in zip(axes, combination, strict=True)
-            if axis is not across and len(axis.values) > 1
-        ]
+        others = [f"{axes[at].key}={combination[at].label}" for at in sweep.plan.others(across)]
         point = (combination[place].label, mean / scale, (half or 0) / scale)
         lines.setdefault(", ".join(others), []).append(point)
     numbers = across.numbers
@@ -309,7 +305,9 @@ def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
         if len(data) < len(lines)
         else ""
     )
-    return Chart(metric.title, f"{metric.title} over {across.key}.{cut}", data, layout)
+    together = [f" Changed together: {', '.join(group)}." for group in sweep.plan.zipped]
+    text = f"{metric.title} over {across.key}.{''.join(together)}{cut}"
+    return Chart(metric.title, text, data, layout)
 
 
 def _heat_map(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:

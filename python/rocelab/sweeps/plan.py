@@ -80,6 +80,17 @@ class Plan:
             for seed in self.seeds
         ]
 
+    def others(self, across: Axis) -> list[int]:
+        """The positions of the axes that tell combinations with one value of ``across`` apart.
+
+        Keys that change together count as one: none of those with ``across``, else the first.
+        """
+        left_out = {across.key}
+        for group in self.zipped:
+            left_out |= set(group if across.key in group else group[1:])
+        several = [at for at, axis in enumerate(self.axes) if len(axis.values) > 1]
+        return [at for at in several if self.axes[at].key not in left_out]
+
     def scenario_of(self, case: Case) -> Scenario:
         """The scenario of a run."""
         pairs = zip(self.axes, case.combination, strict=True)
