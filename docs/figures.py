@@ -1,23 +1,29 @@
 """Draws the pictures of these pages: two flows over time, all schemes together and each alone.
 
-``python docs/figures.py`` needs the ``rocelab`` package of the same tree. What it draws is
-``rocelab reproduce baselines/two-flows``, in a resolution for screens, and the sweep of its page.
+``python docs/figures.py`` needs the ``rocelab`` package of the same tree, and chromium. It draws
+``rocelab reproduce baselines/two-flows``, in a resolution for screens, the sweep of its page, and
+the head of a report.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import matplotlib.pyplot as plt
 import polars as pl
 from PIL import Image
+from playwright.sync_api import sync_playwright
 
 import rocelab
 from rocelab.papers import baselines, plots
 from rocelab.papers.decisions import HEADLINE
 from rocelab.plot.footnotes import caveats
 from rocelab.plot.theme import COLOURS, theme
+from rocelab.report import write_report
 from rocelab.sweeps.cache import default_cache, run_all
 
 HERE = Path(__file__).parent / "figures"
@@ -44,6 +50,7 @@ def main() -> None:
         _shrink(path)
     _sweep()
     _storm()
+    _report()
 
 
 def _sweep() -> None:
@@ -52,6 +59,32 @@ def _sweep() -> None:
     drawn = rocelab.sweep(scenario, over, seeds=5).plot("slowdown_p99")
     (path,) = rocelab.plot.save(drawn, HERE / "sweep", ["png"], dpi=SWEEP_DPI)
     _shrink(path)
+
+
+def _report() -> None:
+    """The head of the report that the guide on thresholds ends with."""
+    changes: dict[str, Sequence[object]] = {
+        "ecn.kmin": ["12.5KB", "20KB"],
+        "ecn.kmax": ["500KB", "100KB"],
+        "pfc.xoff": ["300KB", "400KB"],
+        "pfc.xon": ["290KB", "360KB"],
+        "switch.buffer": ["8MB", "5MB"],
+    }
+    shown = ["pause_frames", "storage.slowdown_p99", "web.slowdown_mean", "web.slowdown_p99"]
+    scenario = rocelab.load(EXAMPLES / "storage-incast.toml", set={"name": "storage"})
+    with TemporaryDirectory() as place, sync_playwright() as playwright:
+        out = Path(place)
+        rocelab.sweep(scenario, changes, zipped=[list(changes)], seeds=10, out=out / "chosen")
+        page = write_report([out / "chosen"], out / "report.html", metrics=shown)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        opened = browser.new_page(viewport={"width": 1100, "height": 800})
+        opened.goto(page.as_uri())
+        opened.wait_for_selector(".js-plotly-plot .main-svg")
+        opened.screenshot(path=HERE / "report.png")
+        browser.close()
+    _shrink(HERE / "report.png")
 
 
 def _storm() -> None:

@@ -31,6 +31,8 @@ SLOW = "DOCS_SLOW" in os.environ
 _TIMEOUT_S = 3600 if SLOW else 120
 """Until when a command must have ended."""
 _BLOCK = re.compile(r"^ *```(\w+)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+_FILE = re.compile(r"^```toml\n# (\w+\.toml)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+"""A scenario that a page has its reader write to a file."""
 _CODE = ("py", "python")
 
 
@@ -126,7 +128,20 @@ def workplace(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch)
         result.save(tmp_path / "runs" / scheme)
     rocelab.run(scenario).save(tmp_path / "out/incast-victim")
     rocelab.run(scenario.with_settings(trace={"packets": ["h0"]})).save(tmp_path / "out/run")
+    for page in PAGES:
+        for name, text in _FILE.findall(page.read_text(encoding="utf-8")):
+            (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
+
+
+def test_the_scenario_of_the_guide_is_the_example(workplace: Path) -> None:
+    """What a reader writes is what ``rocelab new leaf-spine`` writes, but for its texts."""
+    written = rocelab.load(workplace / "storage.toml").to_dict()
+    example = rocelab.example("leaf-spine").to_dict()
+    for texts in ("name", "description"):
+        example.pop(texts)
+        written.pop(texts, None)
+    assert written == example
 
 
 @pytest.mark.parametrize(
