@@ -165,6 +165,16 @@ def tolerates() -> str:
     return table(["scheme", *names], rows)
 
 
+def beside() -> str:
+    """Which schemes one run may have together."""
+    rows = [
+        [f"`{one['name']}`", ", ".join(f"`{name}`" for name in one["beside"])]
+        for one in rocelab.schemes()
+        if one["beside"]
+    ]
+    return table(["scheme", "beside it"], rows)
+
+
 def parameters(argument: str) -> str:
     """The parameters of a scheme, all or those named after it."""
     name, *chosen = argument.split()
@@ -253,6 +263,7 @@ def block(name: str, keys: Keys) -> str:
     makers = {
         "keys": keys.page,
         "tolerates": lambda _: tolerates(),
+        "beside": lambda _: beside(),
         "part": keys.part,
         "words": keys.words,
         "parameters": parameters,

@@ -1,11 +1,12 @@
-//! Makes the macro `for_each_scheme!` of `schemes.txt`: all schemes, or those that the environment
-//! variable `ROCELAB_SCHEMES` names.
+//! Makes the macro `for_each_scheme!` of `schemes.txt`, and `for_each_mix!` of `mixes.txt`: all
+//! schemes, or those that the environment variable `ROCELAB_SCHEMES` names, and all mixes of these.
 
 use std::env;
 use std::fs;
 use std::path::Path;
 
 const LIST: &str = "schemes.txt";
+const MIXES: &str = "mixes.txt";
 const SELECTION: &str = "ROCELAB_SCHEMES";
 
 /// A line of the list.
@@ -14,8 +15,17 @@ struct Entry<'a> {
     types: &'a str,
 }
 
+impl Entry<'_> {
+    /// The type with room for the shortest paths.
+    fn first_type(&self) -> String {
+        let first = self.types.split(", crate::").next().unwrap_or(self.types);
+        first.replace("crate::", "$crate::")
+    }
+}
+
 fn main() {
     println!("cargo::rerun-if-changed={LIST}");
+    println!("cargo::rerun-if-changed={MIXES}");
     println!("cargo::rerun-if-env-changed={SELECTION}");
     if let Err(error) = generate() {
         println!("cargo::error={error}");
@@ -27,9 +37,31 @@ fn generate() -> Result<(), String> {
     let entries = parse(&list)?;
     let selection = env::var(SELECTION).unwrap_or_default();
     let (selected, left_out) = select(&entries, &selection)?;
+    let mixes = fs::read_to_string(MIXES).map_err(|error| format!("{MIXES}: {error}"))?;
+    let mixes = parse_mixes(&mixes, &entries)?;
+    let is_selected = |entry: &Entry<'_>| selected.iter().any(|other| other.name == entry.name);
+    let mixes: Vec<_> =
+        mixes.into_iter().filter(|(a, b)| is_selected(a) && is_selected(b)).collect();
     let out = env::var("OUT_DIR").expect("cargo sets it");
     let path = Path::new(&out).join("for_each_scheme.rs");
-    fs::write(path, source(&selected, &left_out)).map_err(|error| error.to_string())
+    fs::write(path, source(&selected, &left_out, &mixes)).map_err(|error| error.to_string())
+}
+
+/// The lines of the list of mixes.
+fn parse_mixes<'a, 'b>(
+    list: &str,
+    entries: &'b [Entry<'a>],
+) -> Result<Vec<(&'b Entry<'a>, &'b Entry<'a>)>, String> {
+    let lines = list.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| {
+            let entry = |name: &str| entries.iter().find(|entry| entry.name == name.trim());
+            let names = line.split_once(',');
+            let pair = names.and_then(|(first, second)| Some((entry(first)?, entry(second)?)));
+            pair.ok_or_else(|| format!("{MIXES}:{}: `{line}` is not two schemes", number + 1))
+        })
+        .collect()
 }
 
 fn parse(list: &str) -> Result<Vec<Entry<'_>>, String> {
@@ -68,7 +100,11 @@ fn select<'a, 'b>(entries: &'b [Entry<'a>], selection: &str) -> Result<Selected<
     Ok(entries.iter().partition(|entry| wanted.is_empty() || wanted.contains(&entry.name)))
 }
 
-fn source(selected: &[&Entry<'_>], left_out: &[&Entry<'_>]) -> String {
+fn source(
+    selected: &[&Entry<'_>],
+    left_out: &[&Entry<'_>],
+    mixes: &[(&Entry<'_>, &Entry<'_>)],
+) -> String {
     let names = |entries: &[&Entry<'_>]| -> String {
         entries.iter().map(|entry| format!("{:?}, ", entry.name)).collect()
     };
@@ -79,6 +115,10 @@ fn source(selected: &[&Entry<'_>], left_out: &[&Entry<'_>]) -> String {
             format!("            {word}: {};\n", entry.types.replace("crate::", "$crate::"))
         })
         .collect();
+    let pairs: String = mixes
+        .iter()
+        .map(|(a, b)| format!("            {}, {};\n", a.first_type(), b.first_type()))
+        .collect();
     format!(
         "/// Calls `$callback!` with every scheme that is compiled in: its name with `_` for
 /// signs, and the types that carry it.
@@ -87,6 +127,15 @@ macro_rules! for_each_scheme {{
     ($callback:ident) => {{
         $callback! {{
 {lines}        }}
+    }};
+}}
+
+/// Calls `$callback!` with the types of both schemes of every mix that is compiled in.
+#[macro_export]
+macro_rules! for_each_mix {{
+    ($callback:ident) => {{
+        $callback! {{
+{pairs}        }}
     }};
 }}
 

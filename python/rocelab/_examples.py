@@ -32,6 +32,7 @@ EXAMPLES = (
     Example("load-balancing", "load-balancing.toml", "packets sent where the least waits"),
     Example("pause-storm", "pause-storm.toml", "a NIC that stalls, and whom its pauses reach"),
     Example("failing-link", "failing-link.toml", "a link that fails under load and is repaired"),
+    Example("two-schemes", "old-and-new.toml", "DCQCN on some hosts beside HPCC on others"),
     Example("two-classes", "lossy-and-lossless.toml", "a lossless class beside one without PFC"),
     Example("hpcc-files", "hpcc-files", "files of the HPCC simulator: config, topology and flows"),
 )

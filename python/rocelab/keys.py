@@ -92,8 +92,74 @@ SprayKind: TypeAlias = Literal["off", "random", "cycle", "reps", "bitmap", "flow
 ThresholdKind: TypeAlias = Literal["static", "dynamic"]
 """How the threshold of an ingress queue is found."""
 
+WatchdogAction: TypeAlias = Literal["drop", "forward"]
+"""What a watchdog does with the packets of a priority that is paused without end."""
+
 WireProfile: TypeAlias = Literal["rocev2", "hpcc-ns3"]
 """The sizes of headers and control frames."""
+
+
+class Also(TypedDict):
+    """A second scheme in the network."""
+
+    hosts: NotRequired[Sequence[str]]
+    """The hosts that send with this scheme: names, ranges `h0..h15` or patterns `h1*`. Either this
+    or `traffic`.
+    """
+
+    name: str
+    """Name of the scheme. `rocelab list SCHEME` says which go beside it."""
+
+    params: NotRequired[Mapping[str, ParamValue]]
+    """Parameters that differ from the preset."""
+
+    preset: NotRequired[str]
+    """Named set of parameters; default: the scheme's first."""
+
+    priority: NotRequired[int]
+    """Priority of all data that is sent with this scheme, 0 to 7; default: as `[[traffic]]` says.
+    """
+
+    traffic: NotRequired[Sequence[str]]
+    """The tags of the traffic that is sent with this scheme."""
+
+
+class ClassEcn(TypedDict):
+    """ECN marking of a class. Thresholds are of the queue of the class at a port."""
+
+    enabled: NotRequired[bool]
+    """Whether switches mark packets of the class."""
+
+    kmax: NotRequired[str]
+    """Everything is marked above this queue length."""
+
+    kmin: NotRequired[str]
+    """Nothing is marked up to this queue length."""
+
+    pmax: NotRequired[float]
+    """Marking probability at `kmax`; default: 1."""
+
+    reference_rate: NotRequired[str]
+    """The port rate that `kmin` and `kmax` are given for: other ports scale them with their rate.
+    Default: all ports have the same.
+    """
+
+
+class Class(TypedDict):
+    """What one traffic class has of its own at switches. `[classes]` says what is sent in which
+    class, with which weight, and which classes PFC protects.
+    """
+
+    ecn: NotRequired[ClassEcn]
+    """ECN marking of its queues; default: as `[ecn]` says."""
+
+    lossy_alpha: NotRequired[float]
+    """A queue of it takes at most this share of what is free, where PFC does not protect it;
+    default: `switch.lossy_alpha`.
+    """
+
+    priority: int
+    """Its priority, 0 to 7."""
 
 
 class Classes(TypedDict):
@@ -113,6 +179,9 @@ class Classes(TypedDict):
 
     quantum: NotRequired[str]
     """Bytes that a weight of 1 is worth in a round."""
+
+    settings: NotRequired[Sequence[Class]]
+    """What single classes have of their own."""
 
     strict: NotRequired[Sequence[int]]
     """The priorities with strict precedence, higher numbers first; the others share by weight."""
@@ -185,15 +254,24 @@ class Ecn(TypedDict):
 class Failure(TypedDict):
     """A link that fails, in both directions, for good or until it is repaired. For that time all
     routes avoid it; what waits for it or is on it is lost. Every two hosts must still reach
-    each other.
+    each other. With `rate` or `error_rate` the link does not fail: it is slower or lossier, and
+    routes stay as they are.
     """
 
     at: str
     """When, above zero."""
 
+    error_rate: NotRequired[float]
+    """Probability meanwhile that a packet, also a PFC frame, arrives damaged and is discarded."""
+
     link: str
     """The link, written "node:peer" after its two nodes; several between the same two fail
     together.
+    """
+
+    rate: NotRequired[str]
+    """The link has this rate meanwhile, below its own. ECN and PFC thresholds stay those of its
+    own rate. With each change the scheme's state of the two ports starts again.
     """
 
     until: NotRequired[str]
@@ -370,8 +448,23 @@ class Pfc(TypedDict):
     size, or "3bdp" (three times what the cable holds).
     """
 
+    pause_time: NotRequired[int]
+    """How long a pause lasts, in quanta of 512 bits, 1 to 65535; default: until it is taken back.
+    """
+
+    refresh: NotRequired[str]
+    """With `pause_time`: a pause is sent again after this time, as long as the queue is above the
+    length at which it ends; default: half of the pause.
+    """
+
     reserve: NotRequired[str]
     """Dynamic: buffer kept for each port alone; default 4KB."""
+
+    response: NotRequired[str]
+    """From the arrival of a PFC frame until it takes effect: a time, or "802.3" for the upper
+    bounds of IEEE 802.3 at links of 10, 25, 40, 100 and 400 Gb/s (60, 80, 118, 394 and 905
+    quanta).
+    """
 
     resume_offset: NotRequired[str]
     """Dynamic: resume this much below the threshold; default 3KB."""
@@ -380,6 +473,9 @@ class Pfc(TypedDict):
     """How the threshold of an ingress queue is found; default: "static" where `xoff` is given and
     in CIOQ switches, else "dynamic".
     """
+
+    watchdog: NotRequired[Watchdog]
+    """Switches free queues that are paused without end."""
 
     xoff: NotRequired[str]
     """Static: pause at this many bytes of an ingress port and priority; default 320KB, in CIOQ
@@ -608,6 +704,9 @@ class Run(TypedDict):
 
 class Scheme(TypedDict):
     """The congestion-control scheme."""
+
+    also: NotRequired[Sequence[Also]]
+    """A second scheme, which some of the senders or some of the traffic have."""
 
     name: str
     """Name of the scheme, as `rocelab list schemes` prints it."""
@@ -1113,6 +1212,21 @@ class CollectiveTraffic(TypedDict):
     """Name of this traffic in results and probes."""
 
 
+class Watchdog(TypedDict):
+    """A watchdog of switches against pauses without end."""
+
+    action: NotRequired[WatchdogAction]
+    """What becomes of its packets meanwhile."""
+
+    detect: NotRequired[str]
+    """A priority of a port counts as stuck when it has been paused for so long without a break and
+    packets wait. It looks again after the same time.
+    """
+
+    restore: NotRequired[str]
+    """For so long the priority then does not heed pauses."""
+
+
 class Wire(TypedDict):
     """What is on the wire."""
 
@@ -1171,7 +1285,7 @@ class ScenarioKeys(TypedDict):
     """Version of the scenario format: 2."""
 
     scheme: NotRequired[SchemeOrName]
-    """The congestion-control scheme, exactly one: a table, or its name alone."""
+    """The congestion-control scheme: a table, or its name alone."""
 
     switch: NotRequired[Switch]
     """Every switch."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rocelab._doubts import doubts_of
-from rocelab._format import duration, picoseconds, size
+from rocelab._format import duration, picoseconds
 from rocelab._text import printable
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ConfigError, ResultError
@@ -26,8 +26,6 @@ Value = TypeVar("Value")
 
 OPTIONAL = ("view-rate", "view-window")
 """Series of the probe preset ``view`` that a scheme need not have."""
-_MAX_TAGS = 12
-"""Tags that a notebook shows."""
 
 
 class Capture(Protocol):
@@ -49,7 +47,7 @@ class Result:
     Columns of ``flows``, a row for each message:
 
     - ``flow_id``, ``qp_id``: numbers of the message, by start, and of its QP
-    - ``tag``, ``src``, ``dst``, ``priority``: of its traffic entry, its hosts
+    - ``tag``, ``scheme``, ``src``, ``dst``, ``priority``: of its traffic entry, its hosts
     - ``size_bytes``: payload
     - ``start_ps``, ``fct_ps``: when it was posted, and how long it took; null if it did not end
     - ``ideal_fct_ps``, ``slowdown``: the time that it takes alone, and ``fct_ps`` over that
@@ -63,6 +61,7 @@ class Result:
     Columns of ``ports``, a row for each end of each link:
 
     - ``node``, ``port``, ``peer``, ``rate_bps``: whose port, its number, the other end, the rate
+    - ``tier``, ``peer_tier``: of the node and of the other end; hosts have 0
     - ``tx_bytes``, ``tx_packets``: what it sent, with all headers
     - ``pause_frames_sent``, ``pause_frames_received``, ``paused_ns``: PFC
     - ``max_queue_bytes``, ``ecn_marked_packets``: its longest queue, packets that it marked
@@ -229,6 +228,18 @@ class Result:
         return self.stored is not None and self.stored.checksums is None
 
     @property
+    def balance(self) -> Table:
+        """How evenly switches spread what they send up: a row for each with several uplinks.
+
+        Uplinks are its ports of one rate to a higher tier. Columns: ``node``, ``peer_tier``,
+        ``rate_bps``, ``uplinks``, ``min_bytes``, ``mean_bytes``, ``max_bytes``, and ``imbalance``,
+        which is (max - min) / mean, null where nothing was sent.
+        """
+        from rocelab._balance import balance
+
+        return Table(lambda: balance(self))
+
+    @property
     def plot(self) -> Plots:
         """Pictures of this result: ``result.plot.fct()``."""
         from rocelab.plot.accessor import Plots
@@ -249,17 +260,17 @@ class Result:
         from rocelab._notebook import card
 
         summary = self.summary
-        tags = list(summary["by_tag"].items())
-        by_tag = [(f"of {tag}", _slowdowns(one["slowdown"])) for tag, one in tags[:_MAX_TAGS]]
+        slowdown = summary["slowdown"]
+        names = ("mean", "p50", "p95", "p99")
+        shown = [f"{name} {slowdown[name]:.2f}" for name in names if slowdown[name] is not None]
         rows = [
             ("scheme", f"{summary['scheme']} ({summary['preset']}), seed {summary['seed']}"),
             ("simulated", duration(summary["simulated_ns"] * 1000)),
             ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
-            ("FCT slowdown", _slowdowns(summary["slowdown"])),
-            *(by_tag if len(tags) > 1 else []),
+            ("FCT slowdown", "  ".join(shown) or "no flow completed"),
             ("pauses", f"{summary['pause_frames']:,} frames"),
             ("drops", f"{summary['drops']:,}, {summary['lossless_drops']:,} of them lossless"),
-            ("longest queue", size(summary["max_queue_bytes"])),
+            ("longest queue", f"{summary['max_queue_bytes']:,} bytes"),
             ("series", ", ".join(self.series) or "none"),
         ]
         details = ("scenario", self.scenario_toml)
@@ -272,13 +283,6 @@ class Result:
             f"<rocelab.Result {summary['name']!r} {printable(summary['scheme'])}: "
             f"{summary['flows_done']} of {summary['flows']} flows done{state}>"
         )
-
-
-def _slowdowns(slowdown: Mapping[str, float | None]) -> str:
-    """Mean and percentiles in a line."""
-    values = {name: slowdown[name] for name in ("mean", "p50", "p95", "p99")}
-    shown = [f"{name} {value:.2f}" for name, value in values.items() if value is not None]
-    return "  ".join(shown) or "no flow completed"
 
 
 def probes_of(scenario_toml: str) -> list[dict[str, Any]]:

@@ -195,6 +195,12 @@ class Scenario:
         return self._checked.tags
 
     @property
+    def groups(self) -> list[str]:
+        """Names of groups of its messages: their tags, and their schemes where it has two."""
+        schemes = self._checked.schemes
+        return [*self.tags, *(schemes if len(schemes) > 1 else [])]
+
+    @property
     def checked(self) -> _rocelab.Scenario:
         """The scenario as the simulator takes it."""
         return self._checked

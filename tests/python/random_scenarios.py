@@ -33,6 +33,9 @@ PRESETS = [
 ]
 """Every scheme with each of its presets."""
 
+BESIDE = {scheme["name"]: scheme["beside"] for scheme in rocelab.schemes()}
+"""The schemes that may be beside each one."""
+
 MOST_TRIES = 60
 """Random settings contradict each other now and then; so often others are tried."""
 
@@ -46,7 +49,10 @@ def scenario(seed: int) -> tuple[rocelab.Scenario, int]:
     for attempt in range(MOST_TRIES):
         dice = random.Random(f"{seed}/{attempt}")  # noqa: S311 - not for secrets
         try:
-            made = _Maker(dice, *PRESETS[seed % len(PRESETS)]).scenario(f"random-{seed}")
+            # Dice of its own, so that it changes no scenario that has none of it.
+            more = random.Random(f"{seed}/{attempt}/more")  # noqa: S311
+            maker = _Maker(dice, more, *PRESETS[seed % len(PRESETS)])
+            made = maker.scenario(f"random-{seed}")
             made.validate()
         except ConfigError as error:
             refused.append(str(error))
@@ -56,9 +62,10 @@ def scenario(seed: int) -> tuple[rocelab.Scenario, int]:
 
 
 class _Maker:
-    def __init__(self, dice: random.Random, scheme: str, preset: str) -> None:
+    def __init__(self, dice: random.Random, more: random.Random, scheme: str, preset: str) -> None:
         self.dice = dice
-        self.scheme = {"name": scheme, "preset": preset}
+        self.more = more
+        self.scheme: Table = {"name": scheme, "preset": preset}
         self.cioq = scheme == "rcm" or dice.random() < 0.12
 
     def one(self, *values: Any) -> Any:  # noqa: ANN401 - any value of a key
@@ -81,6 +88,11 @@ class _Maker:
         run: Table = {"seed": self.dice.randrange(1 << 40), "time_limit": "20ms"}
         self.maybe(run, "stop", 0.15, "30us", "123456ns", "700us", "3ms")
         traffic = [self.traffic(index) for index in range(self.one(1, 1, 2, 3))]
+        failures = self.failures()
+        self.impair(failures)
+        self.second_scheme(tables)
+        self.class_settings(tables)
+        self.pause_times(tables)
         return rocelab.Scenario(
             name=name,
             topology=topology,
@@ -89,7 +101,7 @@ class _Maker:
             run=run,
             probe=self.probes(),
             **tables,
-            **self.failures(),
+            **failures,
             **self.slow_receivers(),
             **self.trace(),
         )
@@ -373,6 +385,57 @@ class _Maker:
         failure = {"link": f"{node}:{peer}", "at": self.one("1us", "40us", "200us")}
         self.maybe(failure, "until", 0.6, "400us", "3ms")
         return {"failure": [failure]}
+
+    def impair(self, failures: Table) -> None:
+        """A link that is slow or lossy for a time."""
+        between = [(node, peer) for node, peer, *_ in self.links]
+        if self.cioq or self.more.random() > 0.12:
+            return
+        node, peer = self.more.choice(between)
+        entry: Table = {"link": f"{node}:{peer}", "at": self.more.choice(["3us", "70us"])}
+        if self.more.random() < 0.6:
+            entry["rate"] = self.more.choice(["1Gbps", "7Gbps"])
+        if "rate" not in entry or self.more.random() < 0.3:
+            entry["error_rate"] = self.more.choice([0.001, 0.05])
+        if self.more.random() < 0.7:
+            entry["until"] = self.more.choice(["90us", "600us"])
+        failures.setdefault("failure", []).append(entry)
+
+    def second_scheme(self, tables: Table) -> None:
+        """Some hosts send with another scheme."""
+        beside = BESIDE[self.scheme["name"]]
+        if not beside or self.more.random() > 0.3:
+            return
+        count = self.more.randrange(1, len(self.hosts))
+        also: Table = {"name": self.more.choice(beside)}
+        also["hosts"] = self.more.sample(self.hosts, count)
+        if self.more.random() < 0.3:
+            also["priority"] = self.more.choice([4, 6])
+        self.scheme["also"] = [also]
+        law = {"kmin": "20KB", "kmax": "80KB", "pmax": 0.5}
+        tables["ecn"] = law | {"enabled": True} | tables.get("ecn", {})
+
+    def class_settings(self, tables: Table) -> None:
+        """Marking of a class of its own."""
+        if self.more.random() > 0.12:
+            return
+        ecn = self.more.choice([{"enabled": False}, {"kmin": "5KB", "kmax": "30KB"}])
+        entry = {"priority": self.more.choice([0, 3, 4]), "ecn": ecn}
+        tables.setdefault("classes", {})["settings"] = [entry]
+
+    def pause_times(self, tables: Table) -> None:
+        """Pauses that take hold late, or expire, or are not heeded for ever."""
+        if self.cioq or self.more.random() > 0.2:
+            return
+        pfc = tables.setdefault("pfc", {})
+        if self.more.random() < 0.5:
+            pfc["response"] = self.more.choice(["200ns", "2us"])
+        if self.more.random() < 0.5:
+            pfc["pause_time"] = self.more.choice([3000, 65535])
+        if self.more.random() < 0.4:
+            action = self.more.choice(["drop", "forward"])
+            times = {"detect": "30us", "restore": "100us"}
+            pfc["watchdog"] = times | {"action": action}
 
     def probes(self) -> list[Table]:
         if self.dice.random() < 0.4:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,20 +90,51 @@ def test_enable_pfc_0_is_pfc_off(command: Command, case: Path) -> None:
     assert fcts(command, case, "key") == off
 
 
-@pytest.mark.parametrize(
-    ("keys", "says"),
-    [
-        ("ENABLE_IRN 1", "ENABLE_IRN 1 is not served"),
-        ("LB_MODE 3", "LB_MODE 3, CONGA, is not served"),
-    ],
-)
-def test_what_is_not_there_is_refused_by_name(
-    keys: str, says: str, command: Command, case: Path
-) -> None:
+def scenario_of(command: Command, case: Path, keys: str) -> dict[str, Any]:
+    """What the files with these keys are as a scenario."""
     (case / "config.txt").write_text(f"{keys}\n{CONFIG}", encoding="ascii")
+    done = command("hpcc", "config.txt", "--print-scenario", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert "keys of ConWeave" in done.stderr
+    return tomllib.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("mode", "balance"),
+    [(2, "drill"), (6, "letflow")],
+)
+def test_load_balancing_of_conweave(mode: int, balance: str, command: Command, case: Path) -> None:
+    made = scenario_of(command, case, f"LB_MODE {mode}")
+    assert made["routing"]["balance"] == balance
+    assert made["host"]["recovery"] == "go-back-n"
+    assert made["pfc"]["alpha"] == 1 / 16
+    assert len(fcts(command, case, "run")) == len(fcts(command, case, "again"))
+
+
+def test_loss_recovery_of_conweave(command: Command, case: Path) -> None:
+    """Of a queue that outgrows the buffer only lost packets are sent again."""
+    made = scenario_of(command, case, "ENABLE_PFC 0\nENABLE_IRN 1")
+    host = made["host"]
+    assert (host["recovery"], host["in_flight"], host["loss_after"]) == (
+        "selective-repeat",
+        "bdp",
+        "gap",
+    )
+    assert host["reordering_makes_cnp"]
+    assert not made["pfc"]["enabled"]
+    assert fcts(command, case, "run")
+
+
+def test_keys_of_conweave_that_are_none_or_have_no_order(command: Command, case: Path) -> None:
+    (case / "config.txt").write_text(f"LB_MODE 5\n{CONFIG}", encoding="ascii")
     done = command("hpcc", "config.txt", cwd=case)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"error: config.txt:1: {says}")
+    assert done.stderr.startswith("error: config.txt:1: LB_MODE 5 is none")
+    for key in ("ENABLE_IRN", "LB_MODE"):
+        (case / "config.txt").write_text(f"{key} {2}\n{CONFIG}", encoding="ascii")
+        done = command("hpcc", "config.txt", "--order", "ns3", cwd=case)
+        assert done.returncode == 2
+        assert f"{key}: it is a key of ConWeave" in done.stderr
 
 
 def test_a_stop_time_beyond_200_days_is_the_end_of_all_flows(command: Command, case: Path) -> None:

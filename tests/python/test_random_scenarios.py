@@ -68,6 +68,14 @@ def test_random_scenarios_have_everything() -> None:
         seen["ECN"] += complete["ecn"]["enabled"]
         seen["enqueue"] += complete["ecn"]["mark_at"] == "enqueue"
         seen["failure"] += "failure" in complete
+        failures = complete.get("failure", [])
+        seen["slow link"] += any("rate" in one for one in failures)
+        seen["lossy link"] += any("error_rate" in one for one in failures)
+        seen["two schemes"] += "also" in complete["scheme"]
+        seen["class"] += "settings" in complete["classes"]
+        for key in ("pause_time", "watchdog"):
+            seen[key] += key in complete["pfc"]
+        seen["response"] += complete["pfc"]["response"] != "0ps"
         seen["receiver"] += "receiver" in complete
         seen["errors"] += complete["wire"]["error_rate"] > 0
         seen["stop"] += complete["run"]["stop"] != "flows-done"

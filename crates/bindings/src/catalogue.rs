@@ -2,7 +2,7 @@
 
 use ::schemes::contract::{Fit, PresetInfo};
 use ::schemes::params::{Kind, ParamSpec};
-use ::schemes::registry::SchemeInfo;
+use ::schemes::registry::{SchemeInfo, beside};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -16,6 +16,8 @@ struct Scheme {
     symmetric_paths: bool,
     input_queues: bool,
     tolerates: [Tolerated; 4],
+    /// The schemes that one run may have beside this one.
+    beside: Vec<&'static str>,
     presets: Vec<NamedPreset>,
     params: Vec<Param>,
 }
@@ -84,6 +86,7 @@ impl From<&SchemeInfo> for Scheme {
                 Tolerated::new("flowlets", info.tolerates.flowlets),
                 Tolerated::new("selective repeat", info.tolerates.selective_repeat),
             ],
+            beside: beside(info.name),
             presets: (info.presets)().iter().map(NamedPreset::from).collect(),
             params: (info.params)().iter().map(Param::from).collect(),
         }

@@ -109,6 +109,12 @@ impl Scenario {
         self.valid.tags.clone()
     }
 
+    /// The names of its schemes, one or two.
+    #[getter]
+    fn schemes(&self) -> Vec<String> {
+        self.valid.scheme_names()
+    }
+
     /// Checks that its scheme can run on its network, which it builds.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let valid = Arc::clone(&self.valid);

@@ -18,6 +18,7 @@ use crate::observe::recorder::Recorder;
 use crate::observe::spill::Batch;
 use crate::packet::{Packet, Scheme, Win};
 use crate::port::losses::Losses;
+use crate::port::pause_clock::PauseClock;
 use crate::port::red::Red;
 use crate::port::scheduler::Scheduler;
 use crate::port::{Port, PortConfig};
@@ -120,12 +121,14 @@ impl<S: Scheme> Device for NodeDevice<S> {
 /// - that packet itself;
 /// - what arrives while the pause frame waits for the packet on the wire, is sent and travels;
 ///   pause frames of the other priorities may go first;
-/// - the packet that the peer has just begun to send when the pause arrives;
+/// - what the peer sends until the pause takes hold;
+/// - the packet that it has just begun to send then;
 /// - what is on the link at that time;
 /// - what has arrived and is not handled yet: the switch has a latency for all but PFC frames.
 fn headroom(end: &LinkEnd, setup: &Setup, max_data_or_ack: u32) -> u64 {
     let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
-    let on_the_way = end.rate.bytes_in(end.delay * 2 + setup.switch.latency).get() + 1;
+    let response = setup.pfc.timing.response.at(end.rate).unwrap_or(Time::ZERO);
+    let on_the_way = end.rate.bytes_in(end.delay * 2 + response + setup.switch.latency).get() + 1;
     3 * u64::from(max_data_or_ack) + frames + on_the_way
 }
 
@@ -221,6 +224,7 @@ pub(crate) fn devices<S: Scheme>(
                         recorder: Recorder::new(&setup.records, NodeId::new(node), 0),
                         losses: Losses::new(graph, node, setup.seed),
                         receive_buffer: receive_buffer(setup, node),
+                        pause_clock: pause_clock(setup, graph.ports(node), false),
                     };
                     Ok(NodeDevice::Host(Host::new(Arc::clone(common), parts)))
                 }
@@ -228,6 +232,11 @@ pub(crate) fn devices<S: Scheme>(
             }
         })
         .collect()
+}
+
+/// The times of pauses at a node's ports, if they have some.
+fn pause_clock(setup: &Setup, ends: &[LinkEnd], watches: bool) -> Option<Box<PauseClock>> {
+    PauseClock::new(&setup.pfc.timing, ends.iter().map(|end| end.rate), watches)
 }
 
 /// The receive buffer of a host, if its NIC passes data on slowly.
@@ -252,6 +261,7 @@ fn port<S: Scheme>(setup: &Setup, common: &RunContext<S>, end: &LinkEnd) -> Port
     let mut port = Port::new(PortConfig {
         end,
         latency,
+        pause_response: setup.pfc.timing.response.at(end.rate).unwrap_or(Time::ZERO),
         scheduler: Scheduler::new(setup.classes.strict, Arc::clone(&common.classes.quanta)),
         common_sizes: [u64::from(common.wire.full_packet), u64::from(common.wire.ack_size)],
         compat: common.compat,
@@ -290,13 +300,15 @@ fn chassis<S: Scheme>(
     let red = red(setup, node, common.graph.ports(node));
     let place = Place { graph: &common.graph, hosts: &common.host_locations, node };
     let router = Router::new(&setup.balance, common.ecmp.at(node), setup.seed, &place);
-    let (cp, cp_ports) = congestion_point(setup, common, node, &red)?;
+    let (cp, cp_ports, port_facts) = congestion_point(setup, common, node, &red)?;
     let mut chassis = Chassis {
         mmu: mmu(setup, common, node)?,
         red,
         draws: common.compat.mark_draws(common.graph.nodes(), setup.seed),
         cp,
         cp_ports,
+        port_facts,
+        pause_clock: pause_clock(setup, common.graph.ports(node), true),
         effects: Vec::new(),
         views: Vec::new(),
         due: DepartureTimes::new(ports.len()),
@@ -326,13 +338,15 @@ fn red(setup: &Setup, node: u32, ends: &[LinkEnd]) -> Vec<Red> {
     let ends = ends.iter().enumerate();
     ends.map(|(number, end)| {
         let entity = u64::from(node) << 16 | number as u64;
-        Red::new(ecn, end.rate, stream::stream(setup.seed, "red", entity))
+        let random = stream::stream(setup.seed, "red", entity);
+        Red::new(ecn, &setup.class_settings, end.rate, random)
     })
     .collect()
 }
 
-/// The scheme's state of a switch, and of each of its ports.
-type CongestionPoint<S> = (Option<<S as Scheme>::Cp>, Vec<<<S as Scheme>::Cp as Cp<S>>::Port>);
+/// The scheme's state of a switch, and of each of its ports, and what it may know of these.
+type CongestionPoint<S> =
+    (Option<<S as Scheme>::Cp>, Vec<<<S as Scheme>::Cp as Cp<S>>::Port>, Vec<PortFacts>);
 
 fn congestion_point<S: Scheme>(
     setup: &Setup,
@@ -357,7 +371,7 @@ fn congestion_point<S: Scheme>(
             xoff,
             xon,
             resume_offset,
-            kmin: red.get(number).map_or(Bytes::UNLIMITED, |red| Bytes::new(red.kmin)),
+            kmin: red.get(number).map_or(Bytes::UNLIMITED, |red| Bytes::new(red.kmin())),
             transit: common.link_time(end, common.wire.full_packet),
         })
         .collect();
@@ -378,7 +392,8 @@ fn congestion_point<S: Scheme>(
         Some(cp) => ports.iter().map(|facts| cp.port(&common.params, facts)).collect(),
         None => Vec::new(),
     };
-    Ok((cp, cp_ports))
+    let is_impaired = common.graph.ports(node).iter().any(|end| end.is_impaired);
+    Ok((cp, cp_ports, if is_impaired { ports } else { Vec::new() }))
 }
 
 /// The buffer of a switch, with its limits and headroom.

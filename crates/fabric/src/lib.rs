@@ -64,8 +64,9 @@ pub use error::SetupError;
 pub use host::unfinished::Unfinished;
 pub use host::{FlowOutcome, FlowRecovery};
 pub use model::{
-    After, Balance, Link, LossRule, Message, Node, NodeKind, Outage, Probe, ProbeKind,
-    ProbeTargets, Recovery, RecoveryMode, SlowReceiver, Span, Spray,
+    After, Balance, ClassMarking, ClassSettings, Impairment, Link, LossRule, Message, Node,
+    NodeKind, Outage, PauseTiming, Probe, ProbeKind, ProbeTargets, Recovery, RecoveryMode,
+    SlowReceiver, Span, Spray,
 };
 pub use network::setup::{
     Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, QueueSampling,

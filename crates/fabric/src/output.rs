@@ -81,7 +81,8 @@ impl RunOutput {
         audit: SwitchAudit,
         report: impl Fn(usize, &Port) -> PortReport,
     ) {
-        for (name, count) in chassis.counters() {
+        let of_pauses = chassis.pause_clock.iter().flat_map(|clock| clock.counters());
+        for (name, count) in chassis.counters().into_iter().chain(of_pauses) {
             *self.counters.entry(name).or_default() += count;
         }
         let Chassis { ports, mut drops_listed, .. } = chassis;
@@ -139,7 +140,8 @@ pub(crate) fn collect<S: Scheme>(
                     output.flows[flow as usize] = host.outcomes[place];
                 }
                 output.out_of_order += host.out_of_order;
-                for (name, count) in host.counters() {
+                let of_pauses = host.pause_clock.iter().flat_map(|clock| clock.counters());
+                for (name, count) in host.counters().into_iter().chain(of_pauses) {
                     *output.counters.entry(name).or_default() += count;
                 }
             }

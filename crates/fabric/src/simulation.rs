@@ -10,7 +10,7 @@ use crate::packet::Scheme;
 use crate::unfinished;
 use engine::{Collector, ProgressCallback, RunLimits, TieBreak};
 use std::sync::{Arc, Mutex, PoisonError};
-use units::{Bytes, Time, cancel};
+use units::{Bytes, Rate, Time, cancel};
 
 /// A network built for a scheme, ready to run.
 pub struct Simulation<S: Scheme> {
@@ -131,7 +131,9 @@ fn short_outage<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> Option<Setu
     setup.outages.iter().find_map(|outage| {
         let link = &setup.links[outage.link as usize];
         let longest = Bytes::new(common.wire.max_packet());
-        let arrives = link.rate.time_for(longest) + link.delay + latency;
+        let impaired = setup.impairments.iter().filter(|one| one.link == outage.link);
+        let rate = impaired.filter_map(|one| one.rate).fold(link.rate, Rate::min);
+        let arrives = rate.time_for(longest) + link.delay + latency;
         // Rounded up to a nanosecond, for the message.
         let min = Time::from_ns(arrives.ns() + 1);
         let short = outage.until != Time::NEVER && outage.until - outage.from <= min;

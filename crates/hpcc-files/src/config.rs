@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use units::{Bytes, NodeId, Rate, Time};
 
 pub(crate) use check::check;
+pub use forks::LoadBalancing;
 pub(crate) use forks::refuse_htsim;
 
 /// A configuration, with the original's defaults for keys that the file does not have.
@@ -76,6 +77,10 @@ pub struct Config {
     pub buffer_size: Bytes,
     /// `ENABLE_PFC`, a key of ConWeave: switches pause; yes.
     pub enable_pfc: bool,
+    /// `ENABLE_IRN`, a key of ConWeave: selective repeat with a limit of data in flight; no.
+    pub enable_irn: bool,
+    /// `LB_MODE`, a key of ConWeave; ECMP.
+    pub load_balancing: LoadBalancing,
     /// `PAUSE_TIME` in PFC frames, us; 5 us. A pause lasts until the resume, except that a time of
     /// 0 pauses nothing.
     pub pause_time: Time,
@@ -190,6 +195,13 @@ pub enum CcMode {
     None(u32),
 }
 
+impl Config {
+    /// Whether it asks for the mechanisms of ConWeave: its loss recovery or its load balancing.
+    pub fn is_of_conweave(&self) -> bool {
+        self.enable_irn || self.load_balancing != LoadBalancing::Ecmp
+    }
+}
+
 impl CcMode {
     fn new(number: u32) -> CcMode {
         match number {
@@ -270,6 +282,8 @@ impl Config {
             rate_bound: true,
             buffer_size: Bytes::new(16 << 20),
             enable_pfc: true,
+            enable_irn: false,
+            load_balancing: LoadBalancing::Ecmp,
             pause_time: Time::from_us(5),
             enable_qcn: true,
             kmin: BTreeMap::new(),

@@ -9,16 +9,20 @@
 #![forbid(unsafe_code)]
 
 mod balance;
+mod class;
 mod message;
 mod network;
+mod pause;
 mod probe;
 mod receiver;
 mod recovery;
 mod spray;
 
 pub use balance::{Balance, Conga};
+pub use class::{ClassMarking, ClassSettings};
 pub use message::{After, Message};
-pub use network::{Link, Node, NodeKind, Outage};
+pub use network::{Impairment, Link, Node, NodeKind, Outage};
+pub use pause::{PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
 pub use probe::{Probe, ProbeKind, ProbeTargets};
 pub use receiver::SlowReceiver;
 pub use recovery::{LossRule, Recovery, RecoveryMode, Span};

@@ -45,6 +45,21 @@ pub struct Link {
     pub error_rate: f64,
 }
 
+/// A time during which a link is slower than else, or damages more packets. Routes stay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impairment {
+    /// Index of the link.
+    pub link: u32,
+    /// When it begins, above zero.
+    pub from: Time,
+    /// When the link is again as it was; [`Time::NEVER`] for never.
+    pub until: Time,
+    /// The rate of each direction meanwhile, at most the link's own. `None`: the link's own.
+    pub rate: Option<Rate>,
+    /// The probability meanwhile that a packet is damaged. `None`: the link's own.
+    pub error_rate: Option<f64>,
+}
+
 /// A time during which a link carries nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {

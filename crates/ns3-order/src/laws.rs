@@ -121,6 +121,7 @@ impl Laws {
     pub(crate) fn open(&self, line: u64, flow: &crate::network::Flow) -> Law {
         let facts = || PathFacts {
             receiver: 0,
+            law: 0,
             line_rate: Rate::from_bps(line),
             bottleneck_rate: Rate::from_bps(flow.bottleneck),
             base_rtt: Time::from_ns(flow.base_rtt),

@@ -91,6 +91,11 @@ pub fn check(experiment: &Experiment) -> Result<(), Refusal> {
         let what = "it is a key of ConWeave, whose order of events is not known";
         return refuse("ENABLE_PFC", what, without);
     }
+    if config.is_of_conweave() {
+        let key = if config.enable_irn { "ENABLE_IRN" } else { "LB_MODE" };
+        let what = "it is a key of ConWeave, whose order of events is not known";
+        return refuse(key, what, without);
+    }
     if config.simulator_stop_time.is_none() {
         let what = "in the order of ns-3 a run ends at a time of less than 200 days";
         return refuse("SIMULATOR_STOP_TIME", what, "set it to when all flows have ended");

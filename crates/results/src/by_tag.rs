@@ -1,4 +1,4 @@
-//! Statistics of each traffic entry's flows, by tag.
+//! Statistics of the flows of each traffic entry, by tag, and of each scheme.
 
 use crate::flows::{FlowTable, UNFINISHED};
 use crate::statistics::{SlowdownStatistics, slowdowns_of};
@@ -10,12 +10,12 @@ pub const MAX_TAGS: usize = 256;
 
 const PS_PER_SECOND: f64 = 1e12;
 
-/// The flows of a tag in figures.
+/// The flows of a tag, or of a scheme, in figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TagStatistics {
-    /// Flows with this tag.
+    /// How many.
     pub flows: u64,
-    /// Flows with this tag that completed. The other fields are about these alone.
+    /// How many completed. The other fields are about these alone.
     pub flows_done: u64,
     /// Slowdown of the flows.
     pub slowdown: SlowdownStatistics,
@@ -32,11 +32,28 @@ pub fn statistics_by_tag(flows: &FlowTable) -> BTreeMap<String, TagStatistics> {
     if flows.tags.len() > MAX_TAGS {
         return BTreeMap::new();
     }
-    let mut rows = vec![Vec::new(); flows.tags.len()];
-    for row in 0..flows.len() {
-        rows[usize::from(flows.tag[row])].push(row);
+    grouped(flows, &flows.tags, |row| flows.tag[row].into())
+}
+
+/// Returns the statistics of each scheme, by its name. Empty if the run has one.
+pub fn statistics_by_scheme(flows: &FlowTable) -> BTreeMap<String, TagStatistics> {
+    if flows.schemes.len() < 2 {
+        return BTreeMap::new();
     }
-    flows.tags.iter().zip(&rows).map(|(tag, rows)| (tag.clone(), statistics(flows, rows))).collect()
+    grouped(flows, &flows.schemes, |row| flows.scheme[row].into())
+}
+
+/// The statistics of each group of flows, by its name.
+fn grouped(
+    flows: &FlowTable,
+    names: &[String],
+    group: impl Fn(usize) -> usize,
+) -> BTreeMap<String, TagStatistics> {
+    let mut rows = vec![Vec::new(); names.len()];
+    for row in 0..flows.len() {
+        rows[group(row)].push(row);
+    }
+    names.iter().zip(&rows).map(|(name, rows)| (name.clone(), statistics(flows, rows))).collect()
 }
 
 /// Returns Jain's fairness index of the goodputs of all flows that completed.

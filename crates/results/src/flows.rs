@@ -38,6 +38,10 @@ pub struct FlowTable {
     pub tag: Vec<u16>,
     /// The names of the tags.
     pub tags: Vec<String>,
+    /// Index into `schemes` of the scheme that it was sent with.
+    pub scheme: Vec<u8>,
+    /// The names of the run's schemes, one or two.
+    pub schemes: Vec<String>,
     /// Sending host: index into `node_names`.
     pub src: Vec<u32>,
     /// Receiving host: index into `node_names`.
@@ -106,6 +110,7 @@ impl FlowTable {
             ("flow_id", Arc::new(UInt32Array::from(self.flow_id.clone())), false),
             ("qp_id", Arc::new(UInt32Array::from(self.qp_id.clone())), false),
             ("tag", names_of(self.tag.iter().map(|&tag| tag.into()), &self.tags), false),
+            ("scheme", names_of(self.scheme.iter().map(|&law| law.into()), &self.schemes), false),
             ("src", names_of(self.src.iter().map(|&id| id as usize), &self.node_names), false),
             ("dst", names_of(self.dst.iter().map(|&id| id as usize), &self.node_names), false),
             ("priority", Arc::new(UInt8Array::from(self.priority.clone())), false),
@@ -183,6 +188,8 @@ pub(crate) mod tests {
             qp_id: vec![0, 1, 0],
             tag: vec![0, 1, 0],
             tags: vec!["incast".to_owned(), "victim".to_owned()],
+            scheme: vec![0, 0, 1],
+            schemes: vec!["dcqcn".to_owned(), "hpcc".to_owned()],
             src: vec![0, 1, 0],
             dst: vec![2, 2, 1],
             node_names: Arc::new(vec!["h0".to_owned(), "h1".to_owned(), "h2".to_owned()]),
@@ -223,6 +230,7 @@ pub(crate) mod tests {
         };
         assert_eq!(text("src"), ["h0", "h1", "h0"]);
         assert_eq!(text("tag"), ["incast", "victim", "incast"]);
+        assert_eq!(text("scheme"), ["dcqcn", "dcqcn", "hpcc"]);
     }
 
     #[test]

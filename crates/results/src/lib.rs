@@ -20,7 +20,7 @@ mod traces;
 mod unfinished;
 mod warning;
 
-pub use by_tag::{MAX_TAGS, TagStatistics, jain_of_flows, statistics_by_tag};
+pub use by_tag::{MAX_TAGS, TagStatistics, jain_of_flows, statistics_by_scheme, statistics_by_tag};
 pub use digest::digest;
 pub use drops::Drop;
 pub use flows::{FlowRecovery, FlowTable, UNFINISHED};

@@ -1,7 +1,7 @@
 //! The port table: one row for each end of a link, with its counters.
 
 use crate::text::names_of;
-use arrow_array::{ArrayRef, RecordBatch, UInt16Array, UInt64Array};
+use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt16Array, UInt64Array};
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
@@ -19,6 +19,10 @@ pub struct PortTable {
     pub peer: Vec<u32>,
     /// The names of the nodes.
     pub node_names: Arc<Vec<String>>,
+    /// Tier of the node: 0 for hosts, 1 for their switches, and so on.
+    pub tier: Vec<u8>,
+    /// Tier of the node at the other end.
+    pub peer_tier: Vec<u8>,
     /// Rate of the link.
     pub rate_bps: Vec<u64>,
     /// Bytes sent, as they are on the wire.
@@ -59,11 +63,14 @@ impl PortTable {
     /// If the columns differ in length.
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
         let counter = |values: &[u64]| -> ArrayRef { Arc::new(UInt64Array::from(values.to_vec())) };
+        let tier = |tiers: &[u8]| Arc::new(UInt8Array::from(tiers.to_vec())) as ArrayRef;
         let name = |ids: &[u32]| names_of(ids.iter().map(|&id| id as usize), &self.node_names);
         RecordBatch::try_from_iter_with_nullable([
             ("node", name(&self.node), false),
             ("port", Arc::new(UInt16Array::from(self.port.clone())) as ArrayRef, false),
             ("peer", name(&self.peer), false),
+            ("tier", tier(&self.tier), false),
+            ("peer_tier", tier(&self.peer_tier), false),
             ("rate_bps", counter(&self.rate_bps), false),
             ("tx_bytes", counter(&self.tx_bytes), false),
             ("tx_packets", counter(&self.tx_packets), false),
@@ -97,6 +104,8 @@ pub(crate) mod tests {
             port: vec![0, 0],
             peer: vec![1, 0],
             node_names: Arc::new(vec!["h0".to_owned(), "s0".to_owned()]),
+            tier: vec![0, 1],
+            peer_tier: vec![1, 0],
             rate_bps: vec![100_000_000_000; 2],
             tx_bytes: vec![1_048, 64],
             tx_packets: vec![1, 1],

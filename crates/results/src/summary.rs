@@ -72,6 +72,8 @@ pub struct Summary {
     /// The flows of each tag, by its name; empty if there are more than
     /// [`MAX_TAGS`](crate::MAX_TAGS) tags.
     pub by_tag: BTreeMap<String, TagStatistics>,
+    /// The flows of each scheme, by its name, where a run has two; else empty.
+    pub by_scheme: BTreeMap<String, TagStatistics>,
     /// Jain's fairness index of the goodputs of the flows that completed, each its size over its
     /// completion time.
     pub jain: Option<f64>,

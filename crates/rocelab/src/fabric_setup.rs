@@ -2,8 +2,8 @@
 
 use crate::RunOptions;
 use fabric::{
-    Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, Quirks, Records,
-    Setup, SwitchConfig, Threshold,
+    Cioq, ClassConfig, ClassMarking, ClassSettings, EcnConfig, EcnLaw, Headroom, HostConfig, Paths,
+    PfcConfig, Quirks, Records, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop, Trace};
 use units::memory::collect;
@@ -21,6 +21,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         nodes: scenario.network.nodes.clone(),
         links: scenario.network.links.clone(),
         outages: scenario.outages.clone(),
+        impairments: scenario.impairments.clone(),
         messages: collect(scenario.messages.iter().copied(), "messages"),
         wire: match scenario.wire.profile {
             scenario::WireProfile::Rocev2 => wire::Profile::Rocev2,
@@ -40,7 +41,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         slow_receivers: scenario.slow_receivers.clone(),
         switch: SwitchConfig {
             buffer: scenario.switch.buffer,
-            lossy_alpha: scenario.switch.lossy_alpha.map(|alpha| (alpha * ALPHA_UNIT) as u32),
+            lossy_alpha: lossy_alpha(scenario),
             latency: scenario.switch.latency,
             cioq: scenario.switch.cioq.map(|cioq| Cioq {
                 speedup: cioq.speedup,
@@ -49,16 +50,8 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
             }),
         },
         pfc: pfc(scenario),
-        ecn: scenario.ecn.as_ref().map(|ecn| EcnConfig {
-            law: EcnLaw { kmin: ecn.kmin, kmax: ecn.kmax, pmax: ecn.pmax },
-            at: ecn.at,
-            by_rate: ecn
-                .by_rate
-                .iter()
-                .map(|&(rate, kmin, kmax, pmax)| (rate, EcnLaw { kmin, kmax, pmax }))
-                .collect(),
-            at_enqueue: ecn.mark_at == scenario::MarkAt::Enqueue,
-        }),
+        ecn: ecn(scenario),
+        class_settings: scenario.class_settings.clone(),
         classes: ClassConfig {
             ack: scenario.classes.ack,
             control: scenario.classes.control,
@@ -84,6 +77,39 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         spill: options.spill.clone(),
         reference_mode: options.reference_mode,
     }
+}
+
+/// The marking law of a run. It marks nothing if only single classes are marked.
+fn ecn(scenario: &Scenario) -> Option<EcnConfig> {
+    let at_enqueue = scenario.spec().ecn.mark_at == scenario::MarkAt::Enqueue;
+    let Some(ecn) = &scenario.ecn else {
+        let is_law =
+            |class: &ClassSettings| matches!(class.marking, Some(ClassMarking::Law { .. }));
+        let marks = scenario.class_settings.iter().any(is_law);
+        return marks.then(|| EcnConfig::off(at_enqueue));
+    };
+    Some(EcnConfig {
+        law: EcnLaw { kmin: ecn.kmin, kmax: ecn.kmax, pmax: ecn.pmax },
+        at: ecn.at,
+        by_rate: ecn
+            .by_rate
+            .iter()
+            .map(|&(rate, kmin, kmax, pmax)| (rate, EcnLaw { kmin, kmax, pmax }))
+            .collect(),
+        at_enqueue,
+    })
+}
+
+/// By priority, the share of the free buffer that a queue without PFC may take.
+fn lossy_alpha(scenario: &Scenario) -> [Option<u32>; 8] {
+    let units = |alpha: f64| (alpha * ALPHA_UNIT) as u32;
+    let mut alphas = [scenario.switch.lossy_alpha.map(units); 8];
+    for class in &scenario.class_settings {
+        if let Some(own) = class.lossy_alpha {
+            alphas[usize::from(class.priority)] = Some(units(own));
+        }
+    }
+    alphas
 }
 
 /// How many samples of a probe an event of a trace counts as.
@@ -129,6 +155,7 @@ fn mask(priorities: &[u8]) -> u8 {
 fn pfc(scenario: &Scenario) -> PfcConfig {
     let pfc = &scenario.pfc;
     PfcConfig {
+        timing: pfc.timing,
         lossless: if pfc.enabled { mask(&scenario.classes.lossless) } else { 0 },
         threshold: match pfc.threshold {
             scenario::Threshold::Static { xoff, xon } => Threshold::Static { xoff, xon },

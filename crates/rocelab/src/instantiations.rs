@@ -3,8 +3,8 @@
 
 use crate::setup_error::describe_setup_error;
 use fabric::{Hop, Plan, ProgressCallback, RunOutput, Setup, SetupError, Simulation};
-use scenario::{Scenario, ScenarioError};
-use schemes::contract::Scheme;
+use scenario::{ResolvedScheme, Scenario, ScenarioError};
+use schemes::contract::{Join, LevelOf, Mix, MixParams, Mixable, Scheme};
 use schemes::registry::{self, AddError, SchemeInfo, params_of};
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -82,8 +82,11 @@ pub fn add_schemes(
     ADDED.set(listed).map_err(|_| AddError::TooLate)
 }
 
-/// The types that carry the scheme of a scenario.
+/// The types that carry the scheme of a scenario, or its two schemes.
 fn types(scenario: &Scenario) -> &'static [Instantiation] {
+    if let Some(also) = &scenario.also {
+        return mixed_types(scenario.scheme.info.name, also.scheme.info.name);
+    }
     macro_rules! of_name {
         ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
             match scenario.scheme.info.name {
@@ -97,20 +100,76 @@ fn types(scenario: &Scenario) -> &'static [Instantiation] {
     schemes::for_each_scheme!(of_name)
 }
 
+/// The type of a run with two schemes, in either order.
+fn mixed_types(one: &str, other: &str) -> &'static [Instantiation] {
+    macro_rules! of_pair {
+        ($($first:ty, $second:ty;)*) => {
+            match [one, other] {
+                $(names if names == [<$first>::NAME, <$second>::NAME]
+                    || names == [<$second>::NAME, <$first>::NAME] =>
+                {
+                    const { &[Instantiation::of_params::<Mix<$first, $second>, OfMix>()] }
+                })*
+                _ => unreachable!("a valid scenario has a mix that is compiled in"),
+            }
+        };
+    }
+    schemes::for_each_mix!(of_pair)
+}
+
 fn added_types(name: &str) -> &'static [Instantiation] {
     let mut added = ADDED.get().into_iter().flatten();
     let scheme = added.find(|scheme| scheme.name() == name);
     scheme.expect("a valid scenario has a scheme that is registered").types
 }
 
+/// Where the parameters of scheme `S` come from.
+trait ParamsSource<S: Scheme> {
+    fn params(scenario: &Scenario) -> S::Params;
+}
+
+/// From the scenario's scheme.
+enum OfScheme {}
+
+impl<S: Scheme> ParamsSource<S> for OfScheme {
+    fn params(scenario: &Scenario) -> S::Params {
+        resolved::<S>(scenario, &scenario.scheme)
+    }
+}
+
+/// From the scenario's two schemes.
+enum OfMix {}
+
+impl<A, B> ParamsSource<Mix<A, B>> for OfMix
+where
+    A: Mixable,
+    B: Mixable,
+    LevelOf<A>: Join<LevelOf<B>>,
+{
+    fn params(scenario: &Scenario) -> MixParams<A::Params, B::Params> {
+        let (first, second) = scenario.schemes_of_mix().expect("it has two schemes");
+        MixParams { first: resolved::<A>(scenario, first), second: resolved::<B>(scenario, second) }
+    }
+}
+
+fn resolved<S: Scheme>(scenario: &Scenario, scheme: &ResolvedScheme) -> S::Params {
+    let host_rate = scenario.network.min_host_rate();
+    params_of::<S>(&scheme.preset, host_rate, &scheme.overrides())
+        .expect("a valid scenario has valid parameters")
+}
+
 impl Instantiation {
     #[doc(hidden)]
     pub const fn of<S: Scheme>() -> Instantiation {
+        Instantiation::of_params::<S, OfScheme>()
+    }
+
+    const fn of_params<S: Scheme, P: ParamsSource<S>>() -> Instantiation {
         Instantiation {
-            check: check_as::<S>,
-            plan: plan_as::<S>,
-            hops: hops_as::<S>,
-            run: run_as::<S>,
+            check: check_as::<S, P>,
+            plan: plan_as::<S, P>,
+            hops: hops_as::<S, P>,
+            run: run_as::<S, P>,
         }
     }
 }
@@ -163,34 +222,35 @@ fn first_that_builds<T>(
     Err(describe_setup_error(scenario, longest.expect("every scheme has a type")))
 }
 
-fn run_as<S: Scheme>(
+fn run_as<S: Scheme, P: ParamsSource<S>>(
     scenario: &Scenario,
     setup: &Setup,
     threads: usize,
     started: &mut Instant,
     watch: ProgressCallback<'_>,
 ) -> Result<RunOutput, SetupError> {
-    let ready = build::<S>(scenario, setup)?;
+    let ready = Simulation::<S>::new(setup, P::params(scenario))?;
     *started = Instant::now();
     ready.run(threads, watch)
 }
 
-fn check_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<(), SetupError> {
-    build::<S>(scenario, setup).map(drop)
+fn check_as<S: Scheme, P: ParamsSource<S>>(
+    scenario: &Scenario,
+    setup: &Setup,
+) -> Result<(), SetupError> {
+    Simulation::<S>::new(setup, P::params(scenario)).map(drop)
 }
 
-fn plan_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Plan, SetupError> {
-    build::<S>(scenario, setup).map(|ready| ready.plan())
+fn plan_as<S: Scheme, P: ParamsSource<S>>(
+    scenario: &Scenario,
+    setup: &Setup,
+) -> Result<Plan, SetupError> {
+    Simulation::<S>::new(setup, P::params(scenario)).map(|ready| ready.plan())
 }
 
-fn hops_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Vec<Hop>, SetupError> {
-    build::<S>(scenario, setup).map(|ready| ready.hops())
-}
-
-fn build<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Simulation<S>, SetupError> {
-    let host_rate = scenario.network.min_host_rate();
-    let overrides = scenario.scheme.overrides();
-    let params = params_of::<S>(&scenario.scheme.preset, host_rate, &overrides)
-        .expect("a valid scenario has valid parameters");
-    Simulation::<S>::new(setup, params)
+fn hops_as<S: Scheme, P: ParamsSource<S>>(
+    scenario: &Scenario,
+    setup: &Setup,
+) -> Result<Vec<Hop>, SetupError> {
+    Simulation::<S>::new(setup, P::params(scenario)).map(|ready| ready.hops())
 }

@@ -140,8 +140,9 @@ fn routes(scenario: &Scenario) -> u64 {
             _ => None,
         })
         .collect();
-    let changes: BTreeSet<Time> =
-        scenario.outages.iter().flat_map(|outage| [outage.from, outage.until]).collect();
+    let outages = scenario.outages.iter().flat_map(|outage| [outage.from, outage.until]);
+    let impairments = scenario.impairments.iter().flat_map(|one| [one.from, one.until]);
+    let changes: BTreeSet<Time> = outages.chain(impairments).collect();
     switches as u64 * attached.len() as u64 * (1 + changes.len() as u64)
 }
 

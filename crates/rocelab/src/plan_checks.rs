@@ -65,7 +65,7 @@ fn buffer_rows(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Vec<BufferRow> 
 }
 
 fn marking_rows(scenario: &Scenario, setup: &Setup, rtt: Time) -> Vec<MarkingRow> {
-    let Some(ecn) = &setup.ecn else { return Vec::new() };
+    let Some(ecn) = setup.ecn.as_ref().filter(|ecn| !ecn.is_off()) else { return Vec::new() };
     let is_switch = |node: NodeId| scenario.network.node(node).kind == NodeKind::Switch;
     let of_switches = setup.links.iter().filter(|link| is_switch(link.a) || is_switch(link.b));
     let rates: BTreeMap<Rate, ()> = of_switches.map(|link| (link.rate, ())).collect();
@@ -123,7 +123,7 @@ fn too_full(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Option<String> {
 
 /// A fixed threshold at which an ingress pauses its peer before its packets alone are marked.
 fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
-    let ecn = setup.ecn.as_ref()?;
+    let ecn = setup.ecn.as_ref().filter(|ecn| !ecn.is_off())?;
     let fixed = buffers.iter().filter(|one| one.is_fixed);
     let threshold = fixed.filter_map(|one| one.pause_threshold).min()?;
     let (rate, kmin) = setup

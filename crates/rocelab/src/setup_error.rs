@@ -7,7 +7,7 @@ use units::{Bytes, Time};
 /// Returns the error of a scenario that the fabric refused: what is wrong, at which key, and what
 /// to do about it.
 pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> ScenarioError {
-    let scheme = scenario.scheme.info.name;
+    let scheme = scenario.needs().name;
     let name = |node| scenario.network.name(node);
     let error = match refusal {
         SetupError::PathTooLong { switches, room } => ScenarioError::new(

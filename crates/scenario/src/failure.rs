@@ -1,14 +1,15 @@
-//! From `[[failure]]` to the times for which links carry nothing.
+//! From `[[failure]]` to the times for which links carry nothing, or are slow or lossy.
 
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Reachability};
 use crate::selector::Selector;
-use crate::spec::FailureSpec;
+use crate::settings::check_error_rate;
+use crate::spec::{FailureSpec, Quantity, QuirksSpec};
 use crate::traffic::{check_time, check_until};
-use model::Outage;
+use model::{Impairment, Outage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use units::{NodeId, Time, cancel};
+use units::{NodeId, Rate, Time, cancel};
 
 /// Most times at which links fail or are repaired, each of which takes a table of routes.
 const MAX_EPOCHS: usize = 256;
@@ -21,9 +22,14 @@ fn is_down_at(outage: &Outage, time: Time) -> bool {
     outage.from <= time && time < outage.until
 }
 
-/// When links of the network fail; those of a link are apart.
-pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec<Outage>> {
+/// When links of the network fail, and when they are slow or lossy; those of a link are apart.
+pub(crate) fn resolve(
+    specs: &[FailureSpec],
+    nodes: &Selector<'_>,
+    quirks: &QuirksSpec,
+) -> Result<(Vec<Outage>, Vec<Impairment>)> {
     let network = nodes.network();
+    // All entries as outages; what is an impairment is taken out below.
     let mut outages: Vec<Outage> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
         let key = |name: &str| format!("failure.{index}.{name}");
@@ -35,6 +41,7 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
         };
         let (a, b) = (nodes.node(a, &key("link"))?, nodes.node(b, &key("link"))?);
         let (from, until) = span(spec, key)?;
+        check_quality(spec, quirks, key)?;
         let found = outages.len();
         for (link, ends) in network.links.iter().enumerate() {
             if (ends.a, ends.b) == (a, b) || (ends.a, ends.b) == (b, a) {
@@ -54,21 +61,66 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
                 Time::NEVER => "for good".to_owned(),
                 until => format!("until {until}"),
             };
-            let why =
-                format!("the link between {a} and {b} fails at {} already, {end}", other.from);
+            let does = match is_impairment(&specs[other.entry]) {
+                true => "is slow or lossy from",
+                false => "fails at",
+            };
+            let why = format!("the link between {a} and {b} {does} {} already, {end}", other.from);
             return Err(ScenarioError::new(key("link"), why));
         }
     }
     let times: BTreeSet<Time> = outages.iter().flat_map(|one| [one.from, one.until]).collect();
     let changes = times.iter().filter(|time| **time != Time::NEVER).count();
     if changes > MAX_EPOCHS {
-        let why =
-            format!("links fail or are repaired at {changes} times; the most is {MAX_EPOCHS}");
+        let why = format!("links fail or change at {changes} times; the most is {MAX_EPOCHS}");
         return Err(ScenarioError::new("failure", why).hint("have some fail together"));
     }
+    let (impaired, outages): (Vec<Outage>, Vec<Outage>) =
+        outages.into_iter().partition(|one| is_impairment(&specs[one.entry]));
+    let mut impairments = Vec::with_capacity(impaired.len());
+    for Outage { link, from, until, entry } in impaired {
+        let (spec, own) = (&specs[entry], &network.links[link as usize]);
+        if let Some(Quantity(rate)) = spec.rate
+            && rate >= own.rate
+        {
+            let why = format!("{rate} is not below the rate of the link, which is {}", own.rate);
+            return Err(ScenarioError::new(format!("failure.{entry}.rate"), why)
+                .hint("lower it, or leave it out"));
+        }
+        let rate = spec.rate.map(|rate| rate.0);
+        impairments.push(Impairment { link, from, until, rate, error_rate: spec.error_rate });
+    }
+    let times: BTreeSet<Time> = outages.iter().flat_map(|one| [one.from, one.until]).collect();
     match cut_off(network, &outages, &times) {
         Some((time, ends)) => Err(refusal(specs, network, &outages, time, ends)),
-        None => Ok(outages),
+        None => Ok((outages, impairments)),
+    }
+}
+
+/// Whether the link does not fail, but becomes slow or lossy.
+fn is_impairment(spec: &FailureSpec) -> bool {
+    spec.rate.is_some() || spec.error_rate.is_some()
+}
+
+/// Checks what a link is like that does not fail altogether.
+fn check_quality(
+    spec: &FailureSpec,
+    quirks: &QuirksSpec,
+    key: impl Fn(&str) -> String,
+) -> Result<()> {
+    if is_impairment(spec) && !quirks.is_native() {
+        let name = if spec.rate.is_some() { "rate" } else { "error_rate" };
+        let why = "does not go with quirks: links of the HPCC simulator fail altogether";
+        return Err(ScenarioError::new(key(name), why)
+            .hint(format!("leave `{name}` out, or turn the quirks off")));
+    }
+    if spec.rate.is_some_and(|rate| rate.0 == Rate::ZERO) {
+        return Err(ScenarioError::new(key("rate"), "must be above zero")
+            .hint("leave `rate` out: then the link fails"));
+    }
+    match spec.error_rate {
+        Some(rate) => check_error_rate(rate, || key("error_rate")).map(drop),
+        None => Ok(()),
     }
 }
 

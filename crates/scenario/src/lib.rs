@@ -27,7 +27,9 @@
 
 #![forbid(unsafe_code)]
 
+mod also;
 mod catalogue;
+mod class;
 mod decode;
 mod error;
 mod every_error;
@@ -51,6 +53,7 @@ mod traffic;
 mod tree;
 pub mod workload;
 
+pub use also::AlsoScheme;
 pub use catalogue::{KeyInfo, KindInfo, topology_kinds};
 pub use error::ScenarioError;
 pub use every_error::MAX_ERRORS;
@@ -163,7 +166,7 @@ fn named_after(mut spec: spec::Spec, origin: Option<&Path>) -> spec::Spec {
     spec
 }
 
-/// A run has one scheme: takes several out and refuses them, and reads `scheme = "hpcc"` as its
+/// `scheme` names one: takes several out and refuses them, and reads `scheme = "hpcc"` as its
 /// name.
 fn normalise_scheme(tree: &mut Tree) -> Result<()> {
     let Value::Table(table) = &mut tree.value else {
@@ -182,9 +185,9 @@ fn normalise_scheme(tree: &mut Tree) -> Result<()> {
         _ => return Ok(()),
     };
     table.remove(key.split('.').next().unwrap_or(key));
-    Err(ScenarioError::new(key, "a run has exactly one scheme").at_line(line).hint(
+    Err(ScenarioError::new(key, "names one scheme").at_line(line).hint(
         "to compare several, run the scenario once for each and give all results to \
-         `rocelab plot`",
+         `rocelab plot`; to have two in one network, add [[scheme.also]]",
     ))
 }
 

@@ -1,5 +1,7 @@
 //! The valid scenario, and how a specification becomes one.
 
+use crate::also::{self, AlsoScheme};
+use crate::class;
 use crate::error::{Result, ScenarioError};
 use crate::failure;
 use crate::network::Network;
@@ -11,11 +13,11 @@ use crate::settings::{
     self, Classes, Ecn, HostSettings, Pfc, Routing, Run, Stop, SwitchSettings, Wire,
 };
 use crate::source::Source;
-use crate::spec::{QuirksSpec, SCHEMA_VERSION, Spec};
+use crate::spec::{FailureSpec, QuirksSpec, SCHEMA_VERSION, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, Traffic};
-use model::{Balance, Message, Outage, SlowReceiver};
+use model::{Balance, ClassSettings, Impairment, Message, Outage, SlowReceiver};
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
 use std::path::Path;
@@ -42,14 +44,18 @@ pub struct Scenario {
     pub network: Network,
     /// When links of it fail.
     pub outages: Vec<Outage>,
+    /// When links of it are slow or lossy.
+    pub impairments: Vec<Impairment>,
     /// The hosts that take data slowly.
     pub slow_receivers: Vec<SlowReceiver>,
     /// The messages in order of (start, generation); a flow's id is its index here.
     pub messages: Vec<Message>,
     /// The tags that messages refer to.
     pub tags: Vec<String>,
-    /// The scheme.
+    /// The scheme; where there are two, the one of all messages that are not the other's.
     pub scheme: ResolvedScheme,
+    /// The second scheme.
+    pub also: Option<AlsoScheme>,
     /// What is on the wire.
     pub wire: Wire,
     /// Every host's RNIC.
@@ -62,6 +68,8 @@ pub struct Scenario {
     pub ecn: Option<Ecn>,
     /// Priorities.
     pub classes: Classes,
+    /// What single classes have of their own.
+    pub class_settings: Vec<ClassSettings>,
     /// Routing.
     pub routing: Routing,
     /// How switches choose among next hops.
@@ -114,13 +122,24 @@ impl Scenario {
 
         let network = topology::resolve(&mut spec.topology, base, wire.error_rate)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.min_host_rate())?;
-        let switch = settings::switch(&mut spec.switch, scheme.info, &spec.quirks)?;
-        let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn);
+        let also = also::resolve(&mut spec.scheme.also, &scheme, network.min_host_rate())?;
+        if also.is_some() && !spec.quirks.is_native() {
+            let why = "does not go with quirks: the HPCC simulator has one scheme in a run";
+            return Err(ScenarioError::new("scheme.also", why)
+                .hint("leave [[scheme.also]] out, or turn the quirks off"));
+        }
+        // What both schemes of a run need, it has to have.
+        let needs = also.as_ref().map_or(scheme.info, AlsoScheme::info);
+        let switch = settings::switch(&mut spec.switch, needs, &spec.quirks)?;
+        let law = also::marking_law(&scheme, also.as_ref(), &spec.ecn)?;
         let ecn = settings::ecn(&mut spec.ecn, law.as_ref(), scheme.info.name, &scheme.preset)?;
-        let routing = settings::routing(&mut spec.routing, scheme.info, &network, &spec.quirks)?;
+        let routing = settings::routing(&mut spec.routing, needs, &network, &spec.quirks)?;
         let balance =
             settings::balance(&mut spec.routing, &spec.quirks, switch.cioq.is_some(), &network)?;
         let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
+
+        let class_settings =
+            class::resolve(&mut spec.classes.settings, &classes, &pfc, &switch, &spec.quirks)?;
 
         let lossless = pfc.enabled
             && classes.lossless.contains(&classes.data)
@@ -128,14 +147,14 @@ impl Scenario {
             && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0);
         let host = settings::host(
             &mut spec.host,
-            scheme.info,
+            needs,
             &network,
             &spec.quirks,
             lossless.then_some(switch.buffer),
             balance.is_per_packet(),
         )?;
-        let demands = settings::demands(scheme.info, &balance, host.spray, &host.recovery);
-        settings::check_scheme(scheme.info, &demands)?;
+        let demands = settings::demands(needs, &balance, host.spray, &host.recovery);
+        settings::check_scheme(needs, &demands)?;
 
         let nodes = Selector::new(&network);
         let context = Context {
@@ -149,7 +168,7 @@ impl Scenario {
             base,
             ns3_source_ports: spec.quirks.ns3_ecmp_hash,
         };
-        let traffic = traffic::resolve(&mut spec.traffic, &context)?;
+        let mut traffic = traffic::resolve(&mut spec.traffic, &context)?;
         if traffic.messages.is_empty() && run.stop == Stop::FlowsDone {
             let (why, mend) = match spec.traffic.is_empty() {
                 true => ("there is no message to send", "give a [[traffic]]"),
@@ -161,14 +180,18 @@ impl Scenario {
             return Err(ScenarioError::new("traffic", why)
                 .hint(format!("{mend}, or give a time as `run.stop`")));
         }
-        check_priorities(&traffic, scheme.info)?;
-        check_trees(&routing, scheme.info)?;
+        if let Some(also) = &also {
+            let is_first = also.is_first_of_mix(&scheme);
+            also::assign(&spec.scheme.also, is_first, &nodes, &mut traffic)?;
+        }
+        check_priorities(&traffic, needs)?;
+        check_trees(&routing, needs)?;
         let probes = probe::resolve(&mut spec.probe, &nodes, &traffic, &run)?;
         let trace = trace::resolve(&spec.trace, &nodes)?;
-        let outages = failure::resolve(&spec.failure, &nodes)?;
+        let (outages, impairments) = failure::resolve(&spec.failure, &nodes, &spec.quirks)?;
         let slow_receivers = receiver::resolve(&mut spec.receiver, &nodes, &pfc, &spec.quirks)?;
         if switch.cioq.is_some() {
-            check_sound_links(&network, &outages, &wire, scheme.info)?;
+            check_sound_links(&network, &spec.failure, &wire, needs)?;
         }
         let Traffic { messages, tags } = traffic;
         Ok(Scenario {
@@ -177,16 +200,19 @@ impl Scenario {
             run,
             network,
             outages,
+            impairments,
             slow_receivers,
             messages,
             tags,
             scheme,
+            also,
             wire,
             host,
             switch,
             pfc,
             ecn,
             classes,
+            class_settings,
             routing,
             balance,
             probes,
@@ -219,11 +245,39 @@ impl Scenario {
         self.spec.to_toml()
     }
 
+    /// The entry of the registry of the scheme, or of both together.
+    pub fn needs(&self) -> &'static SchemeInfo {
+        self.also.as_ref().map_or(self.scheme.info, AlsoScheme::info)
+    }
+
+    /// The schemes of a run that has two, in the order of the registry's mix: a message's `law` is
+    /// an index.
+    pub fn schemes_of_mix(&self) -> Option<(&ResolvedScheme, &ResolvedScheme)> {
+        let also = self.also.as_ref()?;
+        Some(match also.is_first_of_mix(&self.scheme) {
+            true => (&also.scheme, &self.scheme),
+            false => (&self.scheme, &also.scheme),
+        })
+    }
+
+    /// The names of the schemes of a run, in the order of the laws of its messages. Two of one name
+    /// are distinguished.
+    pub fn scheme_names(&self) -> Vec<String> {
+        match self.schemes_of_mix() {
+            None => vec![self.scheme.info.name.to_owned()],
+            Some((first, second)) if first.info.name == second.info.name => {
+                let name = first.info.name;
+                vec![name.to_owned(), format!("{name} also")]
+            }
+            Some((first, second)) => [first, second].map(|one| one.info.name.to_owned()).to_vec(),
+        }
+    }
+
     /// What the scheme does not do well with the way in which packets are spread and recovered: the
     /// key that asks for it, and a note.
     pub fn notes_on_paths(&self) -> Vec<(&'static str, &'static str)> {
         let host = &self.host;
-        settings::demands(self.scheme.info, &self.balance, host.spray, &host.recovery)
+        settings::demands(self.needs(), &self.balance, host.spray, &host.recovery)
             .into_iter()
             .filter_map(|(key, fit)| match fit {
                 Fit::Note(note) => Some((key, note)),
@@ -286,7 +340,7 @@ fn check_trees(routing: &Routing, scheme: &SchemeInfo) -> Result<()> {
 /// CIOQ switches know no links that fail or lose packets.
 fn check_sound_links(
     network: &Network,
-    outages: &[Outage],
+    failures: &[FailureSpec],
     wire: &Wire,
     scheme: &SchemeInfo,
 ) -> Result<()> {
@@ -297,7 +351,7 @@ fn check_sound_links(
         "set switch.architecture = \"shared-memory\"".to_owned()
     };
     let refuse = |key: String, why: String| Err(ScenarioError::new(key, why).hint(hint.clone()));
-    if !outages.is_empty() {
+    if !failures.is_empty() {
         return refuse("failure".to_owned(), why.to_owned());
     }
     match network.links.iter().enumerate().find(|(_, link)| link.error_rate > 0.0) {

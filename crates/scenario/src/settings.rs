@@ -9,9 +9,9 @@ mod run;
 
 pub(crate) use balance::{balance, check_scheme, demands};
 pub use ecn::Ecn;
-pub(crate) use ecn::ecn;
-pub(crate) use pfc::pfc;
+pub(crate) use ecn::{check_probability, ecn};
 pub use pfc::{Pfc, Threshold};
+pub(crate) use pfc::{check_alpha, pfc};
 pub(crate) use recovery::Surroundings;
 pub(crate) use run::run;
 pub use run::{Run, Stop};

@@ -1,7 +1,7 @@
 //! What schemes there are: the table behind `rocelab list`. A scheme of this crate is registered by
 //! its line in `schemes.txt`, one of another crate by [`add`].
 
-use crate::contract::{Cp, InputQueueSlot, Preset, PresetInfo, Scheme, Tolerates};
+use crate::contract::{Cp, InputQueueSlot, Mix, Preset, PresetInfo, Scheme, Tolerates};
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use std::fmt;
 use std::sync::OnceLock;
@@ -107,6 +107,52 @@ macro_rules! table {
     ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
         &[$(SchemeInfo::of::<$first>()),*]
     };
+}
+
+/// Two schemes that one run may have.
+#[derive(Clone, Copy)]
+pub struct MixInfo {
+    /// The name of the first.
+    pub first: &'static str,
+    /// The name of the second.
+    pub second: &'static str,
+    /// What both together need and tolerate.
+    pub info: SchemeInfo,
+}
+
+impl MixInfo {
+    /// Whether these are its schemes, in this order or the other.
+    pub fn is_of(&self, one: &str, other: &str) -> bool {
+        (self.first, self.second) == (one, other) || (self.second, self.first) == (one, other)
+    }
+}
+
+macro_rules! mix_table {
+    ($($first:ty, $second:ty;)*) => {
+        &[$(MixInfo {
+            first: <$first as Scheme>::NAME,
+            second: <$second as Scheme>::NAME,
+            info: SchemeInfo::of::<Mix<$first, $second>>(),
+        }),*]
+    };
+}
+
+/// Every mix of two schemes, in the order of `mixes.txt`.
+pub fn mixes() -> &'static [MixInfo] {
+    const TABLE: &[MixInfo] = for_each_mix!(mix_table);
+    TABLE
+}
+
+/// The names of the schemes that one run may have beside `name`.
+pub fn beside(name: &str) -> Vec<&'static str> {
+    mixes()
+        .iter()
+        .filter_map(|mix| match (mix.first == name, mix.second == name) {
+            (true, _) => Some(mix.second),
+            (false, true) => Some(mix.first),
+            (false, false) => None,
+        })
+        .collect()
 }
 
 static ALL: OnceLock<Vec<SchemeInfo>> = OnceLock::new();

@@ -26,6 +26,7 @@ use units::{Bytes, PortId, Rate, Time};
 /// network's longest, and full packets have 1000 bytes of payload in 1082 bytes on the wire.
 pub fn path(line_rate: Rate, rtt: Time) -> PathFacts {
     PathFacts {
+        law: 0,
         receiver: 1,
         line_rate,
         bottleneck_rate: line_rate,

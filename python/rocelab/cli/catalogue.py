@@ -88,6 +88,8 @@ def _print_scheme(scheme: dict[str, Any]) -> None:
     if notes:
         show("\nwith packets on several paths and loss recovery:")
         _print_names([{**one, "summary": f"{one['fit']}: {one['why']}"} for one in notes])
+    if scheme["beside"]:
+        show(f"\nbeside it, in [[scheme.also]]: {', '.join(scheme['beside'])}")
     show("\npresets, the first by default:")
     _print_names(scheme["presets"])
     show("\nparameters, set by scheme.params.NAME:")

@@ -98,7 +98,8 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
         ("speed", f"{count(speed)} packet-hops/s on {threads}"),
         ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
         ("FCT slowdown", _slowdowns(summary)),
-        *_by_tag(summary),
+        *_by_group(summary["by_tag"]),
+        *_by_group(summary["by_scheme"]),
         *_below_one(summary, place),
         (
             "pauses",
@@ -149,12 +150,12 @@ def _below_one(summary: dict[str, Any], place: tuple[str, str]) -> list[tuple[st
     ]
 
 
-def _by_tag(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """A row for each tag, if there are several and not too many of them."""
-    tags = {tag: one for tag, one in summary["by_tag"].items() if one["flows"]}
-    if not 1 < len(tags) <= _MAX_TAGS:
+def _by_group(groups: dict[str, Any]) -> list[tuple[str, str]]:
+    """A row for each tag or scheme, if there are several and not too many of them."""
+    used = {name: one for name, one in groups.items() if one["flows"]}
+    if not 1 < len(used) <= _MAX_TAGS:
         return []
-    return [(f"  {printable(tag, _MAX_TAG)}", _slowdowns(one)) for tag, one in tags.items()]
+    return [(f"  {printable(name, _MAX_TAG)}", _slowdowns(one)) for name, one in used.items()]
 
 
 @contextmanager

@@ -118,7 +118,7 @@ def sweep(
     plan = Plan(base, [parse_axis(one) for one in over or []], seeds, groups)
     # Before the runs, when only the names of tags and probes are known.
     probes = {probe["name"]: "" for probe in base.to_dict().get("probe", [])}
-    known = [*METRICS, *tag_metrics(base.tags), *probe_metrics(probes)]
+    known = [*METRICS, *tag_metrics(base.groups), *probe_metrics(probes)]
     by = [one.strip() for one in (sort or best or "").split(",") if one.strip()]
     # What combinations are sorted by is shown first.
     names = [one.name for one in select_metrics([*by, *(metric or DEFAULT_METRICS)], known)]

@@ -36,7 +36,6 @@ from rocelab.io.layout import (
     TABLE_COLUMNS,
     TRACE_COLUMNS,
     TRACES,
-    TUNE,
     Columns,
 )
 from rocelab.io.names import file_name
@@ -116,6 +115,7 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
     # Older ones have none.
     summary.setdefault("traces", [])
     summary.setdefault("by_tag", {})
+    summary.setdefault("by_scheme", {})
     summary.setdefault("jain", None)
     summary.setdefault("paused_by_tier_ns", {})
     summary.setdefault("deadlock", None)
@@ -169,11 +169,6 @@ def _no_result(directory: Path) -> ResultError | None:
     hint = "`rocelab run SCENARIO.toml --out DIR` makes one"
     if (directory / SWEEP).is_file():
         hint = f"it is a sweep, whose results are {directory / 'runs'}/COMBINATION/SEED"
-    elif (directory / TUNE).is_file():
-        hint = (
-            f"it is a search, whose trials are in {directory / 'trials.csv'} and whose results are "
-            f"{directory / 'runs'}/COMBINATION/SEED"
-        )
     return ResultError(f"{directory}: not a result directory: {missing[0]} is missing", hint=hint)
 
 

@@ -89,6 +89,7 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "slowdown": dict,
     "intra_inter_slowdown": (int, float, type(None)),
     "by_tag": dict,
+    "by_scheme": dict,
     "jain": (int, float, type(None)),
     "pause_frames": int,
     "paused_ns": int,
@@ -157,9 +158,10 @@ def check_summary(path: Path, summary: dict[str, Any]) -> None:
         if entry["name"] not in TRACE_COLUMNS:
             raise ResultError(f"{path}: damaged: traces.{number}: no trace is {entry['name']!r}")
     _check_slowdown(path, summary["slowdown"], "slowdown")
-    for tag, entry in summary["by_tag"].items():
-        _check_keys(path, entry, _TAG_KEYS, f"by_tag.{tag}")
-        _check_slowdown(path, entry["slowdown"], f"by_tag.{tag}.slowdown")
+    for groups in ("by_tag", "by_scheme"):
+        for name, entry in summary[groups].items():
+            _check_keys(path, entry, _TAG_KEYS, f"{groups}.{name}")
+            _check_slowdown(path, entry["slowdown"], f"{groups}.{name}.slowdown")
     if not all(isinstance(time, int) for time in summary["paused_by_tier_ns"].values()):
         raise ResultError(f"{path}: damaged: paused_by_tier_ns: not all are numbers")
     if not all(isinstance(warning, str) for warning in summary["warnings"]):

@@ -9,6 +9,7 @@ with; ``%matplotlib inline`` is not needed.
 
 from rocelab.plot.slowdown import fct, tags
 from rocelab.plot.timeline import pauses, queue, series, throughput
+from rocelab.plot.uplinks import balance
 from rocelab.plot.write import save
 
-__all__ = ["fct", "pauses", "queue", "save", "series", "tags", "throughput"]
+__all__ = ["balance", "fct", "pauses", "queue", "save", "series", "tags", "throughput"]

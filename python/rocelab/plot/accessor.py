@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
-from rocelab.plot import congestion_region, slowdown, timeline
+from rocelab.plot import congestion_region, slowdown, timeline, uplinks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,5 +43,6 @@ class Plots:
     queue = _of_one_result(timeline.queue)
     throughput = _of_one_result(timeline.throughput)
     pauses = _of_one_result(timeline.pauses)
+    balance = _of_one_result(uplinks.balance)
     region = _of_one_result(congestion_region.region)
     series = _of_one_result(timeline.series)

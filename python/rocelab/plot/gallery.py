@@ -14,6 +14,7 @@ from rocelab.plot.look import DEFAULT_LOOK, Look, Scale
 from rocelab.plot.slowdown import fct, fct_by_tag, tags
 from rocelab.plot.span import NothingWithinError
 from rocelab.plot.timeline import pauses, series
+from rocelab.plot.uplinks import balance, imbalances
 from rocelab.plot.write import save
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def plot_all(
         if all(probed) and fits(kind, [not any(one) for one in probed], f"sample of {kind}"):
             draw = partial(series, results, kind, start=start, end=end, **scaled)
             draw_over_time(file_name(kind), draw)
+    if all(imbalances(run) for run in runs):
+        drawn.append(("balance", balance(results, **sized)))
     traced = [run.traces.get("pfc") for run in runs]
     if any(trace is not None for trace in traced):
         lack("trace of PFC frames", [trace is None for trace in traced], "pfc is not drawn")
@@ -118,7 +121,7 @@ def _has_sizes_by_tag(run: Result) -> bool:
 
 def stems() -> list[str]:
     """What :func:`plot_all` calls pictures."""
-    return ["fct", "tags", "fct-by-tag", *probe_kinds(), "pfc"]
+    return ["fct", "tags", "fct-by-tag", "balance", *probe_kinds(), "pfc"]
 
 
 def stale_pictures(directory: Path, paths: Sequence[Path], called: Sequence[str]) -> list[str]:

@@ -178,7 +178,7 @@ def _of_sweep(directory: Path, sweep: Sweep, wanted: Sequence[str]) -> Report:
 
 def _metrics(results: Sequence[Result], wanted: Sequence[str]) -> list[Metric]:
     """What tables show: ``wanted``, or slowdowns by tag and some of the whole run."""
-    tags = _tags(results)
+    tags = _groups(results)
     series = {one.name: one.unit for run in results for one in run.series.values()}
     known = [*METRICS, *tag_metrics(tags), *probe_metrics(series)]
     if wanted:
@@ -191,6 +191,12 @@ def _metrics(results: Sequence[Result], wanted: Sequence[str]) -> list[Metric]:
 
 def _tags(results: Sequence[Result]) -> list[str]:
     return list(dict.fromkeys(tag for one in results for tag in one.summary["by_tag"]))
+
+
+def _groups(results: Sequence[Result]) -> list[str]:
+    """The tags of all flows, and their schemes where a run has two."""
+    schemes = dict.fromkeys(name for one in results for name in one.summary["by_scheme"])
+    return [*_tags(results), *schemes]
 
 
 def _of_figures(figures: Sequence[Reproduced]) -> Report:

@@ -30,8 +30,6 @@ DEFAULT_METRICS = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_fr
 """The metrics that the command prints and draws unless others are named."""
 
 
-_MAX_TAGS = 8
-"""Tags that a notebook shows columns of."""
 _SHOWN = (
     "slowdown_mean",
     "slowdown_mean_ci95",
@@ -72,7 +70,10 @@ class Sweep:
         from rocelab.sweeps.metrics import METRICS, probe_metrics, tag_metrics
 
         series = [one for result in self.results for one in result.series.values()]
-        tags = dict.fromkeys(tag for one in self.results for tag in one.summary["by_tag"])
+        summaries = [one.summary for one in self.results]
+        tags = dict.fromkeys(
+            group for one in summaries for group in (*one["by_tag"], *one["by_scheme"])
+        )
         probes = {one.name: one.unit for one in series}
         return [*METRICS, *tag_metrics(tags), *probe_metrics(probes)]
 
@@ -303,13 +304,10 @@ class Sweep:
         ]
         frame = self.statistics.to_polars()
         keys = frame.columns[: frame.columns.index("runs") + 1]
-        tags = list(dict.fromkeys(tag for one in self.results for tag in one.summary["by_tag"]))
-        of_tags = [f"{tag}.slowdown_p99{end}" for tag in tags[:_MAX_TAGS] for end in ("", "_ci95")]
-        names = [*(of_tags if len(tags) > 1 else []), *_SHOWN]
-        shown = frame.select(*keys, *(name for name in names if name in frame.columns))
+        shown = frame.select(*keys, *(name for name in _SHOWN if name in frame.columns))
         rows.append(("columns", f"{len(frame.columns)} in .statistics, of which some are here:"))
         tables = [shown._repr_html_()]
-        return card(f"Sweep of {self.plan.scenario.name}", rows, self.warnings, tables)
+        return card(f"Sweep of {self.plan.scenario.name}", rows, tables=tables)
 
     def __repr__(self) -> str:
         combinations = len(self.results) // len(self.plan.seeds)

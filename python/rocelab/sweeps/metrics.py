@@ -96,6 +96,13 @@ def _paused(tier: str, title: str) -> Metric:
     )
 
 
+def _uplink_imbalance(run: Result) -> Number:
+    """The mean over switches with several uplinks; None where there are none."""
+    table = run.balance.to_polars()
+    mean = table["imbalance"].mean()
+    return mean if isinstance(mean, float) else None
+
+
 METRICS: tuple[Metric, ...] = (
     _summary("flows", "Messages"),
     _summary("flows_done", "Messages done", more_is_better=True),
@@ -133,6 +140,7 @@ METRICS: tuple[Metric, ...] = (
     _summary("retransmitted_bytes", "Payload sent again", "bytes"),
     _summary("duplicate_bytes", "Payload arrived twice", "bytes"),
     _summary("timeouts", "Timeouts"),
+    Metric("uplink_imbalance", "Imbalance of uplinks", "", _uplink_imbalance),
     _summary("simulated_ns", "Simulated time", "ns"),
 )
 
@@ -146,11 +154,14 @@ _OF_TAGS: Mapping[str, tuple[str, str]] = {
     "goodput_bps": ("Goodput", "bps"),
     "jain": ("Jain's fairness index", ""),
 }
-"""Numbers that ``summary.by_tag`` has of each tag: title and unit."""
+"""Numbers that ``summary.by_tag`` and ``by_scheme`` have of each name: title and unit."""
 
 
 def tag_metrics(tags: Iterable[str]) -> list[Metric]:
-    """``TAG.flows_done``, ``TAG.slowdown_p99``, ``TAG.goodput_bps`` and so on of each tag."""
+    """``TAG.flows_done``, ``TAG.slowdown_p99``, ``TAG.goodput_bps`` and so on of each tag.
+
+    Of a run with two schemes, their names serve as tags.
+    """
     return [
         Metric(
             f"{tag}.{statistic}",
@@ -167,7 +178,8 @@ def tag_metrics(tags: Iterable[str]) -> list[Metric]:
 
 def _of_tag(tag: str, statistic: str) -> Callable[[Result], Number]:
     def of_run(run: Result) -> Number:
-        numbers = run.summary["by_tag"].get(tag)
+        summary = run.summary
+        numbers = summary["by_tag"].get(tag) or summary["by_scheme"].get(tag)
         if numbers is None:
             return None
         slowdown = statistic.removeprefix("slowdown_")

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from rocelab import _memory
 from rocelab._format import parse
 from rocelab.errors import ConfigError
-from rocelab.io.layout import TUNE
 from rocelab.io.open import open_result
 from rocelab.scenario import Scenario, apply_settings
 from rocelab.simulate import check_count
@@ -174,7 +173,7 @@ def parse_condition(text: str, known: Sequence[Metric]) -> Condition:
 def known_metrics(scenario: Scenario) -> list[Metric]:
     """The metrics that runs of ``scenario`` have."""
     probes = {probe["name"]: "" for probe in scenario.to_dict().get("probe", [])}
-    return [*METRICS, *tag_metrics(scenario.tags), *probe_metrics(probes)]
+    return [*METRICS, *tag_metrics(scenario.groups), *probe_metrics(probes)]
 
 
 def tune(
@@ -318,7 +317,7 @@ def _make(
             _memory.check(found, "run")
         found.checked.check()
     wanted = ((home, found.to_toml()) for home, found in scenarios.items())
-    missing = store.cases_to_run(out, wanted, force=force, marker=TUNE)
+    missing = store.cases_to_run(out, wanted, force=force, marker=store.TUNE)
     store.write_tune(out, scenario)
 
     def keep(home: str, result: Result) -> None:

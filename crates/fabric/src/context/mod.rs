@@ -74,11 +74,12 @@ pub(crate) struct RunContext<S: Scheme> {
 impl<S: Scheme> RunContext<S> {
     pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<RunContext<S>, SetupError> {
         let compat = Compat::new(setup.quirks);
-        let wire = WireSizes::new(setup, S::meta_bytes(&params));
+        let meta = [0, 1].map(|law| S::meta_bytes_of_law(&params, law));
+        let wire = WireSizes::new(setup, meta);
         let own = S::CLASSES.map_or(Vec::new(), |classes| classes(&params, &wire.facts));
         let classes = Classes::new(setup, &compat, own);
 
-        let graph = Graph::new(&setup.nodes, &setup.links, &setup.outages);
+        let graph = Graph::new(&setup.nodes, &setup.links, &setup.outages, &setup.impairments);
         let hop_costs = HopCosts {
             data: u64::from(wire.full_packet),
             ack: u64::from(wire.ack_size),
@@ -144,6 +145,12 @@ impl<S: Scheme> RunContext<S> {
     /// The index of a host in its group.
     pub(crate) fn index_in_group(&self, host: u32) -> usize {
         self.groups.index(self.graph.hosts[host as usize])
+    }
+
+    /// Which scheme the QP of a message has, where the run has two; else 0.
+    #[inline(always)]
+    pub(crate) fn law(&self, flow: u32) -> u8 {
+        if S::IS_MIX { self.flows[flow as usize].law } else { 0 }
     }
 
     /// Bytes of one of the scheme's control packets on the wire.

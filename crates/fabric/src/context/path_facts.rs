@@ -110,6 +110,13 @@ impl<S: Scheme> RunContext<S> {
         end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
     }
 
+    /// The time from the start of a full data packet at a port to its place in a queue of the peer,
+    /// if the link has this rate.
+    pub(crate) fn transit(&self, node: u32, port: usize, rate: Rate) -> Time {
+        let end = LinkEnd { rate, ..self.graph.ports(node)[port] };
+        self.link_time(&end, self.wire.full_packet)
+    }
+
     /// The path of a QP from host `src` to host `dst` with this hash, if it is opened in this
     /// epoch.
     pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32, epoch: usize) -> PathFacts {
@@ -123,6 +130,7 @@ impl<S: Scheme> RunContext<S> {
         let line_rate = path.first().map_or(Rate::ZERO, |end| end.rate);
         PathFacts {
             receiver: dst,
+            law: 0,
             line_rate,
             bottleneck_rate: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
             base_rtt: self.round_trip(&path),

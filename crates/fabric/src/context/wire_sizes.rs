@@ -16,18 +16,24 @@ pub(crate) struct WireSizes {
     pub(crate) full_packet: u32,
     /// The largest data packet or ACK. The first packet of a message has one more header.
     pub(crate) max_data_or_ack: u32,
+    /// An ACK; the larger one of a mix.
     pub(crate) ack_size: u16,
     pub(crate) pfc_size: u16,
     /// What the scheme is shown.
     pub(crate) facts: WireFacts,
-    /// What the scheme adds to each data packet.
-    data_meta: u32,
+    /// What each scheme of the run adds to a data packet.
+    data_meta: [u32; 2],
+    /// An ACK of each scheme of the run.
+    ack_sizes: [u16; 2],
 }
 
 impl WireSizes {
-    /// `data_meta` and `ack_meta`: what the scheme adds to data packets and ACKs.
-    pub(crate) fn new(setup: &Setup, (data_meta, ack_meta): (u32, u32)) -> WireSizes {
+    /// `meta`: what each scheme of the run adds to data packets and ACKs; twice the same unless the
+    /// run has two.
+    pub(crate) fn new(setup: &Setup, meta: [(u32, u32); 2]) -> WireSizes {
         let (profile, payload) = (setup.wire, setup.payload);
+        let data_meta = meta[0].0.max(meta[1].0);
+        let ack_meta = meta[0].1.max(meta[1].1);
         let full_packet = profile.data_bytes(payload, false, data_meta);
         let ack_size = profile.ack_bytes(ack_meta);
         WireSizes {
@@ -42,14 +48,27 @@ impl WireSizes {
                 ack_bytes: Bytes::new(u64::from(ack_size)),
                 min_control_bytes: Bytes::new(u64::from(profile.control_bytes(0))),
             },
-            data_meta,
+            data_meta: meta.map(|(data, _)| data),
+            ack_sizes: meta.map(|(_, ack)| profile.ack_bytes(ack) as u16),
         }
     }
 
-    /// The size of a data packet.
+    /// The size of a data packet of a QP with this law.
     #[inline]
-    pub(crate) fn data_size(&self, payload: u32, first_of_message: bool) -> u16 {
-        self.profile.data_bytes(payload, first_of_message, self.data_meta) as u16
+    pub(crate) fn data_size(&self, payload: u32, first_of_message: bool, law: u8) -> u16 {
+        let meta = self.data_meta[usize::from(law & 1)];
+        self.profile.data_bytes(payload, first_of_message, meta) as u16
+    }
+
+    /// A full data packet of a QP with this law, not the first of its message.
+    pub(crate) fn full_packet_of(&self, law: u8) -> Bytes {
+        Bytes::new(u64::from(self.data_size(self.payload, false, law)))
+    }
+
+    /// The size of an ACK of a QP with this law.
+    #[inline]
+    pub(crate) fn ack_size_of(&self, law: u8) -> u16 {
+        self.ack_sizes[usize::from(law & 1)]
     }
 
     /// The size of a control packet with this payload.
@@ -64,7 +83,8 @@ impl WireSizes {
 
     /// The size of the smallest packet.
     pub(crate) fn min_packet(&self) -> u64 {
-        let min = self.data_size(1, false).min(self.ack_size).min(self.pfc_size);
+        let of_law = |law| self.data_size(1, false, law).min(self.ack_size_of(law));
+        let min = of_law(0).min(of_law(1)).min(self.pfc_size);
         self.facts.min_control_bytes.get().min(u64::from(min))
     }
 

@@ -177,7 +177,7 @@ mod tests {
             nodes.push(node(NodeKind::Host, 0));
             links.push(link(LEAVES + SPINES + host, host / 2));
         }
-        Graph::new(&nodes, &links, &[])
+        Graph::new(&nodes, &links, &[], &[])
     }
 
     fn routes(graph: &Graph, compat: &Compat, paths: Paths) -> Routes {

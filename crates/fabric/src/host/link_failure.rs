@@ -1,4 +1,4 @@
-//! What a host does when a link fails or is repaired, its own or another one.
+//! What a host does when a link fails, is repaired or changes, its own or another one.
 
 use super::Host;
 use super::sending::schedule_at_port;
@@ -21,6 +21,13 @@ impl<S: Scheme> Host<S> {
         for port in repaired {
             self.losses.as_mut().expect("its links may fail").set_failed(port, false);
             self.nics[port].port.set_link_up();
+            self.pause_again(window, now, port);
+        }
+        for (port, quality) in self.common.graph.qualities_at(self.node, now) {
+            if let Some(losses) = &mut self.losses {
+                losses.set_error_rate(port, quality.error_rate);
+            }
+            self.nics[port].port.set_rate(quality.rate);
         }
         if self.nics.len() > 1 || self.common.compat.scans_queue_pairs() {
             self.redistribute(now);
@@ -31,6 +38,9 @@ impl<S: Scheme> Host<S> {
     fn cut(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         let this = &mut self.nics[port].port;
         this.set_link_down(now);
+        if let Some(clock) = &mut self.pause_clock {
+            clock.link_down(port);
+        }
         self.losses.as_mut().expect("its links may fail").set_failed(port, true);
         while let Some((queue, handle)) = this.remove_any(window.packets) {
             let header = window.packets.remove(handle).header;

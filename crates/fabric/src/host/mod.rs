@@ -39,6 +39,7 @@ use crate::observe::spill::Batch;
 use crate::packet::{Flags, Header, Packet, PacketKind, Scheme, Win, is_pause};
 use crate::port::emission_order::EmissionOrder;
 use crate::port::losses::Losses;
+use crate::port::pause_clock::PauseClock;
 use engine::{Arrivals, Handle, prefetch};
 use model::ProbeKind;
 use schemes::contract::{Rp, SenderMetric};
@@ -126,6 +127,8 @@ pub(crate) struct Host<S: Scheme> {
     losses: Option<Box<Losses>>,
     /// Where data waits for a NIC that passes it on slowly.
     pub(crate) receive_buffer: Option<Box<ReceiveBuffer>>,
+    /// The times of pauses, if they have some.
+    pub(crate) pause_clock: Option<Box<PauseClock>>,
     pub(crate) port_probes: PortProbes,
     pub(crate) flow_probes: FlowProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -151,6 +154,8 @@ pub(crate) struct HostParts<S: Scheme> {
     pub(crate) losses: Option<Box<Losses>>,
     /// Its NIC's receive buffer, if it passes data on slowly.
     pub(crate) receive_buffer: Option<Box<ReceiveBuffer>>,
+    /// The times of pauses, if they have some.
+    pub(crate) pause_clock: Option<Box<PauseClock>>,
 }
 
 impl<S: Scheme> Host<S> {
@@ -168,6 +173,7 @@ impl<S: Scheme> Host<S> {
             recorder,
             losses,
             receive_buffer,
+            pause_clock,
         } = parts;
         let node = common.graph.hosts[index as usize];
         // Arrivals at one port are in order.
@@ -205,6 +211,7 @@ impl<S: Scheme> Host<S> {
             emission_order,
             losses,
             receive_buffer,
+            pause_clock,
             port_probes,
             flow_probes,
             recorder,
@@ -359,6 +366,7 @@ impl<S: Scheme> Host<S> {
                 Timer::Receiver(slot) => self.on_receiver_timer(window, now, slot),
                 Timer::Timeout => self.on_timeout(window, now),
                 Timer::Buffer => self.on_buffer_timer(window, now),
+                Timer::Pauses => self.on_pause_timer(window, now),
             }
         }
     }
@@ -395,6 +403,11 @@ impl<S: Scheme> Host<S> {
             }
             PacketKind::Pfc => {
                 let header = window.packets.remove(handle).header;
+                if let Some(clock) = &mut self.pause_clock {
+                    let pause = is_pause(&header);
+                    clock.received(port as usize, header.priority, pause, now);
+                    self.timers.wake_pauses(clock.next());
+                }
                 let nic = &mut self.nics[port as usize];
                 nic.port.set_paused(header.priority, is_pause(&header), now);
                 if is_pause(&header) {

@@ -5,6 +5,7 @@ use super::Host;
 use crate::network::setup::SlowReceiver;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, Scheme, Win, pfc_frame};
+use crate::port::pause_clock::PauseEvent;
 use units::{Bytes, Rate, Time};
 
 /// The receive buffer of a host.
@@ -97,18 +98,80 @@ impl<S: Scheme> Host<S> {
 
     /// Has all ports send PFC frames that pause the lossless priorities, or resume them.
     fn send_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, pause: bool) {
-        let (lossless, size) = (self.common.lossless, self.common.wire.pfc_size);
-        for (number, nic) in self.nics.iter_mut().enumerate().filter(|(_, nic)| !nic.port.is_down())
-        {
-            for priority in (0..8).filter(|priority| lossless & 1 << priority != 0) {
-                let frame = window.packets.insert(pfc_frame(priority, pause, size));
-                if let Some(recorder) = &mut self.recorder {
-                    let header = &window.packets.get(&frame).header;
-                    recorder.packet(now, number as u16, PacketEventKind::Enqueued, 0, header);
+        for number in 0..self.nics.len() {
+            self.send_pfc_through(window, now, number, pause);
+        }
+    }
+
+    /// Has a port send PFC frames that pause the lossless priorities, or resume them.
+    fn send_pfc_through(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        number: usize,
+        pause: bool,
+    ) {
+        if self.nics[number].port.is_down() {
+            return;
+        }
+        let lossless = self.common.lossless;
+        for priority in (0..8).filter(|priority| lossless & 1 << priority != 0) {
+            self.send_frame(window, now, number, (priority, pause));
+        }
+        self.nics[number].wake(now);
+    }
+
+    /// Puts a PFC frame into the queue of a port.
+    fn send_frame(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        number: usize,
+        (priority, pause): (u8, bool),
+    ) {
+        let size = self.common.wire.pfc_size;
+        let frame = window.packets.insert(pfc_frame(priority, pause, size));
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&frame).header;
+            recorder.packet(now, number as u16, PacketEventKind::Enqueued, 0, header);
+        }
+        self.nics[number].port.enqueue_pfc(window.packets, frame, pause);
+        if let Some(clock) = &mut self.pause_clock {
+            clock.sent(number, priority, pause, now);
+            self.timers.wake_pauses(clock.next());
+        }
+    }
+
+    /// Pauses the link of a port that was repaired, if the others are paused: its peer has
+    /// forgotten all pauses.
+    pub(super) fn pause_again(&mut self, window: &mut Win<'_, '_, S>, now: Time, number: usize) {
+        if self.receive_buffer.as_ref().is_some_and(|buffer| buffer.is_pausing) {
+            self.send_pfc_through(window, now, number, true);
+        }
+    }
+
+    /// Handles what is due for pauses at `now`: some expire, some are sent again.
+    #[cold]
+    pub(super) fn on_pause_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
+        loop {
+            let clock = self.pause_clock.as_mut().expect("it has set a timer");
+            let Some((number, priority, event)) = clock.take(now) else {
+                return self.timers.wake_pauses(clock.next());
+            };
+            match event {
+                PauseEvent::Expired => {
+                    clock.expire(number, priority);
+                    let nic = &mut self.nics[number];
+                    nic.port.hold(priority, false, now);
+                    nic.wake(now);
                 }
-                nic.port.enqueue_pfc(window.packets, frame, pause);
+                PauseEvent::Refresh => {
+                    clock.counts(number).refreshed += 1;
+                    self.send_frame(window, now, number, (priority, true));
+                    self.nics[number].wake(now);
+                }
+                PauseEvent::Watch => unreachable!("hosts have no watchdog"),
             }
-            nic.wake(now);
         }
     }
 }

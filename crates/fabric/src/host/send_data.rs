@@ -133,7 +133,7 @@ pub(super) fn write_header<S: Scheme>(
     header: &mut Header,
 ) {
     header.priority = priority;
-    header.size = common.wire.data_size(payload.into(), begins);
+    header.size = common.wire.data_size(payload.into(), begins, common.law(message.flow));
     header.address.flow = message.flow;
     header.sequence = sequence;
     header.sent_at = now;

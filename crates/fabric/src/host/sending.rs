@@ -70,7 +70,9 @@ impl<S: Scheme> Host<S> {
         let row = &common.flows[flow as usize];
         let hash = common.hash(row, false);
         let nic = common.select_port(self.node, (row.src, row.dst), hash, self.epoch);
-        let path = common.path_facts(row.src, row.dst, hash, self.epoch);
+        let mut path = common.path_facts(row.src, row.dst, hash, self.epoch);
+        path.law = common.law(flow);
+        path.packet_bytes = common.wire.full_packet_of(path.law);
         let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
         let (qp, shared) = (row.qp, row.next_on_qp != NO_FLOW);
         let slot = self.senders.insert(Sender::new(rp, flow, row, hash, nic.get()));
@@ -134,7 +136,7 @@ impl<S: Scheme> Host<S> {
     pub(super) fn reschedule_qp(&mut self, now: Time, slot: u32) {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         let nic = &mut self.nics[sender.nic as usize];
-        if matches!(<S::Rp as Rp<S>>::PACING, Pacing::Continuous) {
+        if sender.rp.pacing() == Pacing::Continuous {
             sender.pace(sender.rp.limits().rate, nic.port.rate(), self.common.clock);
             if let Some(scan) = &mut nic.scan {
                 scan.pacing_changed(sender.next_at, now);

@@ -18,6 +18,8 @@ pub(super) enum Timer {
     Timeout,
     /// See whether the receive buffer has drained.
     Buffer,
+    /// See which pauses expire and which are sent again.
+    Pauses,
 }
 
 /// The timers of a host.
@@ -31,6 +33,8 @@ pub(super) struct Timers {
     timeout: Time,
     /// When to look at the receive buffer.
     buffer: Time,
+    /// When to look at the times of pauses.
+    pauses: Time,
 }
 
 impl Timers {
@@ -42,6 +46,7 @@ impl Timers {
             receivers: Tournament::default(),
             timeout: Time::NEVER,
             buffer: Time::NEVER,
+            pauses: Time::NEVER,
         }
     }
 
@@ -68,7 +73,9 @@ impl Timers {
             self.receivers.first().map(|slot| (self.receivers.earliest(), Timer::Receiver(slot)));
         let timeout = (self.timeout != Time::NEVER).then_some((self.timeout, Timer::Timeout));
         let buffer = (self.buffer != Time::NEVER).then_some((self.buffer, Timer::Buffer));
-        let (_, timer) = [post, sender, receiver, timeout, buffer].into_iter().flatten().min()?;
+        let pauses = (self.pauses != Time::NEVER).then_some((self.pauses, Timer::Pauses));
+        let all = [post, sender, receiver, timeout, buffer, pauses];
+        let (_, timer) = all.into_iter().flatten().min()?;
         match timer {
             Timer::Post(_) => {
                 self.posts.pop();
@@ -77,6 +84,7 @@ impl Timers {
             Timer::Receiver(slot) => self.receivers.set(slot, Time::NEVER),
             Timer::Timeout => self.timeout = Time::NEVER,
             Timer::Buffer => self.buffer = Time::NEVER,
+            Timer::Pauses => self.pauses = Time::NEVER,
         }
         self.find_due();
         Some(timer)
@@ -121,10 +129,16 @@ impl Timers {
         self.find_due();
     }
 
+    /// Has the times of pauses looked at at `time`, instead of when they were to be before.
+    pub(super) fn wake_pauses(&mut self, time: Time) {
+        self.pauses = time;
+        self.find_due();
+    }
+
     fn find_due(&mut self) {
         let post = self.posts.peek().map_or(Time::NEVER, |&Reverse((time, _))| time);
         let asked = self.senders.earliest().min(self.receivers.earliest());
-        self.due = post.min(asked).min(self.timeout).min(self.buffer);
+        self.due = post.min(asked).min(self.timeout).min(self.buffer).min(self.pauses);
     }
 }
 
@@ -138,7 +152,7 @@ mod tests {
         /// earlier timeout, replaces the one before.
         #[test]
         fn timers_come_by_time_then_kind_then_number(
-            changes in prop::collection::vec((0u8..6, 0u32..6, 0u64..30), 1..100),
+            changes in prop::collection::vec((0u8..7, 0u32..6, 0u64..30), 1..100),
         ) {
             let mut timers = Timers::new();
             let mut list: Vec<(Time, Timer)> = Vec::new();
@@ -165,6 +179,11 @@ mod tests {
                         timers.wake_buffer(time);
                         list.retain(|&(_, other)| other != Timer::Buffer);
                         list.push((time, Timer::Buffer));
+                    }
+                    6 => {
+                        timers.wake_pauses(time);
+                        list.retain(|&(_, other)| other != Timer::Pauses);
+                        list.push((time, Timer::Pauses));
                     }
                     3 => {
                         timers.arm_retransmission(time);

@@ -35,7 +35,8 @@ impl Mmu {
     fn is_below_own_limits(&self, port: u16, priority: u8, size: u64) -> bool {
         let ingress = &self.ingress[self.index(port, priority)];
         if !ingress.lossless {
-            return self.lossy.alpha.is_none() && self.used + size <= self.lossy.room;
+            return self.lossy.alphas[usize::from(priority & 7)].is_none()
+                && self.used + size <= self.lossy.room;
         }
         if self.used + size > self.protected_buffer {
             return false;

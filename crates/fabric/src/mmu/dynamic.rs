@@ -146,7 +146,7 @@ mod tests {
             Quirks { rate_scaled_alpha: true, threshold_wraparound: true, ..Quirks::default() };
         let mut mmu = Mmu::new(MmuConfig {
             buffer: 1 << 20,
-            lossy_alpha: None,
+            lossy_alpha: [None; 8],
             pfc: &dynamic(1 << 13, 3_072, 4_096),
             data_priorities: 1 << 3,
             headroom: vec![1 << 20; 2],

@@ -13,18 +13,18 @@ pub(super) struct LossyShare {
     /// Bytes for all of them.
     pub(super) room: u64,
     /// The share of what is free that one egress queue may use, in 65536ths.
-    pub(super) alpha: Option<u32>,
+    pub(super) alphas: [Option<u32>; 8],
 }
 
 impl LossyShare {
-    pub(super) fn new(alpha: Option<u32>) -> LossyShare {
-        LossyShare { room: 0, alpha }
+    pub(super) fn new(alphas: [Option<u32>; 8]) -> LossyShare {
+        LossyShare { room: 0, alphas }
     }
 
     /// Returns how many bytes the buffer may hold without a packet being refused.
     fn safe_fill(&self) -> u64 {
-        match self.alpha {
-            Some(alpha) => max_below_threshold(self.room, alpha),
+        match self.alphas.iter().flatten().min() {
+            Some(&alpha) => max_below_threshold(self.room, alpha),
             None => self.room,
         }
     }
@@ -63,7 +63,9 @@ impl Mmu {
     /// Returns whether an egress queue of `queued` bytes may take `size` more that came through
     /// this ingress. It always may if PFC protects the ingress. Counters must be up to date.
     pub(crate) fn fits_lossy_share(&self, port: u16, priority: u8, queued: u64, size: u64) -> bool {
-        let Some(alpha) = self.lossy.alpha.filter(|_| !self.is_lossless(port, priority)) else {
+        let Some(alpha) = self.lossy.alphas[usize::from(priority & 7)]
+            .filter(|_| !self.is_lossless(port, priority))
+        else {
             return true;
         };
         let free = match &self.policy {

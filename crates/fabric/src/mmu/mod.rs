@@ -75,7 +75,7 @@ pub(crate) struct MmuConfig<'a> {
     /// Size of the buffer in bytes.
     pub(crate) buffer: u64,
     /// Share of the free buffer that an egress queue without PFC may use, in 65536ths.
-    pub(crate) lossy_alpha: Option<u32>,
+    pub(crate) lossy_alpha: [Option<u32>; 8],
     pub(crate) pfc: &'a PfcConfig,
     /// Priorities that carry data, as a bit mask.
     pub(crate) data_priorities: u8,

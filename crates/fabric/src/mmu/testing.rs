@@ -2,7 +2,7 @@
 
 use super::{Mmu, MmuConfig};
 use crate::compat::Compat;
-use crate::network::setup::{Headroom, PfcConfig, Threshold};
+use crate::network::setup::{Headroom, PauseTiming, PfcConfig, Threshold};
 use units::{Bytes, Rate};
 
 pub(super) fn mmu(buffer: u64, pfc: &PfcConfig, headroom: Vec<u64>) -> Mmu {
@@ -17,7 +17,7 @@ pub(super) fn mmu_with_alpha(
 ) -> Mmu {
     Mmu::new(MmuConfig {
         buffer,
-        lossy_alpha,
+        lossy_alpha: [lossy_alpha; 8],
         pfc,
         data_priorities: 1 << 0 | 1 << 2 | 1 << 3,
         rates: vec![Rate::from_gbps(100); headroom.len()],
@@ -28,6 +28,7 @@ pub(super) fn mmu_with_alpha(
 
 pub(super) fn fixed(xoff: u64, xon: u64) -> PfcConfig {
     PfcConfig {
+        timing: PauseTiming::default(),
         lossless: 1 << 3,
         threshold: Threshold::Static { xoff: Bytes::new(xoff), xon: Bytes::new(xon) },
         headroom: Headroom::Auto,
@@ -36,6 +37,7 @@ pub(super) fn fixed(xoff: u64, xon: u64) -> PfcConfig {
 
 pub(super) fn dynamic(alpha: u32, resume_offset: u64, reserve: u64) -> PfcConfig {
     PfcConfig {
+        timing: PauseTiming::default(),
         lossless: 1 << 3,
         threshold: Threshold::Dynamic {
             alpha,

@@ -33,6 +33,8 @@ pub(crate) struct FlowInfo {
     pub(crate) answer: u32,
     pub(crate) answer_delay: Time,
     pub(crate) priority: u8,
+    /// Which scheme of a mix its QP has.
+    pub(crate) law: u8,
     pub(crate) udp_ports: (u16, u16),
 }
 
@@ -76,6 +78,7 @@ pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowInfo> {
             answer: NO_FLOW,
             answer_delay: Time::ZERO,
             priority: message.priority,
+            law: message.law,
             udp_ports: message.udp_ports,
         });
         sent[src as usize] += 1;

@@ -1,6 +1,6 @@
 //! The network as a graph of nodes, their numbered ports, and links that may fail for a time.
 
-use crate::network::setup::{Link, Node, NodeKind, Outage};
+use crate::network::setup::{Impairment, Link, Node, NodeKind, Outage};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use units::{NodeId, Rate, Time};
@@ -16,6 +16,15 @@ pub(crate) struct LinkEnd {
     pub(crate) error_rate: f64,
     /// Whether it ever fails.
     pub(crate) fails: bool,
+    /// Whether it is ever slower or lossier than else.
+    pub(crate) is_impaired: bool,
+}
+
+/// What a link is like for a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LinkQuality {
+    pub(crate) rate: Rate,
+    pub(crate) error_rate: f64,
 }
 
 /// The network as a graph.
@@ -31,17 +40,25 @@ pub(crate) struct Graph {
     pub(crate) host_of: Vec<u32>,
     /// The outages of links that fail, by index in `ends`.
     outages: BTreeMap<u32, Vec<Outage>>,
-    /// When links fail or are repaired, ascending. Each of these times begins an epoch.
+    /// The impairments of links that have some, by index in `ends`.
+    impairments: BTreeMap<u32, Vec<Impairment>>,
+    /// When links fail, are repaired or change, ascending. Each of these times begins an epoch.
     changes: Vec<Time>,
 }
 
 impl Graph {
-    /// The rates of all links, each twice.
+    /// The rates of all links, also those that they have for a time. They come several times.
     pub(crate) fn rates(&self) -> impl Iterator<Item = Rate> + '_ {
-        self.ends.iter().map(|end| end.rate)
+        let impaired = self.impairments.values().flatten();
+        self.ends.iter().map(|end| end.rate).chain(impaired.filter_map(|one| one.rate))
     }
 
-    pub(crate) fn new(nodes: &[Node], links: &[Link], outages: &[Outage]) -> Graph {
+    pub(crate) fn new(
+        nodes: &[Node],
+        links: &[Link],
+        outages: &[Outage],
+        impairments: &[Impairment],
+    ) -> Graph {
         let mut degree = vec![0u32; nodes.len() + 1];
         for link in links {
             degree[link.a.index()] += 1;
@@ -62,13 +79,19 @@ impl Graph {
             pfc: true,
             error_rate: 0.0,
             fails: false,
+            is_impaired: false,
         };
         let mut ends = vec![none; total as usize];
         let mut of_links: BTreeMap<u32, Vec<Outage>> = BTreeMap::new();
         for outage in outages {
             of_links.entry(outage.link).or_default().push(*outage);
         }
+        let mut impaired_links: BTreeMap<u32, Vec<Impairment>> = BTreeMap::new();
+        for impairment in impairments {
+            impaired_links.entry(impairment.link).or_default().push(*impairment);
+        }
         let mut of_ends = BTreeMap::new();
+        let mut impaired_ends = BTreeMap::new();
         for (number, link) in links.iter().enumerate() {
             let (a, b) = (link.a.index(), link.b.index());
             let (at, bt) = (next[a], next[b]);
@@ -82,12 +105,17 @@ impl Graph {
                 pfc: link.pfc,
                 error_rate: link.error_rate,
                 fails: of_links.contains_key(&(number as u32)),
+                is_impaired: impaired_links.contains_key(&(number as u32)),
             };
             ends[at as usize] = end(link.b, bt - first_port[b]);
             ends[bt as usize] = end(link.a, at - first_port[a]);
             if let Some(list) = of_links.remove(&(number as u32)) {
                 of_ends.insert(at, list.clone());
                 of_ends.insert(bt, list);
+            }
+            if let Some(list) = impaired_links.remove(&(number as u32)) {
+                impaired_ends.insert(at, list.clone());
+                impaired_ends.insert(bt, list);
             }
         }
         let mut hosts = Vec::new();
@@ -98,13 +126,18 @@ impl Graph {
                 hosts.push(node as u32);
             }
         }
-        let mut changes: Vec<Time> =
-            outages.iter().flat_map(|outage| [outage.from, outage.until]).collect();
+        let of_impairments = impairments.iter().flat_map(|one| [one.from, one.until]);
+        let mut changes: Vec<Time> = outages
+            .iter()
+            .flat_map(|outage| [outage.from, outage.until])
+            .chain(of_impairments)
+            .collect();
         changes.retain(|&time| time != Time::NEVER);
         changes.sort_unstable();
         changes.dedup();
         Graph {
             outages: of_ends,
+            impairments: impaired_ends,
             changes,
             kinds: nodes.iter().map(|node| node.kind).collect(),
             tiers: nodes.iter().map(|node| node.tier).collect(),
@@ -161,6 +194,32 @@ impl Graph {
             failing.filter(change).collect()
         };
         (ports(|one| one.from), ports(|one| one.until))
+    }
+
+    /// The ports of a node whose links become slower or lossier at `time`, or are as before again,
+    /// and what they are like from then on.
+    pub(crate) fn qualities_at(&self, node: u32, time: Time) -> Vec<(usize, LinkQuality)> {
+        let ends = self.ports(node).iter().enumerate().filter(|(_, end)| end.is_impaired);
+        ends.filter_map(|(port, end)| {
+            let index = self.first_port[node as usize] + port as u32;
+            let list = &self.impairments[&index];
+            if !list.iter().any(|one| one.from == time || one.until == time) {
+                return None;
+            }
+            let now = list.iter().find(|one| one.from <= time && time < one.until);
+            let rate = now.and_then(|one| one.rate).unwrap_or(end.rate);
+            let error_rate = now.and_then(|one| one.error_rate).unwrap_or(end.error_rate);
+            Some((port, LinkQuality { rate, error_rate }))
+        })
+        .collect()
+    }
+
+    /// Whether the link of a port ever damages packets.
+    pub(crate) fn ever_damages(&self, node: u32, port: usize) -> bool {
+        let index = self.first_port[node as usize] + port as u32;
+        let impairments = self.impairments.get(&index).into_iter().flatten();
+        self.ports(node)[port].error_rate > 0.0
+            || impairments.filter_map(|one| one.error_rate).any(|rate| rate > 0.0)
     }
 
     pub(crate) fn is_host(&self, node: u32) -> bool {

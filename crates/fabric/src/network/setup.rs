@@ -4,8 +4,8 @@
 
 use crate::compat::Quirks;
 pub use model::{
-    Balance, Link, Message, Node, NodeKind, Outage, Probe, ProbeTargets, Recovery, SlowReceiver,
-    Spray,
+    Balance, ClassMarking, ClassSettings, Impairment, Link, Message, Node, NodeKind, Outage,
+    PauseTiming, Probe, ProbeTargets, Recovery, SlowReceiver, Spray, Watchdog, WatchdogAction,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -39,9 +39,9 @@ pub struct HostConfig {
 pub struct SwitchConfig {
     /// Shared packet buffer.
     pub buffer: Bytes,
-    /// The share of the free buffer that a queue without PFC may take, in 65536ths; `None`: all of
-    /// it.
-    pub lossy_alpha: Option<u32>,
+    /// By priority, the share of the free buffer that a queue without PFC may take, in 65536ths;
+    /// `None`: all of it.
+    pub lossy_alpha: [Option<u32>; 8],
     /// Time from the wire to the egress queue. PFC frames do not take it.
     pub latency: Time,
     /// Combined input and output queues; `None`: output queues in a shared buffer.
@@ -68,6 +68,8 @@ pub struct PfcConfig {
     pub threshold: Threshold,
     /// Buffer space above the threshold, for each port and lossless priority.
     pub headroom: Headroom,
+    /// How fast a pause takes hold, how long it lasts, and who frees what is paused without end.
+    pub timing: PauseTiming,
 }
 
 /// Buffer space above the threshold, for packets that still arrive after a pause.
@@ -120,6 +122,17 @@ pub struct EcnConfig {
 }
 
 impl EcnConfig {
+    /// Marks nothing. `at_enqueue`: classes with marking of their own mark then.
+    pub fn off(at_enqueue: bool) -> EcnConfig {
+        let law = EcnLaw { kmin: Bytes::UNLIMITED, kmax: Bytes::UNLIMITED, pmax: 0.0 };
+        EcnConfig { law, at: None, by_rate: Vec::new(), at_enqueue }
+    }
+
+    /// Whether it marks nothing at any port.
+    pub fn is_off(&self) -> bool {
+        self.law.kmin == Bytes::UNLIMITED
+    }
+
     /// The law of ports with this rate.
     pub fn law_at(&self, rate: Rate) -> EcnLaw {
         if let Some((_, law)) = self.by_rate.iter().find(|(of, _)| *of == rate) {
@@ -243,6 +256,11 @@ pub struct Setup {
     pub links: Vec<Link>,
     /// When links fail. Outages of one link do not overlap or touch.
     pub outages: Vec<Outage>,
+    /// What single classes have of their own. Where none but these mark packets, `ecn` is
+    /// [off](EcnConfig::off).
+    pub class_settings: Vec<ClassSettings>,
+    /// When links are slower or lossier than else.
+    pub impairments: Vec<Impairment>,
     /// The messages, in order of posting.
     pub messages: Vec<Message>,
     /// Sizes on the wire.

@@ -155,8 +155,9 @@ impl<S: Scheme> Simulation<S> {
                 cancel::check();
                 let packets = flow.size.div_ceil(payload);
                 let last = flow.size - (packets - 1) * payload;
-                let size =
-                    |payload: u64, first| u64::from(common.wire.data_size(payload as u32, first));
+                let size = |payload: u64, first| {
+                    u64::from(common.wire.data_size(payload as u32, first, flow.law))
+                };
                 let data = match packets {
                     1 => size(last, true),
                     more => {
@@ -170,7 +171,8 @@ impl<S: Scheme> Simulation<S> {
                 path.windows(2).for_each(|pair| note(&pair[0], &pair[1], ack_priority));
                 packet_hops += acks * path.len() as u64;
                 for end in &path {
-                    ports[place(end)].ack_bytes += acks * u64::from(common.wire.ack_size);
+                    ports[place(end)].ack_bytes +=
+                        acks * u64::from(common.wire.ack_size_of(flow.law));
                 }
                 let there = (flow.src, flow.dst);
                 common.path(there, common.hash(flow, false), 0, &mut path);

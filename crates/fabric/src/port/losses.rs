@@ -5,7 +5,7 @@
 //! repair ends an epoch, too. Nothing is on the link any more at that time, and all nodes use
 //! routes with the link again.
 
-use crate::network::graph::Graph;
+use crate::network::graph::{Graph, LinkEnd};
 use crate::stream;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -26,19 +26,30 @@ struct Incoming {
     failed: bool,
 }
 
+/// A probability in 2^-64.
+fn damaged(error_rate: f64) -> u128 {
+    (error_rate * 2f64.powi(64)) as u128
+}
+
 impl Losses {
     /// Returns the losses on the links to `node`; `None` if no link to it ever loses a packet.
     pub(crate) fn new(graph: &Graph, node: u32, seed: u64) -> Option<Box<Losses>> {
         let ends = graph.ports(node);
-        if ends.iter().all(|end| end.error_rate == 0.0 && !end.fails) {
+        let never = |(port, end): (usize, &LinkEnd)| !end.fails && !graph.ever_damages(node, port);
+        if ends.iter().enumerate().all(never) {
             return None;
         }
         let incoming = ends.iter().enumerate().map(|(port, end)| Incoming {
-            damaged: (end.error_rate * 2f64.powi(64)) as u128,
+            damaged: damaged(end.error_rate),
             random: stream::stream(seed, "errors", u64::from(node) << 16 | port as u64),
             failed: false,
         });
         Some(Box::new(Losses { ports: incoming.collect() }))
+    }
+
+    /// Sets the probability that the link of `port` damages a packet.
+    pub(crate) fn set_error_rate(&mut self, port: usize, error_rate: f64) {
+        self.ports[port].damaged = damaged(error_rate);
     }
 
     /// Notes that the link of `port` fails or is repaired.

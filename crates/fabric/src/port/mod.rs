@@ -3,6 +3,7 @@
 mod counters;
 pub(crate) mod emission_order;
 pub(crate) mod losses;
+pub(crate) mod pause_clock;
 pub(crate) mod red;
 pub(crate) mod scheduler;
 mod serialise;
@@ -65,7 +66,7 @@ pub(crate) struct Port {
     /// Sizes of full data packets and of ACKs, and their times on the wire; used if `byte_time` is
     /// 0.
     common_sizes: [(u64, Time); 2],
-    /// Delay of PFC frames, which the peer handles without latency.
+    /// Delay of PFC frames, which the peer handles without latency but after its response time.
     pfc_delay: Time,
     paused_since: Time,
     /// Its link has failed.
@@ -87,6 +88,8 @@ pub(crate) struct PortConfig<'a> {
     pub(crate) end: &'a LinkEnd,
     /// Time from the wire to the peer's logic. PFC frames do not take it.
     pub(crate) latency: Time,
+    /// From the arrival of a PFC frame at the peer until it takes effect.
+    pub(crate) pause_response: Time,
     pub(crate) scheduler: Scheduler,
     /// Bytes on the wire of a full data packet and of an ACK.
     pub(crate) common_sizes: [u64; 2],
@@ -95,26 +98,25 @@ pub(crate) struct PortConfig<'a> {
 
 impl Port {
     pub(crate) fn new(config: PortConfig<'_>) -> Port {
-        let PortConfig { end, latency, scheduler, common_sizes, compat } = config;
+        let PortConfig { end, latency, pause_response, scheduler, common_sizes, compat } = config;
         let clock = compat.clock();
-        let exact = if clock == Clock::Exact { end.rate.exact_ps_per_byte() } else { None };
         let class = if compat.orders_by_emission() { event_order::arrival_class } else { class_of };
-        Port {
+        let mut port = Port {
             free_at: Time::ZERO,
             waiting: 0,
             paused: 0,
             last_priority: 0,
             packet_round_robin: compat.alternates_packets(),
             queue_bytes: 0,
-            byte_time: exact.unwrap_or(0),
-            common_sizes: common_sizes.map(|size| (size, clock.time_for(end.rate, size))),
+            byte_time: 0,
+            common_sizes: common_sizes.map(|size| (size, Time::ZERO)),
             clock,
             data_class: class(PacketKind::Data),
             other_class: class(PacketKind::Ack),
             pfc_class: class(PacketKind::Pfc),
             rate: end.rate,
             delay: end.delay + latency,
-            pfc_delay: end.delay,
+            pfc_delay: end.delay + pause_response,
             link: Link::new(end.peer, end.peer_port),
             class_packets: [0; 8],
             queues: Default::default(),
@@ -125,6 +127,18 @@ impl Port {
             shaper: None,
             down: false,
             class_paused_since: [Time::ZERO; 8],
+        };
+        port.set_rate(end.rate);
+        port
+    }
+
+    /// Sets the rate of the link, for packets that begin to leave from now on.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        let exact = if self.clock == Clock::Exact { rate.exact_ps_per_byte() } else { None };
+        self.rate = rate;
+        self.byte_time = exact.unwrap_or(0);
+        for (size, time) in &mut self.common_sizes {
+            *time = self.clock.time_for(rate, *size);
         }
     }
 
@@ -177,7 +191,7 @@ impl Port {
         }
     }
 
-    /// Returns the propagation delay of the link.
+    /// Returns the delay of PFC frames: that of the link, if they take effect at once.
     pub(crate) fn propagation(&self) -> Time {
         self.pfc_delay
     }
@@ -402,9 +416,15 @@ impl Port {
         })
     }
 
-    /// Pauses or resumes a priority on behalf of the peer. Returns whether that changed anything.
+    /// Pauses or resumes a priority for a PFC frame of the peer. Returns whether that changed
+    /// anything.
     pub(crate) fn set_paused(&mut self, priority: u8, pause: bool, now: Time) -> bool {
         self.counters.pause_frames_received += u64::from(pause);
+        self.hold(priority, pause, now)
+    }
+
+    /// Pauses or resumes a priority. Returns whether that changed anything.
+    pub(crate) fn hold(&mut self, priority: u8, pause: bool, now: Time) -> bool {
         let before = self.paused;
         if pause {
             self.paused |= 1 << priority;
@@ -443,6 +463,16 @@ impl Port {
     #[inline]
     pub(crate) fn is_down(&self) -> bool {
         self.down
+    }
+
+    /// Removes a waiting packet of a priority, out of turn.
+    pub(crate) fn remove_of<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        priority: u8,
+    ) -> Option<Handle> {
+        let queue = usize::from(priority & 7);
+        self.has(queue).then(|| self.dequeue(packets, queue))
     }
 
     /// Removes any waiting packet, out of turn. Returns its queue and the packet.

@@ -6,43 +6,91 @@ use rand_pcg::rand_core::Rng;
 use units::Rate;
 
 use crate::compat::mrg::Draws;
-use crate::network::setup::EcnConfig;
+use crate::network::setup::{ClassMarking, ClassSettings, EcnConfig, EcnLaw};
 
-/// The marking law of a port in integers. Probabilities are 32-bit fractions.
+/// The marking laws of a port.
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
-    pub(crate) kmin: u64,
+    /// The law of classes that have none of their own.
+    law: IntegerLaw,
+    /// By priority, where classes have laws of their own.
+    of_classes: Option<Box<[IntegerLaw; 8]>>,
+    random: Pcg64Mcg,
+}
+
+/// A marking law in integers. Probabilities are 32-bit fractions.
+#[derive(Clone, Copy, Debug)]
+struct IntegerLaw {
+    kmin: u64,
     kmax: u64,
     pmax: f64,
     /// Increase of the probability per byte, in 2^-48.
     slope: u64,
-    random: Pcg64Mcg,
 }
 
-impl Red {
-    pub(crate) fn new(config: &EcnConfig, rate: Rate, random: Pcg64Mcg) -> Red {
-        let law = config.law_at(rate);
+impl From<EcnLaw> for IntegerLaw {
+    fn from(law: EcnLaw) -> IntegerLaw {
         let (kmin, kmax) = (law.kmin.get(), law.kmax.get());
         let span = kmax.saturating_sub(kmin).max(1);
         let slope = (law.pmax * (1u64 << 48) as f64 / span as f64) as u64;
-        Red { kmin, kmax, pmax: law.pmax, slope, random }
+        IntegerLaw { kmin, kmax, pmax: law.pmax, slope }
+    }
+}
+
+/// The law of a class at ports of this rate; `None`: as of other classes.
+fn class_law(class: &ClassSettings, rate: Rate) -> Option<EcnLaw> {
+    let config = match class.marking? {
+        ClassMarking::Off => EcnConfig::off(false),
+        ClassMarking::Law { kmin, kmax, pmax, at } => {
+            let law = EcnLaw { kmin, kmax, pmax };
+            EcnConfig { law, at, by_rate: Vec::new(), at_enqueue: false }
+        }
+    };
+    Some(config.law_at(rate))
+}
+
+impl Red {
+    pub(crate) fn new(
+        config: &EcnConfig,
+        classes: &[ClassSettings],
+        rate: Rate,
+        random: Pcg64Mcg,
+    ) -> Red {
+        let law = IntegerLaw::from(config.law_at(rate));
+        let mut of_classes = [law; 8];
+        for class in classes {
+            if let Some(own) = class_law(class, rate) {
+                of_classes[usize::from(class.priority & 7)] = own.into();
+            }
+        }
+        let is_own = classes.iter().any(|class| class.marking.is_some());
+        Red { law, of_classes: is_own.then(|| Box::new(of_classes)), random }
+    }
+
+    /// Returns the queue length up to which packets of most classes are not marked.
+    pub(crate) fn kmin(&self) -> u64 {
+        self.law.kmin
     }
 
     /// Returns whether a packet is marked that sees `queue` bytes in its queue. `draws` replaces
     /// the port's own random stream.
     #[inline]
-    pub(crate) fn marks(&mut self, queue: u64, draws: Option<&mut Draws>) -> bool {
-        if queue <= self.kmin {
+    pub(crate) fn marks(&mut self, queue: u64, priority: u8, draws: Option<&mut Draws>) -> bool {
+        let law = match &self.of_classes {
+            None => &self.law,
+            Some(laws) => &laws[usize::from(priority & 7)],
+        };
+        if queue <= law.kmin {
             return false;
         }
-        if queue > self.kmax {
+        if queue > law.kmax {
             return true;
         }
         if let Some(draws) = draws {
-            let span = (self.kmax - self.kmin) as f64;
-            return draws.draw() < self.pmax * (queue - self.kmin) as f64 / span;
+            let span = (law.kmax - law.kmin) as f64;
+            return draws.draw() < law.pmax * (queue - law.kmin) as f64 / span;
         }
-        let probability = (u128::from(queue - self.kmin) * u128::from(self.slope)) >> 16;
+        let probability = (u128::from(queue - law.kmin) * u128::from(law.slope)) >> 16;
         u128::from(self.random.next_u32()) < probability
     }
 }
@@ -50,7 +98,6 @@ impl Red {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::setup::EcnLaw;
     use units::Bytes;
 
     #[test]
@@ -64,14 +111,43 @@ mod tests {
             at_enqueue: false,
         };
         let random = crate::stream::stream(1, "test", 0);
-        let mut red = Red::new(&config, Rate::from_gbps(100), random);
-        let share = |red: &mut Red, queue| (0..20_000).filter(|_| red.marks(queue, None)).count();
+        let mut red = Red::new(&config, &[], Rate::from_gbps(100), random);
+        let share =
+            |red: &mut Red, queue| (0..20_000).filter(|_| red.marks(queue, 3, None)).count();
         assert_eq!(share(&mut red, 400_000), 0);
         assert_eq!(share(&mut red, 1_600_001), 20_000);
         let half = share(&mut red, 1_000_000);
         assert!((1_850..2_150).contains(&half), "{half} of 20000 at half of Pmax = 0.2");
         let random = crate::stream::stream(1, "test", 0);
-        let mut red = Red::new(&config, Rate::from_gbps(400), random);
-        assert_eq!((red.marks(7, None), red.marks(8, None)), (false, true), "a law of its own");
+        let mut red = Red::new(&config, &[], Rate::from_gbps(400), random);
+        assert_eq!(
+            (red.marks(7, 3, None), red.marks(8, 3, None)),
+            (false, true),
+            "a law of its own"
+        );
+    }
+
+    #[test]
+    fn a_class_has_a_law_of_its_own_or_none() {
+        let law = EcnLaw { kmin: Bytes::new(100), kmax: Bytes::new(100), pmax: 1.0 };
+        let config = EcnConfig { law, at: None, by_rate: Vec::new(), at_enqueue: false };
+        let own = ClassMarking::Law {
+            kmin: Bytes::new(10),
+            kmax: Bytes::new(10),
+            pmax: 1.0,
+            at: Some(Rate::from_gbps(50)),
+        };
+        let class = |priority, marking| ClassSettings { priority, marking, lossy_alpha: None };
+        let classes = [class(1, Some(own)), class(2, Some(ClassMarking::Off)), class(4, None)];
+        let random = crate::stream::stream(1, "test", 0);
+        let mut red = Red::new(&config, &classes, Rate::from_gbps(100), random);
+        let marked = |red: &mut Red, priority| {
+            [20, 21, 100, 101, 1 << 40].map(|queue| red.marks(queue, priority, None))
+        };
+        assert_eq!(marked(&mut red, 1), [false, true, true, true, true], "twice its rate");
+        assert_eq!(marked(&mut red, 2), [false; 5]);
+        for priority in [0, 3, 4] {
+            assert_eq!(marked(&mut red, priority), [false, false, false, true, true]);
+        }
     }
 }

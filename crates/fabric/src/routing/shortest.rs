@@ -365,7 +365,7 @@ mod tests {
     /// Returns which of `racks` are twins of the one before; checks the search of each.
     fn twins(racks: &[(u8, u64, u64)]) -> Vec<bool> {
         let (nodes, cables) = network(racks);
-        let graph = Graph::new(&nodes, &cables, &[]);
+        let graph = Graph::new(&nodes, &cables, &[], &[]);
         let epoch = graph.in_epoch(0);
         let hop_costs = HopCosts {
             data: 1000,

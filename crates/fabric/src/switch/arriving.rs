@@ -127,6 +127,7 @@ impl<S: Scheme> Switch<S> {
         } else {
             None
         };
+        let out = out.filter(|&out| !self.watchdog_drops(out, header.priority));
         match (verdict, out) {
             (HoldVerdict::Forward, Some(out)) => self.enqueue(window, now, in_port, out, handle),
             (HoldVerdict::Hold(until), _) => self.hold(now, in_port, until, handle),
@@ -161,6 +162,9 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
         if !self.has_room(window, now, out, priority) {
+            return self.chassis.discard(window, now, in_port, handle);
+        }
+        if self.watchdog_drops(out, priority) {
             return self.chassis.discard(window, now, in_port, handle);
         }
         let immediate = self.sends_immediately(window, out, now);

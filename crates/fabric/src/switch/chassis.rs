@@ -15,17 +15,19 @@ use crate::packet::{
     pfc_frame,
 };
 use crate::port::Port;
+use crate::port::pause_clock::PauseClock;
 use crate::port::red::Red;
 use crate::routing::SwitchRow;
 use crate::switch::departure_times::DepartureTimes;
 use crate::switch::egress::{Egress, LevelOf};
 use engine::{Handle, prefetch};
 use schemes::contract::{
-    ArrivalSlot, Cp, CpTimerSlot, FullCx, HoldVerdict, Level, Order, PortView, Ports, SwitchEffects,
+    ArrivalSlot, Cp, CpTimerSlot, FullCx, HoldVerdict, Level, Order, PortFacts, PortView, Ports,
+    SwitchEffects,
 };
 use std::fmt;
 use std::sync::Arc;
-use units::{PortId, Time};
+use units::{PortId, Rate, Time};
 
 /// A packet that was dropped because there was no room, in a class that PFC protects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +107,10 @@ pub(crate) struct Chassis<S: Scheme> {
     /// The congestion point and its state of each port.
     pub(crate) cp: Option<S::Cp>,
     pub(crate) cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
+    /// What the congestion point knows of each port, if the rate of one ever changes.
+    pub(crate) port_facts: Vec<PortFacts>,
+    /// The times of pauses, if they have some.
+    pub(crate) pause_clock: Option<Box<PauseClock>>,
     /// What its hooks have asked for and the switch has not done yet.
     pub(crate) effects: SwitchEffects<S::Ctl>,
     /// All ports as the scheme sees them. Kept up to date only if the order is strict.
@@ -130,6 +136,21 @@ impl<S: Scheme> Chassis<S> {
     #[inline]
     pub(crate) fn is_strict(&self) -> bool {
         LevelOf::<S>::ORDER == Order::Strict && self.cp.is_some()
+    }
+
+    /// Sets the rate of the link of `port`. The congestion point's state of it starts again.
+    pub(crate) fn set_rate(&mut self, port: usize, rate: Rate) {
+        if self.ports[port].rate() == rate {
+            return;
+        }
+        self.ports[port].set_rate(rate);
+        let facts = &mut self.port_facts[port];
+        facts.rate = rate;
+        facts.transit = self.common.transit(self.node, port, rate);
+        if let Some(cp) = &self.cp {
+            self.cp_ports[port] = cp.port(&self.common.params, facts);
+        }
+        self.refresh_view(port);
     }
 
     /// Prefetches what most packets touch.
@@ -314,6 +335,14 @@ impl<S: Scheme> Chassis<S> {
         if let Some(recorder) = &mut self.recorder {
             recorder.pfc(now, port as u16, priority, pause);
         }
+        if let Some(clock) = &mut self.pause_clock {
+            // Frames that only refresh a pause change nothing and are no error.
+            if clock.received(port, priority, pause, now) {
+                return self.ports[port].set_paused(priority, pause, now);
+            }
+            self.ports[port].counters.pause_frames_received += u64::from(pause);
+            return false;
+        }
         let changed = self.ports[port].set_paused(priority, pause, now);
         self.audit.unmatched_pfc += u64::from(!changed);
         changed
@@ -334,6 +363,9 @@ impl<S: Scheme> Chassis<S> {
             recorder.packet(now, port as u16, PacketEventKind::Enqueued, 0, header);
         }
         self.ports[port].enqueue_pfc(window.packets, frame, pause);
+        if let Some(clock) = &mut self.pause_clock {
+            clock.sent(port, priority, pause, now);
+        }
     }
 
     /// Sends a PFC frame through a port.

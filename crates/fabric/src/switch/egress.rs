@@ -38,7 +38,10 @@ impl<S: Scheme> Egress<'_, S> {
                 let view = self.port.view(self.number, priority);
                 cp.may_mark(state, &view, packet, now)
             })
-            && self.red.as_mut().is_some_and(|red| red.marks(queue, self.draws.as_deref_mut()))
+            && self
+                .red
+                .as_mut()
+                .is_some_and(|red| red.marks(queue, priority, self.draws.as_deref_mut()))
         {
             packet.header.code_point = EcnCodePoint::CongestionExperienced;
             self.port.counters.ecn_marked_packets += 1;
@@ -95,7 +98,7 @@ impl<S: Scheme> Egress<'_, S> {
                 && let Some(red) = &mut self.red
             {
                 // The HPCC simulator draws for ACKs, too. Their marks mean nothing.
-                red.marks(self.port.class_bytes(priority), Some(draws));
+                red.marks(self.port.class_bytes(priority), priority, Some(draws));
             }
         }
         self.notify_dequeue(now, packet);

@@ -1,4 +1,4 @@
-//! What a switch does when a link fails or is repaired, its own or another.
+//! What a switch does when a link fails, is repaired or changes, its own or another.
 
 use super::Switch;
 use super::actions::Actor;
@@ -25,6 +25,12 @@ impl<S: Scheme> Switch<S> {
         for port in repaired {
             self.repair(window, now, port);
         }
+        for (port, quality) in self.chassis.common.graph.qualities_at(self.chassis.node, now) {
+            if let Some(losses) = &mut self.losses {
+                losses.set_error_rate(port, quality.error_rate);
+            }
+            self.chassis.set_rate(port, quality.rate);
+        }
     }
 
     /// Repairs the link of `port`. Its peer has forgotten all pauses.
@@ -42,6 +48,9 @@ impl<S: Scheme> Switch<S> {
     /// Fails the link of `port` and drops what waits for it.
     fn cut(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         let paused = self.chassis.ports[port].set_link_down(now);
+        if let Some(clock) = &mut self.chassis.pause_clock {
+            clock.link_down(port);
+        }
         self.chassis.due.set(port, Time::NEVER);
         self.losses.as_mut().expect("its links may fail").set_failed(port, true);
         while let Some(handle) = self.remove_any(window, port) {

@@ -23,6 +23,7 @@ pub(crate) mod egress;
 pub(crate) mod held;
 mod link_failure;
 mod ns3_order;
+mod pause_times;
 mod plain;
 mod rack;
 pub(crate) mod sub_queue;
@@ -110,7 +111,8 @@ impl<S: Scheme> Switch<S> {
                 && losses.is_none()
                 && sub_queues.is_empty()
                 && recorder.as_ref().is_none_or(|recorder| !recorder.records_packets())
-                && !common.marks_at_enqueue,
+                && !common.marks_at_enqueue
+                && chassis.pause_clock.as_ref().is_none_or(|clock| !clock.has_watchdog()),
             marks_at_dequeue: common.marks_at_dequeue,
             epoch: 0,
             epoch_end: common.graph.end_of(0),
@@ -235,7 +237,8 @@ impl<S: Scheme> Switch<S> {
     #[inline]
     fn next_timer(&self) -> Time {
         let cp = self.chassis.next_timer();
-        if ArrivalsOf::<S>::HOLDS { cp.min(self.held.next()) } else { cp }
+        let cp = if ArrivalsOf::<S>::HOLDS { cp.min(self.held.next()) } else { cp };
+        self.chassis.pause_clock.as_ref().map_or(cp, |clock| cp.min(clock.next()))
     }
 
     /// Lets `port` send all that it sends before `time`.
@@ -309,6 +312,9 @@ impl<S: Scheme> Switch<S> {
             self.drain_all(window, now);
             self.chassis.on_timer(now);
             self.apply_effects(window, now);
+        }
+        if self.chassis.pause_clock.is_some() {
+            self.on_pause_times(window, now);
         }
     }
 

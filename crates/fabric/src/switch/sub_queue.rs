@@ -111,6 +111,17 @@ impl SubQueues {
         Some(handle)
     }
 
+    /// Removes a waiting packet of a priority, out of turn.
+    pub(crate) fn remove_of<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        priority: u8,
+    ) -> Option<Handle> {
+        let of_priority = |&number: &u32| self.queues[number as usize].priority == priority;
+        let index = self.round.iter().position(of_priority)?;
+        Some(self.pop(packets, index as u32))
+    }
+
     /// Takes the head of the sub-queue at this index of the round.
     pub(crate) fn pop<S: Scheme>(
         &mut self,

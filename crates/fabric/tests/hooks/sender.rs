@@ -314,6 +314,7 @@ fn the_facts_of_a_path_are_right() {
     let bytes = (FULL + 86) * (80 + 80 + 200);
     let rtt = Time::from_ps(bytes + 2 * 5_000_000 + latencies);
     let facts = PathFacts {
+        law: 0,
         receiver: 1,
         line_rate: Rate::from_gbps(100),
         bottleneck_rate: Rate::from_gbps(40),

@@ -72,15 +72,32 @@ pub(super) fn known(token: &[u8]) -> Option<&'static ForkKey> {
     FORK_KEYS.iter().find(|key| key.name.as_bytes() == token)
 }
 
-/// What `LB_MODE` asks for.
-pub(super) fn balance(mode: u64) -> &'static str {
-    match mode {
-        0 => "ECMP",
-        2 => "DRILL",
-        3 => "CONGA",
-        6 => "LetFlow",
-        9 => "ConWeave",
-        _ => "no known load balancing",
+/// `LB_MODE`, a key of ConWeave: how switches choose among equal paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadBalancing {
+    /// 0.
+    #[default]
+    Ecmp,
+    /// 2.
+    Drill,
+    /// 3.
+    Conga,
+    /// 6.
+    LetFlow,
+}
+
+impl LoadBalancing {
+    const MODES: [(u64, LoadBalancing); 4] = [
+        (0, LoadBalancing::Ecmp),
+        (2, LoadBalancing::Drill),
+        (3, LoadBalancing::Conga),
+        (6, LoadBalancing::LetFlow),
+    ];
+
+    /// Its number.
+    pub fn mode(self) -> u64 {
+        let of = LoadBalancing::MODES.iter().find(|(_, one)| *one == self);
+        of.map_or(0, |(mode, _)| *mode)
     }
 }
 
@@ -208,24 +225,20 @@ impl Config {
             "FLOWGEN_STOP_TIME" => {
                 self.flowgen_stop_time = Some(crate::quantity::seconds_of(token, key.name)?);
             }
-            "ENABLE_IRN" => {
-                if whole()? != 0 {
-                    return Err(FileError::new(
-                        "ENABLE_IRN 1 is not served: receivers drop what comes out of order, and \
-                         senders go back to the first lost packet",
-                    )
-                    .at(line)
-                    .hint("ENABLE_IRN 0 runs the file with go-back-N"));
-                }
-            }
+            "ENABLE_IRN" => self.enable_irn = whole()? != 0,
             "LB_MODE" => {
                 let mode = whole()?;
-                if mode != 0 {
-                    let what = format!("LB_MODE {mode}, {}, is not served", balance(mode));
+                let known = LoadBalancing::MODES.iter().find(|(number, _)| *number == mode);
+                let Some((_, balancing)) = known else {
+                    let what = match mode {
+                        9 => "LB_MODE 9, ConWeave, is not served".to_owned(),
+                        _ => format!("LB_MODE {mode} is none"),
+                    };
                     return Err(FileError::new(what)
                         .at(line)
-                        .hint("LB_MODE 0 runs the file with ECMP"));
-                }
+                        .hint("0 is ECMP, 2 DRILL, 3 CONGA, 6 LetFlow"));
+                };
+                self.load_balancing = *balancing;
             }
             _ => unreachable!("{} has Use::Read", key.name),
         }

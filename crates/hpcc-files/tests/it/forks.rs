@@ -2,7 +2,7 @@
 //! honoured or refused, never skipped.
 
 use hpcc_files::topology::{self, Form};
-use hpcc_files::{Config, FileError, Warning, config, flows};
+use hpcc_files::{Config, FileError, LoadBalancing, Warning, config, flows};
 use units::{NodeId, Time};
 
 const FILES: &str = "TOPOLOGY_FILE t.txt FLOW_FILE f.txt";
@@ -102,6 +102,18 @@ fn keys_of_forks() {
     assert!(!config.enable_pfc);
     assert_eq!(config.simulator_stop_time, Some(Time::from_ms(5003)));
     assert_eq!(warnings, [""; 0]);
+    assert!(!config.is_of_conweave());
+    let modes = [
+        (0, LoadBalancing::Ecmp),
+        (2, LoadBalancing::Drill),
+        (3, LoadBalancing::Conga),
+        (6, LoadBalancing::LetFlow),
+    ];
+    for (mode, balancing) in modes {
+        let config = read(&format!("ENABLE_IRN 1\nLB_MODE {mode}")).0.unwrap();
+        assert!(config.enable_irn && config.is_of_conweave());
+        assert_eq!((config.load_balancing, balancing.mode()), (balancing, mode));
+    }
     // The simulator's own key counts.
     let (config, _) = read("SIMULATOR_STOP_TIME 2.5 FLOWGEN_STOP_TIME 2.003");
     assert_eq!(config.unwrap().simulator_stop_time, Some(Time::from_ms(2500)));
@@ -115,9 +127,9 @@ fn keys_of_forks() {
     );
 
     for (keys, line, words) in [
-        ("\nENABLE_IRN 1", 3, "ENABLE_IRN 1 is not served"),
-        ("LB_MODE 9", 2, "LB_MODE 9, ConWeave, is not served; hint: LB_MODE 0"),
-        ("LB_MODE 6", 2, "LB_MODE 6, LetFlow, is not served"),
+        ("\nENABLE_IRN maybe", 3, "ENABLE_IRN needs a whole number"),
+        ("LB_MODE 9", 2, "LB_MODE 9, ConWeave, is not served; hint: 0 is ECMP"),
+        ("LB_MODE 5", 2, "LB_MODE 5 is none; hint: 0 is ECMP, 2 DRILL"),
         ("ENABLE_PFC maybe", 2, "ENABLE_PFC needs a whole number"),
         ("FLOWGEN_STOP_TIME 1e9", 2, "FLOWGEN_STOP_TIME needs less than 200 days"),
     ] {

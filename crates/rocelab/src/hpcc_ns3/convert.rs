@@ -3,12 +3,14 @@
 
 use super::derived::{derive, laws, node_buffers, quirk_warnings};
 use crate::fabric_setup::SAMPLES_PER_EVENT;
+use fabric::RecoveryMode;
 use fabric::{QueueSampling, Records};
-use hpcc_files::{Experiment, Warning, queue_lengths};
+use hpcc_files::{Config, Experiment, LoadBalancing, Warning, queue_lengths};
 use scenario::spec::{
-    AckPriority, ClassesSpec, CustomSpec, DataPriority, EcnSpec, FailureSpec, FlowSpec, FlowsSpec,
-    Headroom, HostSpec, LinkSpec, NodeSpec, PfcSpec, Quantity, QuirksSpec, RunSpec, Spec, StopSpec,
-    SwitchSpec, Timeout, TopologySpec, TraceSpec, TrafficSpec, WireProfile, WireSpec,
+    AckPriority, BalanceKind, ClassesSpec, CongaSpec, CustomSpec, DataPriority, EcnSpec,
+    FailureSpec, FlowSpec, FlowsSpec, Headroom, HostSpec, LinkSpec, LossAfter, NodeSpec, PfcSpec,
+    Quantity, QuirksSpec, RunSpec, SpanSpec, Spec, StopSpec, SwitchSpec, Timeout, TopologySpec,
+    TraceSpec, TrafficSpec, WireProfile, WireSpec,
 };
 use scenario::{NodeKind, ScenarioError};
 use std::collections::BTreeSet;
@@ -20,6 +22,8 @@ pub(super) const CONTROL: u8 = 6;
 const MAX_SAMPLES: u64 = 1_000_000_000_000;
 /// Where the files set no end, a run takes at most this much simulated time.
 const TIME_LIMIT: Time = Time::from_ms(1_000_000);
+/// The share of the free buffer at which a switch of ConWeave's simulator pauses an ingress.
+const CONWEAVE_ALPHA: f64 = 1.0 / 16.0;
 /// A receiver repeats a NACK after this long.
 const NACK_INTERVAL: Time = Time::from_us(500);
 
@@ -94,9 +98,49 @@ fn without_lists(
             ));
         }
     }
-    let mut spec = scenario::with_settings(&given(experiment, name), settings)?;
-    let warnings = derive(&mut spec, experiment, settings);
+    let mut given = given(experiment, name);
+    let mut warnings = Vec::new();
+    if experiment.config.is_of_conweave() {
+        conweave(&mut given, &experiment.config);
+        warnings.push(Warning::new(
+            "LB_MODE and ENABLE_IRN are keys of ConWeave: hosts and switches are rocelab's own, \
+             which agree with that simulator in distribution, not flow by flow",
+        ));
+    }
+    let mut spec = scenario::with_settings(&given, settings)?;
+    warnings.extend(derive(&mut spec, experiment, settings));
     Ok((spec, warnings))
+}
+
+/// What ConWeave's load balancing and loss recovery ask for. The quirks are those of the original,
+/// which has neither.
+fn conweave(spec: &mut Spec, config: &Config) {
+    spec.quirks = QuirksSpec::default();
+    spec.host.retransmit_timeout = None;
+    spec.pfc.alpha = Some(CONWEAVE_ALPHA);
+    if config.enable_irn {
+        spec.host.recovery = RecoveryMode::SelectiveRepeat;
+        spec.host.in_flight = Some(SpanSpec::Bdp);
+        spec.host.loss_after = Some(LossAfter::Gap);
+        spec.host.nack_interval = HostSpec::default().nack_interval;
+    }
+    // Receivers there answer a packet that is ahead of a gap with a NACK and a CNP.
+    spec.host.reordering_makes_cnp = config.enable_irn;
+    spec.routing.balance = match config.load_balancing {
+        LoadBalancing::Ecmp => BalanceKind::Ecmp,
+        LoadBalancing::Drill => BalanceKind::Drill,
+        LoadBalancing::LetFlow => BalanceKind::Letflow,
+        LoadBalancing::Conga => {
+            // As that simulator measures links.
+            spec.routing.conga = Some(CongaSpec {
+                dre_period: Quantity(Time::from_us(50)),
+                alpha: 0.2,
+                age: Quantity(Time::from_us(500)),
+                ..CongaSpec::default()
+            });
+            BalanceKind::Conga
+        }
+    };
 }
 
 /// What the files say, but for nodes, links and flows.
@@ -106,6 +150,8 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         link: format!("{}:{}", node_name(down.a), node_name(down.b)),
         at: Quantity(down.at),
         until: None,
+        rate: None,
+        error_rate: None,
     });
     Spec {
         schema: scenario::spec::SCHEMA_VERSION,

@@ -160,7 +160,8 @@ fn threshold(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) {
     spec.pfc.alpha.get_or_insert(ALPHA);
     spec.pfc.resume_offset.get_or_insert(Quantity(RESUME_OFFSET));
     spec.pfc.reserve.get_or_insert(Quantity(RESERVE));
-    if spec.pfc.enabled && !settings.has("quirks.rate_scaled_alpha") {
+    let is_conweave = experiment.config.is_of_conweave();
+    if spec.pfc.enabled && !is_conweave && !settings.has("quirks.rate_scaled_alpha") {
         spec.quirks.rate_scaled_alpha = Some(Quantity(nic_rate(experiment)));
     }
     if !settings.has("quirks.threshold_wraparound") {

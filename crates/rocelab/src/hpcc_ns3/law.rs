@@ -94,5 +94,5 @@ pub(super) fn scheme(config: &Config) -> SchemeSpec {
             ("none", "none")
         }
     };
-    SchemeSpec { name: name.to_owned(), preset: Some(preset.to_owned()), params }
+    SchemeSpec { name: name.to_owned(), preset: Some(preset.to_owned()), params, also: Vec::new() }
 }

@@ -8,11 +8,11 @@ use fabric::{FlowOutcome, ProbeTargets, RunOutput, Sample, Setup};
 use results::{
     Cause, Deadlock, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
 };
-use scenario::{Message, NamedProbe, NodeKind, Scenario};
+use scenario::{Message, NamedProbe, NodeKind, ResolvedScheme, Scenario};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::Time;
 use units::memory::collect;
+use units::{NodeId, Time};
 
 /// What a table of flows has, as errors call it.
 const ROWS: &str = "rows of the flow table";
@@ -27,7 +27,7 @@ pub(crate) fn report(
 ) -> Run {
     let names = node_names(scenario);
     let flows = flow_table(scenario, &output, &names);
-    let ports = port_table(&output, &names);
+    let ports = port_table(scenario, &output, &names);
     let drops: Vec<Drop> = output
         .drops
         .iter()
@@ -100,6 +100,8 @@ fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>)
         qp_id: of_messages(|message| message.qp),
         tag: collect(messages.iter().map(|message| message.tag), ROWS),
         tags: scenario.tags.clone(),
+        scheme: collect(messages.iter().map(|message| message.law), ROWS),
+        schemes: scenario.scheme_names(),
         src: of_messages(|message| message.src.get()),
         dst: of_messages(|message| message.dst.get()),
         node_names: Arc::clone(names),
@@ -118,6 +120,21 @@ fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>)
             causes
         },
     }
+}
+
+/// What a summary calls the scheme of a run, its preset and its caveat. Of two schemes it has both.
+fn scheme_words(scenario: &Scenario) -> [String; 3] {
+    let words =
+        |one: &ResolvedScheme| [one.info.name, &one.preset, one.info.caveat].map(str::to_owned);
+    let first = words(&scenario.scheme);
+    let Some(also) = &scenario.also else { return first };
+    let [name, preset, caveat] = words(&also.scheme);
+    let caveats = [first[2].clone(), caveat].into_iter().filter(|caveat| !caveat.is_empty());
+    [
+        format!("{} and {name}", first[0]),
+        format!("{} and {preset}", first[1]),
+        caveats.collect::<Vec<_>>().join(" "),
+    ]
 }
 
 fn recovery(met: &fabric::FlowRecovery) -> results::FlowRecovery {
@@ -147,8 +164,9 @@ fn start(message: &Message, outcome: &FlowOutcome) -> u64 {
     if outcome.posted == Time::NEVER { message.start.ps() } else { outcome.posted.ps() }
 }
 
-fn port_table(output: &RunOutput, names: &Arc<Vec<String>>) -> PortTable {
+fn port_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>) -> PortTable {
     let ports = &output.ports;
+    let tier = |node: NodeId| scenario.network.node(node).tier;
     let column = |value: fn(&fabric::PortCounters) -> u64| {
         ports.iter().map(|port| value(&port.counters)).collect()
     };
@@ -157,6 +175,8 @@ fn port_table(output: &RunOutput, names: &Arc<Vec<String>>) -> PortTable {
         port: ports.iter().map(|port| port.port.get()).collect(),
         peer: ports.iter().map(|port| port.peer.get()).collect(),
         node_names: Arc::clone(names),
+        tier: ports.iter().map(|port| tier(port.node)).collect(),
+        peer_tier: ports.iter().map(|port| tier(port.peer)).collect(),
         rate_bps: ports.iter().map(|port| port.rate.bps()).collect(),
         tx_bytes: column(|counters| counters.tx_bytes),
         tx_packets: column(|counters| counters.tx_packets),
@@ -215,12 +235,13 @@ fn summary(
     let packet_hops: u64 = ports.tx_packets.iter().sum();
     let flows_done = flows.done();
     let recovery = || output.recovery.iter().map(|(_, met)| met);
+    let [scheme, preset, caveat] = scheme_words(scenario);
     Summary {
         schema: results::SCHEMA_VERSION,
         name: scenario.name.clone(),
-        scheme: scenario.scheme.info.name.to_owned(),
-        preset: scenario.scheme.preset.clone(),
-        caveat: scenario.scheme.info.caveat.to_owned(),
+        scheme,
+        preset,
+        caveat,
         seed: scenario.run.seed,
         threads: threads as u64,
         version: VERSION.to_owned(),
@@ -242,6 +263,7 @@ fn summary(
         slowdown: results::slowdown_statistics(flows),
         intra_inter_slowdown: results::intra_inter_slowdown(flows),
         by_tag: results::statistics_by_tag(flows),
+        by_scheme: results::statistics_by_scheme(flows),
         jain: results::jain_of_flows(flows),
         pause_frames: ports.pause_frames_sent.iter().sum(),
         paused_ns: ports.paused_ps.iter().map(|paused| paused / 1000).sum(),

@@ -1,7 +1,7 @@
 //! What a reader of a result should know before trusting it.
 
 use crate::unfinished;
-use fabric::{Balance, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup};
+use fabric::{Balance, ClassMarking, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup};
 use results::{FlowTable, Warning, WarningKind};
 use scenario::{Headroom, NodeKind, Scenario};
 use std::collections::BTreeMap;
@@ -100,7 +100,7 @@ fn links_lose(output: &RunOutput) -> bool {
 
 /// What the scheme does not do well with the way in which packets are spread and recovered.
 fn notes_on_scheme(scenario: &Scenario) -> impl Iterator<Item = String> {
-    let scheme = scenario.scheme.info.name;
+    let scheme = scenario.needs().name;
     let notes = scenario.notes_on_paths().into_iter();
     notes.map(move |(key, note)| format!("{key} with scheme {scheme}: {note}"))
 }
@@ -175,7 +175,12 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
 fn unmarked(scenario: &Scenario) -> Option<String> {
     let scheme = &scenario.scheme;
     let marks = scheme.info.preset(&scheme.preset)?.ecn.is_some();
-    (marks && scenario.ecn.is_none()).then(|| {
+    let is_marked = scenario.ecn.is_some()
+        || scenario
+            .class_settings
+            .iter()
+            .any(|class| matches!(class.marking, Some(ClassMarking::Law { .. })));
+    (marks && !is_marked).then(|| {
         format!(
             "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are \
              none; set ecn.enabled = true",
@@ -186,7 +191,7 @@ fn unmarked(scenario: &Scenario) -> Option<String> {
 
 /// A rate at which no port of a switch ever marks, if there is one, and why.
 fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
-    let ecn = setup.ecn.as_ref()?;
+    let ecn = setup.ecn.as_ref().filter(|ecn| !ecn.is_off())?;
     let longest = |end| match scenario.switch.cioq {
         Some(cioq) => (cioq.output_queue, "switch.output_queue"),
         None => scenario.switch.buffer_of(scenario.network.node(end)),

@@ -275,6 +275,54 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 3,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// The incast has the one scheme, the rest the other.
+    #[test]
+    fn two_schemes_in_one_network_equal_the_reference_engine(case in case()) {
+        for mix in registry::mixes() {
+            let text = format!(
+                "{}\n[scheme]\nname = \"{}\"\n[[scheme.also]]\nname = \"{}\"\n\
+                 traffic = [\"incast\"]\npriority = 4\n",
+                case.toml(),
+                mix.first,
+                mix.second,
+            );
+            // The presets of both may have marking laws.
+            let ecn = [("ecn.kmin", "5KB"), ("ecn.kmax", "50KB"), ("ecn.pmax", "0.2")];
+            compare(&text, &ecn)?;
+        }
+    }
+
+    /// A link is slower and damages packets for a time, while another fails.
+    #[test]
+    fn links_that_change_equal_the_reference_engine(case in case(), at in 1u64..60) {
+        let link = if case.topology.contains("dumbbell") { "s0:s1" } else { "h1" };
+        let peer = match () {
+            () if case.topology.contains("fat-tree") => ":tor0",
+            () if case.topology.contains("leaf-spine") => ":leaf0",
+            () => "",
+        };
+        let text = format!(
+            "{}\n[[failure]]\nlink = \"{link}{peer}\"\nat = \"{at}us\"\n\
+             until = \"{}us\"\nrate = \"7Gbps\"\nerror_rate = 0.01\n",
+            case.toml().replace("\"never\"", "\"60us\""),
+            at + 40,
+        );
+        for scheme in ["none", "dcqcn", "hpcc", "fncc", "rocc", "mercury", "hiercc", "expresspass"]
+        {
+            let strict = [("classes.strict", "[7]")];
+            let set: &[_] = if scheme == "expresspass" { &strict } else { &[] };
+            compare(&text, &[&[("scheme", scheme)], set].concat())?;
+        }
+    }
+}
+
 /// Five hosts in a row of three switches, all links of 100 Gbps.
 fn dumbbell(
     delays: &str,

@@ -72,7 +72,7 @@ pub(crate) fn ecn(
     Ok(Some(Ecn { kmin, kmax, pmax, at, by_rate, mark_at: spec.mark_at }))
 }
 
-fn check_probability(pmax: f64, key: &str) -> Result<()> {
+pub(crate) fn check_probability(pmax: f64, key: &str) -> Result<()> {
     if (0.0..=1.0).contains(&pmax) {
         return Ok(());
     }

@@ -3,7 +3,12 @@
 use super::{Classes, MAX_BUFFER, SwitchSettings, Wire};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, NodeKind, WAN_DELAY};
-use crate::spec::{Headroom, PfcSpec, Quantity, QuirksSpec, ThresholdKind};
+use crate::spec::{
+    Headroom, PfcSpec, Quantity, QuirksSpec, ResponseSpec, ThresholdKind, WatchdogActionSpec,
+    WatchdogSpec,
+};
+use crate::traffic::check_time;
+use model::{PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
 use units::{Bytes, Time};
 
 /// Priority flow control.
@@ -15,6 +20,8 @@ pub struct Pfc {
     pub threshold: Threshold,
     /// Buffer for what still arrives after a pause.
     pub headroom: Headroom,
+    /// How fast a pause takes hold, how long it lasts, and who frees what is paused without end.
+    pub timing: PauseTiming,
 }
 
 /// When an ingress queue (a port and priority) pauses its upstream.
@@ -72,12 +79,113 @@ pub(crate) fn pfc(
         let why = format!("{headroom} is out of range; allowed: 0B to {MAX_BUFFER}");
         return Err(ScenarioError::new("pfc.headroom", why));
     }
-    let pfc = Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom };
+    let timing = timing(spec, switch, network, quirks)?;
+    let pfc = Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom, timing };
     let limited = switch.cioq.is_none() && !quirks.threshold_wraparound;
     if pfc.enabled && !classes.lossless.is_empty() && limited {
         check_headroom(&pfc, switch, classes, wire, network, quirks)?;
     }
     Ok(pfc)
+}
+
+/// The times of pauses.
+fn timing(
+    spec: &PfcSpec,
+    switch: &SwitchSettings,
+    network: &Network,
+    quirks: &QuirksSpec,
+) -> Result<PauseTiming> {
+    let default = PfcSpec::default();
+    let given = [
+        ("response", spec.response != default.response),
+        ("pause_time", spec.pause_time.is_some()),
+        ("refresh", spec.refresh.is_some()),
+        ("watchdog", spec.watchdog.is_some()),
+    ];
+    let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else {
+        return Ok(PauseTiming::default());
+    };
+    let key = format!("pfc.{key}");
+    let refuse = |why: &str, hint: &str| {
+        Err(ScenarioError::new(&key, why).hint(format!("leave {key} out, or {hint}")))
+    };
+    if !spec.enabled {
+        return refuse("has no effect with pfc.enabled = false", "set pfc.enabled = true");
+    }
+    if !quirks.is_native() {
+        let why = "does not go with quirks: pauses of the HPCC simulator have no times";
+        return refuse(why, "turn the quirks off");
+    }
+    if switch.cioq.is_some() {
+        let why = "does not go with switch.architecture = \"cioq\": pauses there have no times";
+        return refuse(why, "set switch.architecture = \"shared-memory\"");
+    }
+    let response = match spec.response {
+        ResponseSpec::Ieee8023 => PauseResponse::Ieee8023,
+        ResponseSpec::After(time) => {
+            let time = check_time(Quantity(time), || "pfc.response".to_owned())?;
+            PauseResponse::Fixed(time)
+        }
+    };
+    let links = || network.links.iter().filter(|link| link.pfc);
+    if let Some(link) = links().find(|link| response.at(link.rate).is_none()) {
+        let why = format!("\"802.3\" has no bound that is known here for links of {}", link.rate);
+        return Err(ScenarioError::new("pfc.response", why).hint("give a time"));
+    }
+    if spec.refresh.is_some() && spec.pause_time.is_none() {
+        let why = "has no effect without pfc.pause_time: a pause lasts until it is taken back";
+        return Err(ScenarioError::new("pfc.refresh", why).hint("give pfc.pause_time"));
+    }
+    let expiry = match spec.pause_time {
+        None => None,
+        Some(0) => {
+            let why = "must be above zero: a pause of no time is a resume";
+            return Err(ScenarioError::new("pfc.pause_time", why));
+        }
+        Some(quanta) => {
+            let refresh = spec.refresh.map(|time| check_time(time, || "pfc.refresh".to_owned()));
+            Some(PauseExpiry { quanta, refresh: refresh.transpose()? })
+        }
+    };
+    for link in links() {
+        let Some(expiry) = expiry else { break };
+        let (lasts, again) = (expiry.lasts(link.rate), expiry.refreshed_after(link.rate));
+        if again == Time::ZERO || again >= lasts {
+            let why = format!(
+                "a pause is sent again after {again}, but lasts {lasts} at links of {}",
+                link.rate
+            );
+            let key = if spec.refresh.is_some() { "pfc.refresh" } else { "pfc.pause_time" };
+            return Err(ScenarioError::new(key, why).hint("refresh it before it ends"));
+        }
+        // Else the peer sends again before a refresh can reach it.
+        let least = link.delay * 2 + response.at(link.rate).unwrap_or(Time::ZERO);
+        if lasts <= least {
+            let why = format!(
+                "a pause of {lasts} at links of {} ends before the queue can have seen it: that \
+                 takes up to {least}",
+                link.rate
+            );
+            return Err(ScenarioError::new("pfc.pause_time", why).hint("raise it"));
+        }
+    }
+    let watchdog = match &spec.watchdog {
+        None => None,
+        Some(WatchdogSpec { detect, restore, action }) => {
+            for (name, time) in [("detect", detect), ("restore", restore)] {
+                let key = || format!("pfc.watchdog.{name}");
+                if check_time(*time, key)? == Time::ZERO {
+                    return Err(ScenarioError::new(key(), "must be above zero"));
+                }
+            }
+            let action = match action {
+                WatchdogActionSpec::Drop => WatchdogAction::Drop,
+                WatchdogActionSpec::Forward => WatchdogAction::Forward,
+            };
+            Some(Watchdog { detect: detect.0, restore: restore.0, action })
+        }
+    };
+    Ok(PauseTiming { response, expiry, watchdog })
 }
 
 /// Refuses quirks that change a dynamic threshold where there is none.
@@ -173,7 +281,7 @@ fn smallest_buffer(switch: &SwitchSettings, network: &Network) -> (Bytes, String
 }
 
 /// Checks how many times what is free may be taken.
-pub(super) fn check_alpha(alpha: f64, key: &str) -> Result<f64> {
+pub(crate) fn check_alpha(alpha: f64, key: &str) -> Result<f64> {
     if (MIN_ALPHA..=64.0).contains(&alpha) {
         return Ok(alpha);
     }
@@ -235,7 +343,9 @@ fn check_headroom(
         let bytes = match pfc.headroom {
             Headroom::Fixed(bytes) => u128::from(bytes.get()),
             Headroom::Auto => {
-                u128::from(link.rate.bytes_in(link.delay * 2).get()) + 3 * u128::from(wire.payload)
+                let response = pfc.timing.response.at(link.rate).unwrap_or(Time::ZERO);
+                u128::from(link.rate.bytes_in(link.delay * 2 + response).get())
+                    + 3 * u128::from(wire.payload)
             }
             Headroom::ThreeBdp => 3 * u128::from(link.rate.bytes_in(link.delay).get()),
         } * shares;

@@ -1,13 +1,14 @@
-//! `[[failure]]`: links that fail.
+//! `[[failure]]`: links that fail, or become slow or lossy.
 
 use super::Quantity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Time;
+use units::{Rate, Time};
 
 /// A link that fails, in both directions, for good or until it is repaired. For that time all
 /// routes avoid it; what waits for it or is on it is lost. Every two hosts must still reach each
-/// other.
+/// other. With `rate` or `error_rate` the link does not fail: it is slower or lossier, and routes
+/// stay as they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FailureSpec {
@@ -19,4 +20,12 @@ pub struct FailureSpec {
     /// When it carries packets again, later than what was on it would arrive; default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Quantity<Time>>,
+    /// The link has this rate meanwhile, below its own. ECN and PFC thresholds stay those of its
+    /// own rate. With each change the scheme's
+    /// state of the two ports starts again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity<Rate>>,
+    /// Probability meanwhile that a packet, also a PFC frame, arrives damaged and is discarded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_rate: Option<f64>,
 }

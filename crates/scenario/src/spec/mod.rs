@@ -4,6 +4,7 @@
 //! when it has been found to make sense. The JSON Schema for editors comes from these types, so
 //! the doc comments here are what users read.
 
+mod class;
 mod failure;
 mod paths;
 mod probe;
@@ -16,6 +17,7 @@ mod trace;
 mod traffic;
 mod word_or_value;
 
+pub use class::{ClassEcnSpec, ClassSpec};
 pub use failure::FailureSpec;
 pub use paths::{BalanceKind, CongaSpec, LossAfter, RepsSpec, SpanSpec, SprayKind};
 pub use probe::{ProbePreset, ProbeSpec};
@@ -24,7 +26,8 @@ pub use quirks::QuirksSpec;
 pub use receiver::ReceiverSpec;
 pub use settings::{
     Architecture, ClassesSpec, EcnRateSpec, EcnSpec, HashKind, HostSpec, MarkAt, PathsKind,
-    PfcSpec, RoutingSpec, SwitchSpec, ThresholdKind, WireProfile, WireSpec,
+    PfcSpec, RoutingSpec, SwitchSpec, ThresholdKind, WatchdogActionSpec, WatchdogSpec, WireProfile,
+    WireSpec,
 };
 pub use topology::{
     CoreWiring, CrossDcSpec, CustomSpec, DumbbellSpec, FatTreeSpec, FileSpec, LeafSpineSpec,
@@ -36,7 +39,7 @@ pub use traffic::{
     IncastSpec, PermutationSpec, PoissonSpec, RequestResponseSpec, TrafficSpec,
 };
 pub use word_or_value::{
-    AckPriority, DataPriority, FlowSelector, Headroom, HostSet, StopSpec, Timeout,
+    AckPriority, DataPriority, FlowSelector, Headroom, HostSet, ResponseSpec, StopSpec, Timeout,
 };
 
 use schemars::JsonSchema;
@@ -66,7 +69,7 @@ pub struct Spec {
     pub run: RunSpec,
     /// The network.
     pub topology: TopologySpec,
-    /// The congestion-control scheme, exactly one: a table, or its name alone.
+    /// The congestion-control scheme: a table, or its name alone.
     #[serde(default)]
     #[schemars(with = "SchemeOrName")]
     pub scheme: SchemeSpec,
@@ -183,11 +186,44 @@ pub struct SchemeSpec {
     /// Parameters that differ from the preset.
     #[serde(default)]
     pub params: BTreeMap<String, ParamValue>,
+    /// A second scheme, which some of the senders or some of the traffic have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<AlsoSpec>,
+}
+
+/// A second scheme in the network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlsoSpec {
+    /// Name of the scheme. `rocelab list SCHEME` says which go beside it.
+    #[schemars(extend("pattern" = scheme_names()))]
+    pub name: String,
+    /// Named set of parameters; default: the scheme's first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Parameters that differ from the preset.
+    #[serde(default)]
+    pub params: BTreeMap<String, ParamValue>,
+    /// The hosts that send with this scheme: names, ranges `h0..h15` or patterns `h1*`. Either this
+    /// or `traffic`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+    /// The tags of the traffic that is sent with this scheme.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Vec<String>>,
+    /// Priority of all data that is sent with this scheme, 0 to 7; default: as `[[traffic]]` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
 }
 
 impl Default for SchemeSpec {
     fn default() -> SchemeSpec {
-        SchemeSpec { name: "none".to_owned(), preset: None, params: BTreeMap::new() }
+        SchemeSpec {
+            name: "none".to_owned(),
+            preset: None,
+            params: BTreeMap::new(),
+            also: Vec::new(),
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! `[wire]`, `[host]`, `[switch]`, `[pfc]`, `[ecn]`, `[classes]`, `[routing]`.
 
 use super::{
-    AckPriority, BalanceKind, CongaSpec, Headroom, LossAfter, Quantity, RepsSpec, SpanSpec,
-    SprayKind, Timeout,
+    AckPriority, BalanceKind, ClassSpec, CongaSpec, Headroom, LossAfter, Quantity, RepsSpec,
+    ResponseSpec, SpanSpec, SprayKind, Timeout,
 };
 use model::RecoveryMode;
 use schemars::JsonSchema;
@@ -218,6 +218,50 @@ pub struct PfcSpec {
     /// Buffer for what still arrives after a pause: "auto" (from rate and delay of each link), a
     /// size, or "3bdp" (three times what the cable holds).
     pub headroom: Headroom,
+    /// From the arrival of a PFC frame until it takes effect: a time, or "802.3" for the upper
+    /// bounds of IEEE 802.3 at links of 10, 25, 40, 100 and 400 Gb/s (60, 80, 118, 394 and 905
+    /// quanta).
+    pub response: ResponseSpec,
+    /// How long a pause lasts, in quanta of 512 bits, 1 to 65535; default: until it is taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause_time: Option<u16>,
+    /// With `pause_time`: a pause is sent again after this time, as long as the queue is above the
+    /// length at which it ends; default: half of the pause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Quantity<Time>>,
+    /// Switches free queues that are paused without end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<WatchdogSpec>,
+}
+
+/// A watchdog of switches against pauses without end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WatchdogSpec {
+    /// A priority of a port counts as stuck when it has been paused for so long without a break and
+    /// packets wait. It looks again after the same time.
+    pub detect: Quantity<Time>,
+    /// For so long the priority then does not heed pauses.
+    pub restore: Quantity<Time>,
+    /// What becomes of its packets meanwhile.
+    pub action: WatchdogActionSpec,
+}
+
+impl Default for WatchdogSpec {
+    fn default() -> WatchdogSpec {
+        let time = Quantity(Time::from_ms(200));
+        WatchdogSpec { detect: time, restore: time, action: WatchdogActionSpec::Drop }
+    }
+}
+
+/// What a watchdog does with the packets of a priority that is paused without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WatchdogActionSpec {
+    /// Those that wait, and those that come, are dropped.
+    Drop,
+    /// They leave as if there were no pause.
+    Forward,
 }
 
 impl Default for PfcSpec {
@@ -231,6 +275,10 @@ impl Default for PfcSpec {
             resume_offset: None,
             reserve: None,
             headroom: Headroom::Auto,
+            response: ResponseSpec::After(Time::ZERO),
+            pause_time: None,
+            refresh: None,
+            watchdog: None,
         }
     }
 }
@@ -319,6 +367,9 @@ pub struct ClassesSpec {
     pub weights: [u32; 8],
     /// Bytes that a weight of 1 is worth in a round.
     pub quantum: Quantity<Bytes>,
+    /// What single classes have of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<ClassSpec>,
 }
 
 impl Default for ClassesSpec {
@@ -331,6 +382,7 @@ impl Default for ClassesSpec {
             strict: vec![6, 7],
             weights: [1; 8],
             quantum: Quantity(Bytes::new(1600)),
+            settings: Vec::new(),
         }
     }
 }

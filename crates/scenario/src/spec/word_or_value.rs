@@ -61,6 +61,15 @@ pub enum Headroom {
     Fixed(Bytes),
 }
 
+/// The time until a pause takes hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseSpec {
+    /// The upper bound of IEEE 802.3 for the rate of the link.
+    Ieee8023,
+    /// This time at all ports.
+    After(Time),
+}
+
 /// A time after which something is done, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
@@ -157,6 +166,7 @@ macro_rules! word_or_quantity {
 }
 word_or_quantity!(StopSpec, "flows-done" = FlowsDone; At(Time), "\"2ms\"");
 word_or_quantity!(Headroom, "auto" = Auto, "3bdp" = ThreeBdp; Fixed(Bytes), "\"37.5KB\"");
+word_or_quantity!(ResponseSpec, "802.3" = Ieee8023; After(Time), "\"2us\"");
 word_or_quantity!(Timeout, "never" = Never; After(Time), "\"1ms\"");
 
 /// Hosts: a number of them, chosen at random, or a list of names.

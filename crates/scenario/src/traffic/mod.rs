@@ -171,6 +171,7 @@ impl Entry {
             start,
             after: None,
             priority: self.priority,
+            law: 0,
             tag: self.tag,
             qp: 0,
             udp_ports: (SourcePorts::FIRST, ROCE_PORT),

@@ -6,6 +6,8 @@ use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 pub struct PathFacts {
     /// The receiver, by its index among the hosts of the network.
     pub receiver: u32,
+    /// Which scheme of a [`Mix`](super::Mix) the QP has: 0 or 1. Without a mix, 0.
+    pub law: u8,
     /// Rate of the sender's port.
     pub line_rate: Rate,
     /// Lowest rate on the path.

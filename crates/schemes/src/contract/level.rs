@@ -34,6 +34,43 @@ pub trait Level: 'static {
     fn now<S: Scheme>(cx: &Self::Arrive<'_, S>) -> Time;
     /// Made by the fabric for each call.
     fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> Self::Depart<'a, S>;
+    /// For a [`Mix`](super::Mix): all that such a context holds. `spare` takes the place of the
+    /// effects where the level has none.
+    fn full<'c, S: Scheme>(
+        cx: &'c mut Self::Arrive<'_, S>,
+        spare: &'c mut SwitchEffects<S::Ctl>,
+    ) -> FullCx<'c, S>;
+    /// As [`full`](Level::full), of a departure.
+    fn full_departure<'c, S: Scheme>(
+        cx: &'c mut Self::Depart<'_, S>,
+        spare: &'c mut SwitchEffects<S::Ctl>,
+    ) -> FullCx<'c, S>;
+}
+
+/// The stricter of two levels.
+pub trait Join<Other: Level>: Level {
+    /// The one that allows hooks more.
+    type Stricter: Level;
+}
+
+macro_rules! join {
+    ($($one:ty, $other:ty => $stricter:ty;)*) => {
+        $(impl Join<$other> for $one {
+            type Stricter = $stricter;
+        })*
+    };
+}
+
+join! {
+    PortLocal, PortLocal => PortLocal;
+    PortLocal, Emits => Emits;
+    PortLocal, Strict => Strict;
+    Emits, PortLocal => Emits;
+    Emits, Emits => Emits;
+    Emits, Strict => Strict;
+    Strict, PortLocal => Strict;
+    Strict, Emits => Strict;
+    Strict, Strict => Strict;
 }
 
 /// The time of the event and nothing else.
@@ -86,6 +123,20 @@ impl<'a, S: Scheme> FullCx<'a, S> {
     pub fn wake(&mut self, port: PortId) {
         self.effects.push(SwitchEffect::Wake(port));
     }
+    /// For a [`Mix`](super::Mix): the context of a scheme in it.
+    pub(super) fn of_scheme<'c, Own: Scheme>(
+        &self,
+        effects: &'c mut SwitchEffects<Own::Ctl>,
+    ) -> FullCx<'c, Own>
+    where
+        'a: 'c,
+    {
+        FullCx::new(self.now, effects, self.views)
+    }
+    /// Has the fabric apply an effect.
+    pub(super) fn push(&mut self, effect: SwitchEffect<S::Ctl>) {
+        self.effects.push(effect);
+    }
     /// A port as it is now.
     pub fn peek(&self, port: PortId) -> &PortView {
         &self.views[port.index()]
@@ -100,6 +151,14 @@ pub struct Departure<'a, S: Scheme> {
     pub effects: &'a mut SwitchEffects<S::Ctl>,
     /// All ports. Kept up to date if the order is strict.
     pub views: &'a [PortView],
+}
+
+impl<'a, S: Scheme> From<FullCx<'a, S>> for Departure<'a, S> {
+    #[inline]
+    fn from(full: FullCx<'a, S>) -> Departure<'a, S> {
+        let FullCx { now, effects, views } = full;
+        Departure { now, effects, views }
+    }
 }
 
 /// Hooks only mark and stamp: RED, INT, a ternary detector. Nothing goes from one port to another.
@@ -125,6 +184,20 @@ impl Level for PortLocal {
     fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> LocalCx {
         LocalCx { now: departure.now }
     }
+    #[inline]
+    fn full<'c, S: Scheme>(
+        cx: &'c mut LocalCx,
+        spare: &'c mut SwitchEffects<S::Ctl>,
+    ) -> FullCx<'c, S> {
+        FullCx::new(cx.now, spare, &[])
+    }
+    #[inline]
+    fn full_departure<'c, S: Scheme>(
+        cx: &'c mut LocalCx,
+        spare: &'c mut SwitchEffects<S::Ctl>,
+    ) -> FullCx<'c, S> {
+        FullCx::new(cx.now, spare, &[])
+    }
 }
 
 /// Hooks may also send packets, but only when something arrives or a timer fires.
@@ -147,6 +220,20 @@ impl Level for Emits {
     #[inline]
     fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> LocalCx {
         LocalCx { now: departure.now }
+    }
+    #[inline]
+    fn full<'c, S: Scheme>(
+        cx: &'c mut EmitCx<'_, S>,
+        _spare: &'c mut SwitchEffects<S::Ctl>,
+    ) -> FullCx<'c, S> {
+        FullCx::new(cx.now, cx.effects, &[])
+    }
+    #[inline]
+    fn full_departure<'c, S: Scheme>(
+        cx: &'c mut LocalCx,
+        spare: &'c mut SwitchEffects<S::Ctl>,
+    ) -> FullCx<'c, S> {
+        FullCx::new(cx.now, spare, &[])
     }
 }
 
@@ -171,5 +258,19 @@ impl Level for Strict {
     #[inline]
     fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> FullCx<'a, S> {
         FullCx::new(departure.now, departure.effects, departure.views)
+    }
+    #[inline]
+    fn full<'c, S: Scheme>(
+        cx: &'c mut FullCx<'_, S>,
+        _spare: &'c mut SwitchEffects<S::Ctl>,
+    ) -> FullCx<'c, S> {
+        FullCx::new(cx.now, cx.effects, cx.views)
+    }
+    #[inline]
+    fn full_departure<'c, S: Scheme>(
+        cx: &'c mut FullCx<'_, S>,
+        _spare: &'c mut SwitchEffects<S::Ctl>,
+    ) -> FullCx<'c, S> {
+        FullCx::new(cx.now, cx.effects, cx.views)
     }
 }

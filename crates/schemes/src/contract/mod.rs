@@ -18,6 +18,7 @@ mod ctl;
 mod effects;
 mod facts;
 mod level;
+mod mix;
 mod needs;
 mod packet;
 mod preset;
@@ -40,7 +41,10 @@ pub use facts::{
     ClassSpec, Classes, HostFacts, HostLocation, PathFacts, PortFacts, QueueLimit, SwitchFacts,
     WireFacts,
 };
-pub use level::{Departure, EmitCx, Emits, FullCx, Level, LocalCx, Order, PortLocal, Strict};
+pub use level::{Departure, EmitCx, Emits, FullCx, Join, Level, LocalCx, Order, PortLocal, Strict};
+pub use mix::{
+    Either, LevelOf, Mix, MixHost, MixParams, MixReceiver, MixSender, MixSwitch, Mixable,
+};
 pub use needs::{Fit, Needs, Tolerates};
 pub use packet::{Address, EcnCodePoint, Flags, Header, Packet, PacketKind};
 pub use preset::{EcnLaw, Preset, PresetInfo};

@@ -22,6 +22,9 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// packets or PFC use a drop-tail one. `None`: the scheme has no classes of its own.
     const CLASSES: Option<Classes<Self::Params>> = None;
 
+    /// Whether QPs of a run may have different laws: it is a [`Mix`](super::Mix).
+    const IS_MIX: bool = false;
+
     /// Its parameters.
     type Params: Params;
     /// What its data packets and their ACKs carry beside the header: `()`, INT records, a credit.
@@ -49,6 +52,10 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// wire.
     fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
         (0, 0)
+    }
+    /// As [`meta_bytes`](Scheme::meta_bytes), of QPs with this [`law`](super::PathFacts::law).
+    fn meta_bytes_of_law(params: &Self::Params, _law: u8) -> (u32, u32) {
+        Self::meta_bytes(params)
     }
     /// Makes the state that the QPs of a host share.
     fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host;

@@ -103,6 +103,11 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     type Timer: RpTimerSlot<S, Self>;
     /// Whether a change of the rate moves the time of the next packet.
     const PACING: Pacing = Pacing::FromNextPacket;
+    /// As [`PACING`](Rp::PACING). Only a [`Mix`](super::Mix) has an answer for each QP.
+    #[inline(always)]
+    fn pacing(&self) -> Pacing {
+        Self::PACING
+    }
 
     /// Makes the reaction point of a QP that begins at `now`.
     fn open(params: &S::Params, host: &mut S::Host, path: &PathFacts, now: Time) -> Self;

@@ -5,8 +5,9 @@
 pub mod random;
 
 use fabric::{
-    Balance, ClassConfig, Headroom, HostConfig, Link, Message, Node, NodeKind, Paths, PfcConfig,
-    PortCounters, Quirks, Recovery, RunOutput, Setup, Simulation, Spray, SwitchConfig, Threshold,
+    Balance, ClassConfig, Headroom, HostConfig, Link, Message, Node, NodeKind, Paths, PauseTiming,
+    PfcConfig, PortCounters, Quirks, Recovery, RunOutput, Setup, Simulation, Spray, SwitchConfig,
+    Threshold,
 };
 use schemes::contract::Scheme;
 use units::splitmix;
@@ -33,6 +34,8 @@ pub fn empty() -> Setup {
         nodes: Vec::new(),
         links: Vec::new(),
         outages: Vec::new(),
+        impairments: Vec::new(),
+        class_settings: Vec::new(),
         messages: Vec::new(),
         wire: wire::Profile::Rocev2,
         payload: 1000,
@@ -49,11 +52,12 @@ pub fn empty() -> Setup {
         slow_receivers: Vec::new(),
         switch: SwitchConfig {
             buffer: Bytes::new(32_000_000),
-            lossy_alpha: None,
+            lossy_alpha: [None; 8],
             latency: Time::ZERO,
             cioq: None,
         },
         pfc: PfcConfig {
+            timing: PauseTiming::default(),
             lossless: 1 << 3,
             threshold: Threshold::Static { xoff: Bytes::new(320_000), xon: Bytes::new(318_000) },
             headroom: Headroom::Auto,
@@ -114,6 +118,7 @@ impl Build for Setup {
             start,
             after: None,
             priority: 3,
+            law: 0,
             tag: 0,
             qp,
             udp_ports: (0, 0),

@@ -1,0 +1,132 @@
+//! What a switch does when a pause expires or is sent again, and when its watchdog frees a queue
+//! that is paused without end.
+
+use super::Switch;
+use super::actions::Actor;
+use crate::network::setup::WatchdogAction;
+use crate::observe::recorder::PacketEventKind;
+use crate::packet::{NO_INGRESS, Scheme, Win};
+use crate::port::pause_clock::{PauseEvent, WatchdogVerdict};
+use units::Time;
+
+impl<S: Scheme> Switch<S> {
+    /// Handles what is due for pauses at `now`.
+    #[cold]
+    pub(super) fn on_pause_times(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
+        loop {
+            let clock = self.chassis.pause_clock.as_mut().expect("it has set a timer");
+            let Some((port, priority, event)) = clock.take(now) else { return };
+            match event {
+                PauseEvent::Expired => {
+                    if clock.expire(port, priority) {
+                        self.set_held(window, now, port, priority, false);
+                    }
+                }
+                PauseEvent::Refresh => {
+                    clock.counts(port).refreshed += 1;
+                    self.send_pfc(window, now, port, priority, true);
+                }
+                PauseEvent::Watch => self.watch(window, now, port, priority),
+            }
+        }
+    }
+
+    /// The watchdog looks at a priority of a port.
+    fn watch(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
+        let this = &self.chassis.ports[port];
+        let is_stuck = this.is_paused(Some(priority)) && this.class_packets(priority) > 0;
+        let clock = self.chassis.pause_clock.as_mut().expect("it has a watchdog");
+        match clock.watch(port, priority, is_stuck, now) {
+            WatchdogVerdict::Nothing => {}
+            WatchdogVerdict::Free(WatchdogAction::Drop) => {
+                self.drop_waiting(window, now, port, priority);
+            }
+            WatchdogVerdict::Free(WatchdogAction::Forward) => {
+                self.set_held(window, now, port, priority, false);
+            }
+            WatchdogVerdict::Heed { is_paused } => {
+                self.set_held(window, now, port, priority, is_paused);
+            }
+        }
+    }
+
+    /// Pauses or resumes a priority of a port without a PFC frame.
+    fn set_held(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    ) {
+        self.drain(window, port, now);
+        let immediate = self.sends_immediately(window, port, now);
+        let changed = self.chassis.ports[port].hold(priority, pause, now);
+        self.update_due(window, port, now);
+        if immediate {
+            self.send_immediately(window, now, port);
+        }
+        if changed {
+            self.chassis.egress(port).notify_pfc(now, priority, pause);
+            self.apply_effects(window, now);
+        }
+    }
+
+    /// Drops all packets of a priority that wait at a port.
+    fn drop_waiting(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
+        // Each of them may end a pause of its ingress.
+        self.drain_all(window, now);
+        while let Some(handle) = self.remove_of(window, port, priority) {
+            let packet = window.packets.remove(handle);
+            let header = packet.header;
+            let this = &mut self.chassis.ports[port];
+            let before = this.queue_bytes;
+            this.count_out(priority, header.size);
+            let bytes = this.class_bytes(priority);
+            if let Some(recorder) = &mut self.chassis.recorder {
+                recorder.packet(now, port as u16, PacketEventKind::Dropped, bytes, &header);
+                recorder.queue_changes(now, port, before, false);
+            }
+            self.chassis.egress(port).notify_drop(now, &packet);
+            self.count_watchdog_drop(port);
+            if header.ingress == NO_INGRESS {
+                continue;
+            }
+            let size = u64::from(header.size);
+            self.chassis.ports[usize::from(header.ingress)].counters.dropped_packets += 1;
+            self.chassis.audit.removed += size;
+            if self.chassis.mmu.release(header.ingress, priority, size) {
+                self.send_pfc(window, now, header.ingress as usize, priority, false);
+            }
+        }
+        self.chassis.refresh_view(port);
+        self.update_due(window, port, now);
+        self.apply_effects(window, now);
+    }
+
+    fn remove_of(
+        &mut self,
+        window: &Win<'_, '_, S>,
+        port: usize,
+        priority: u8,
+    ) -> Option<engine::Handle> {
+        let own = self.chassis.ports[port].remove_of(window.packets, priority);
+        own.or_else(|| self.sub_queues.get_mut(port)?.remove_of(window.packets, priority))
+    }
+
+    fn count_watchdog_drop(&mut self, port: usize) {
+        let clock = self.chassis.pause_clock.as_mut().expect("it has a watchdog");
+        clock.counts(port).dropped += 1;
+    }
+
+    /// Whether the watchdog drops a packet of `priority` that goes to `out`; it is counted.
+    #[inline]
+    pub(super) fn watchdog_drops(&mut self, out: usize, priority: u8) -> bool {
+        let drops =
+            self.chassis.pause_clock.as_ref().is_some_and(|clock| clock.drops(out, priority));
+        if drops {
+            self.count_watchdog_drop(out);
+        }
+        drops
+    }
+}

@@ -1,0 +1,98 @@
+//! The times of priority flow control: how fast a pause takes hold, how long it lasts, and when a
+//! switch no longer heeds it.
+
+use units::{Bytes, Rate, Time};
+
+/// Bits of a pause quantum, the unit of the times in PFC frames.
+const QUANTUM_BITS: u64 = 512;
+
+/// Upper bounds of IEEE 802.3 for the time in which a pause takes hold, in quanta, by link rate in
+/// Gb/s.
+const IEEE_RESPONSE: [(u64, u32); 5] = [(10, 60), (25, 80), (40, 118), (100, 394), (400, 905)];
+
+/// The times of priority flow control.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PauseTiming {
+    /// From the arrival of a PFC frame until it takes effect.
+    pub response: PauseResponse,
+    /// How long a pause lasts, in quanta, and when it is sent again. `None`: a pause lasts until it
+    /// is taken back.
+    pub expiry: Option<PauseExpiry>,
+    /// When switches no longer heed a pause. `None`: they always do.
+    pub watchdog: Option<Watchdog>,
+}
+
+/// How long it takes until a pause holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseResponse {
+    /// This time at all ports.
+    Fixed(Time),
+    /// The upper bound of IEEE 802.3 for the rate of the link.
+    Ieee8023,
+}
+
+impl Default for PauseResponse {
+    fn default() -> PauseResponse {
+        PauseResponse::Fixed(Time::ZERO)
+    }
+}
+
+impl PauseResponse {
+    /// The time at a port of this rate. `None`: the standard has none that is known here.
+    pub fn at(self, rate: Rate) -> Option<Time> {
+        match self {
+            PauseResponse::Fixed(time) => Some(time),
+            PauseResponse::Ieee8023 => {
+                let known = |(gbps, _): &&(u64, u32)| Rate::from_gbps(*gbps) == rate;
+                let (_, quanta) = IEEE_RESPONSE.iter().find(known)?;
+                Some(quanta_time(*quanta, rate))
+            }
+        }
+    }
+}
+
+/// How long a pause lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseExpiry {
+    /// The time in a PFC frame, in quanta of 512 bits.
+    pub quanta: u16,
+    /// When the frame is sent again if the queue is still above Xon. `None`: after half of its
+    /// time.
+    pub refresh: Option<Time>,
+}
+
+impl PauseExpiry {
+    /// How long a pause lasts at a port of this rate.
+    pub fn lasts(self, rate: Rate) -> Time {
+        quanta_time(self.quanta.into(), rate)
+    }
+
+    /// After which time it is sent again.
+    pub fn refreshed_after(self, rate: Rate) -> Time {
+        self.refresh.unwrap_or(Time::from_ps(self.lasts(rate).ps() / 2))
+    }
+}
+
+fn quanta_time(quanta: u32, rate: Rate) -> Time {
+    rate.time_for(Bytes::new(u64::from(quanta) * QUANTUM_BITS / 8))
+}
+
+/// Finds queues of a switch that are paused without end, and frees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watchdog {
+    /// For so long a priority must be paused without a break, with packets waiting at the end.
+    pub detect: Time,
+    /// For so long it then does not heed pauses.
+    pub restore: Time,
+    /// What becomes of its packets meanwhile.
+    pub action: WatchdogAction,
+}
+
+/// What a watchdog does with the packets of a priority that is paused without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchdogAction {
+    /// Those that wait, and those that come, are dropped.
+    Drop,
+    /// They leave as if there were no pause.
+    Forward,
+}

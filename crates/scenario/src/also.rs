@@ -1,0 +1,195 @@
+//! From `[[scheme.also]]` to the second scheme of a run, and which messages have it.
+
+use crate::error::{Result, ScenarioError, known_words};
+use crate::scheme::{self, ResolvedScheme};
+use crate::selector::Selector;
+use crate::spec::{AlsoSpec, EcnSpec, SchemeSpec};
+use crate::traffic::{Traffic, check_priority};
+use schemes::contract::EcnLaw;
+use schemes::registry::{self, MixInfo, SchemeInfo};
+use std::collections::BTreeMap;
+use units::Rate;
+
+/// The second scheme of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlsoScheme {
+    /// The scheme.
+    pub scheme: ResolvedScheme,
+    /// What both schemes together need: the entry in the registry.
+    mix: Mix,
+}
+
+/// An entry of the registry, one for each pair of names.
+#[derive(Clone, Copy)]
+struct Mix(&'static MixInfo);
+
+impl PartialEq for Mix {
+    fn eq(&self, other: &Mix) -> bool {
+        (self.0.first, self.0.second) == (other.0.first, other.0.second)
+    }
+}
+
+impl std::fmt::Debug for Mix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} and {}", self.0.first, self.0.second)
+    }
+}
+
+impl AlsoScheme {
+    /// What both schemes together need and tolerate.
+    pub fn info(&self) -> &'static SchemeInfo {
+        &self.mix.0.info
+    }
+
+    /// Whether it is the first scheme of the registry's mix, and the run's first is the second.
+    pub fn is_first_of_mix(&self, run: &ResolvedScheme) -> bool {
+        self.mix.0.first != run.info.name
+    }
+}
+
+/// The key of an entry.
+const KEY: &str = "scheme.also.0";
+
+/// Finds the second scheme, and completes its entry with every parameter.
+pub(crate) fn resolve(
+    specs: &mut [AlsoSpec],
+    run: &ResolvedScheme,
+    host_rate: Rate,
+) -> Result<Option<AlsoScheme>> {
+    let spec = match specs {
+        [] => return Ok(None),
+        [spec] => spec,
+        _ => {
+            let why = "a run has at most two schemes";
+            return Err(ScenarioError::new("scheme.also.1", why)
+                .hint("give one [[scheme.also]], or run once for each pair"));
+        }
+    };
+    let mut own = SchemeSpec {
+        name: spec.name.clone(),
+        preset: spec.preset.take(),
+        params: std::mem::take(&mut spec.params),
+        also: Vec::new(),
+    };
+    let scheme = scheme::resolve(&mut own, host_rate).map_err(|mut error| {
+        if let Some(rest) = error.key.strip_prefix("scheme") {
+            error.key = format!("{KEY}{rest}");
+        }
+        error
+    })?;
+    (spec.preset, spec.params) = (own.preset, own.params);
+    let (one, other) = (run.info.name, scheme.info.name);
+    let Some(mix) = registry::mixes().iter().find(|mix| mix.is_of(one, other)) else {
+        let partners = registry::beside(one);
+        let why = format!("scheme {other} does not go beside {one}");
+        return Err(ScenarioError::new(format!("{KEY}.name"), why).hint(match &partners[..] {
+            [] => format!(
+                "none goes beside {one}; these go together: {}",
+                pairs(registry::mixes()).join(", ")
+            ),
+            partners => format!("beside {one} go {}", partners.join(", ")),
+        }));
+    };
+    Ok(Some(AlsoScheme { scheme, mix: Mix(mix) }))
+}
+
+/// Which schemes go beside which.
+fn pairs(mixes: &[MixInfo]) -> Vec<String> {
+    mixes.iter().map(|mix| format!("{} and {}", mix.first, mix.second)).collect()
+}
+
+/// The marking law of a run: that of the scheme whose preset has one.
+///
+/// # Errors
+/// If the presets of both have laws, which differ, and the scenario does not say which holds.
+pub(crate) fn marking_law(
+    run: &ResolvedScheme,
+    also: Option<&AlsoScheme>,
+    ecn: &EcnSpec,
+) -> Result<Option<EcnLaw>> {
+    let law = |scheme: &ResolvedScheme| scheme.info.preset(&scheme.preset).and_then(|p| p.ecn);
+    let (first, second) = (law(run), also.and_then(|also| law(&also.scheme)));
+    let is_given = ecn.enabled == Some(false)
+        || ecn.kmin.is_some() && ecn.kmax.is_some() && ecn.pmax.is_some();
+    if let (Some(first), Some(second), Some(also)) = (first, second, also)
+        && first != second
+        && !is_given
+    {
+        let text = |law: EcnLaw| {
+            format!("kmin {}, kmax {}, pmax {} at {}", law.kmin, law.kmax, law.pmax, law.at)
+        };
+        let why = format!(
+            "schemes {} ({}) and {} ({}) come with different thresholds",
+            run.info.name,
+            text(first),
+            also.scheme.info.name,
+            text(second)
+        );
+        return Err(ScenarioError::new("ecn", why).hint(
+            "give ecn.kmin, ecn.kmax and ecn.pmax; [[classes.settings]] gives a priority its own",
+        ));
+    }
+    Ok(first.or(second))
+}
+
+/// Gives the messages that an entry is for its scheme and its priority.
+pub(crate) fn assign(
+    specs: &[AlsoSpec],
+    is_first_of_mix: bool,
+    nodes: &Selector<'_>,
+    traffic: &mut Traffic,
+) -> Result<()> {
+    let Some(spec) = specs.first() else { return Ok(()) };
+    let (mut hosts, mut tags) = (Vec::new(), Vec::new());
+    match (&spec.hosts, &spec.traffic) {
+        (Some(names), None) => {
+            hosts = vec![false; nodes.network().nodes.len()];
+            for host in nodes.hosts(names, &format!("{KEY}.hosts"))? {
+                hosts[host.index()] = true;
+            }
+        }
+        (None, Some(names)) => {
+            tags = vec![false; traffic.tags.len()];
+            for (index, name) in names.iter().enumerate() {
+                let known = || traffic.tags.iter().map(String::as_str);
+                let Some(tag) = known().position(|tag| tag == name) else {
+                    let why = format!("no [[traffic]] has the tag `{name}`");
+                    return Err(ScenarioError::new(format!("{KEY}.traffic.{index}"), why)
+                        .hint(known_words(name, known())));
+                };
+                tags[tag] = true;
+            }
+        }
+        (None, None) | (Some(_), Some(_)) => {
+            let why = "needs either `hosts`, the senders that have this scheme, or `traffic`, the \
+                       tags that have it";
+            return Err(ScenarioError::new(KEY, why));
+        }
+    }
+    if let Some(priority) = spec.priority {
+        check_priority(priority, || format!("{KEY}.priority"))?;
+    }
+    let (run_law, also_law) = if is_first_of_mix { (1, 0) } else { (0, 1) };
+    let mut laws: BTreeMap<u32, u8> = BTreeMap::new();
+    let mut count = 0;
+    for message in &mut traffic.messages {
+        let is_also = hosts.get(message.src.index()).copied().unwrap_or(false)
+            || tags.get(usize::from(message.tag)).copied().unwrap_or(false);
+        message.law = if is_also { also_law } else { run_law };
+        if is_also {
+            count += 1;
+            message.priority = spec.priority.unwrap_or(message.priority);
+        }
+        if *laws.entry(message.qp).or_insert(message.law) != message.law {
+            let why = "a QP carries messages of several tags, and not all have this scheme";
+            return Err(ScenarioError::new(format!("{KEY}.traffic"), why)
+                .hint("name all tags of the QP, or use `hosts`"));
+        }
+    }
+    if count == 0 {
+        let why = "no message has this scheme: these hosts send nothing";
+        return Err(ScenarioError::new(format!("{KEY}.hosts"), why)
+            .hint("name hosts that send, or leave [[scheme.also]] out"));
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+"""How evenly switches use their uplinks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rocelab
+import rocelab.plot
+from rocelab._balance import imbalance_over_time
+from rocelab.errors import ResultError
+from rocelab.sweeps.metrics import METRICS
+
+
+def leaf_spine(**tables: Any) -> rocelab.Result:  # noqa: ANN401 - tables of a scenario
+    """One flow from the first leaf to the second, which have four spines between them."""
+    flow = {"src": "h0", "dst": "h4", "size": "4MB"}
+    return rocelab.run(
+        rocelab.Scenario(
+            topology={
+                "kind": "leaf-spine",
+                "leaves": 2,
+                "spines": 4,
+                "hosts_per_leaf": 4,
+                "host_rate": "100Gbps",
+                "host_delay": "1us",
+                "rate": "100Gbps",
+                "delay": "1us",
+            },
+            **{
+                "scheme": "none",
+                "traffic": [{"kind": "flows", "flows": [flow]}],
+                "probe": [
+                    {
+                        "name": "load",
+                        "kind": "throughput",
+                        "nodes": ["leaf0"],
+                        "interval": "20us",
+                    }
+                ],
+                **tables,
+            },
+        )
+    )
+
+
+SPRAY = {"routing": {"balance": "round-robin"}, "host": {"reorder": "bdp"}}
+
+
+def test_a_flow_on_one_path_uses_one_of_four_uplinks() -> None:
+    """(max - min) / mean = (x - 0) / (x / 4) = 4."""
+    result = leaf_spine()
+    table = result.balance.to_polars()
+    assert table["node"].to_list() == ["leaf0", "leaf1"]
+    assert table["uplinks"].to_list() == [4, 4]
+    assert table["imbalance"][0] == pytest.approx(4)
+    over_time = imbalance_over_time(result, "load")
+    assert over_time["imbalance"].min() == pytest.approx(4)
+
+
+def test_packets_that_take_turns_are_even() -> None:
+    result = leaf_spine(**SPRAY)
+    table = result.balance.to_polars()
+    assert table.filter(pl.col("node") == "leaf0")["imbalance"][0] < 0.01
+    assert table["max_bytes"][0] - table["min_bytes"][0] <= 1100, "a packet"
+
+
+def test_the_metric_is_the_mean_over_switches() -> None:
+    metric = next(one for one in METRICS if one.name == "uplink_imbalance")
+    result = leaf_spine()
+    assert metric.read(result) == pytest.approx(result.balance.to_polars()["imbalance"].mean())
+    star = rocelab.Scenario(
+        topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+        scheme="none",
+        traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "1KB"}]}],
+    )
+    assert metric.read(rocelab.run(star)) is None, "no switch has several uplinks"
+
+
+def test_the_picture_shows_the_distribution() -> None:
+    results = {"one path": leaf_spine(), "in turn": leaf_spine(**SPRAY)}
+    (axes,) = rocelab.plot.balance(results).axes
+    one_path, in_turn = (list(map(float, line.get_xdata())) for line in axes.lines)  # type: ignore[arg-type]
+    assert min(one_path) == pytest.approx(4)
+    assert max(in_turn) < 0.5
+
+
+def test_without_a_probe_the_picture_says_what_to_add() -> None:
+    with pytest.raises(ResultError, match="no series has the load of several uplinks") as error:
+        rocelab.plot.balance(leaf_spine(probe=[]))
+    assert 'kind = "throughput"' in str(error.value)

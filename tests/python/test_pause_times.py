@@ -1,0 +1,188 @@
+"""The times of PFC: how fast a pause takes hold, how long it lasts, and the watchdog."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rocelab
+
+SLOW = {"hosts": ["h0"], "rate": "0bps", "buffer": "500KB"}
+"""A NIC that takes nothing: it pauses its link and never resumes it."""
+
+
+def star(pfc: dict[str, Any] | None = None, **settings: Any) -> rocelab.Scenario:  # noqa: ANN401
+    """Two senders to a receiver that stalls, and one to another that does not."""
+    return rocelab.Scenario(
+        topology={"kind": "star", "hosts": 5, "host_rate": "100Gbps", "host_delay": "1us"},
+        scheme="none",
+        run={"stop": "2ms"},
+        pfc=pfc or {},
+        **{
+            "receiver": [SLOW],
+            "traffic": [
+                {
+                    "kind": "flows",
+                    "tag": "stalled",
+                    "flows": [
+                        {"src": "h1", "dst": "h0", "size": "20MB"},
+                        {"src": "h2", "dst": "h0", "size": "20MB"},
+                    ],
+                },
+                {
+                    "kind": "flows",
+                    "tag": "victim",
+                    "flows": [{"src": "h1", "dst": "h3", "size": "2MB", "start": "300us"}],
+                },
+            ],
+            **settings,
+        },
+    )
+
+
+def pauses(result: rocelab.Result, node: str) -> pl.DataFrame:
+    return result.ports.to_polars().filter(pl.col("node") == node)
+
+
+def test_a_pause_takes_hold_after_the_response_time() -> None:
+    """The receiver gets what the link and the response time hold, and no more."""
+    received = {}
+    for response in ("0ns", "2us", "10us"):
+        made = star({"response": response}, receiver=[SLOW | {"xoff": "100KB"}])
+        ports = rocelab.run(made).ports.to_polars()
+        row = ports.filter((pl.col("node") == "s0") & (pl.col("peer") == "h0"))
+        received[response] = row["tx_bytes"][0]
+    rate = 12_500  # bytes in a microsecond
+    assert received["2us"] - received["0ns"] == pytest.approx(2 * rate, abs=1100)
+    assert received["10us"] - received["0ns"] == pytest.approx(10 * rate, abs=1100)
+
+
+def test_the_headroom_holds_what_arrives_in_the_response_time() -> None:
+    made = star({"response": "802.3"}, switch={"buffer": "16MB"})
+    result = rocelab.run(made)
+    assert result.summary["pause_frames"] > 0
+    assert result.summary["lossless_drops"] == 0
+
+
+def test_a_pause_that_is_refreshed_lasts() -> None:
+    """With 65535 quanta, 335.5 us at 100 Gb/s, a frame goes out each 168 us."""
+    endless = rocelab.run(star())
+    timed = rocelab.run(star({"pause_time": 65535}))
+    # The receiver pauses at about 40 us of 2 ms, and refreshes until the end.
+    link = {
+        one: pauses(run, "h0")["pause_frames_sent"][0]
+        for one, run in (("endless", endless), ("timed", timed))
+    }
+    assert link["endless"] == 1
+    assert link["timed"] == 1 + int((2000 - 40) / 167.77)
+    assert timed.summary["counters"]["pauses_expired"] == 0
+    flows = "flow_id", "fct_ps"
+    assert timed.flows.to_polars().select(flows).equals(endless.flows.to_polars().select(flows))
+
+
+def test_a_pause_expires_if_its_frame_is_lost() -> None:
+    """All frames of the receiver are lost from 100 us on: no pause outlasts its time."""
+    made = star(
+        {"pause_time": 10000},  # 51.2 us
+        failure=[{"link": "h0:s0", "at": "100us", "error_rate": 1.0}],
+    )
+    result = rocelab.run(made)
+    assert result.summary["counters"]["pauses_expired"] >= 1
+    switch = result.ports.to_polars().filter((pl.col("node") == "s0") & (pl.col("peer") == "h0"))
+    # Paused from about 20 us to at most 51.2 us after the last frame that arrived.
+    assert switch["paused_ns"][0] <= (100 - 20 + 51.2) * 1000
+
+
+@pytest.mark.parametrize("action", ["drop", "forward"])
+def test_a_watchdog_frees_the_victims_of_a_storm(action: str) -> None:
+    watched = {"detect": "100us", "restore": "500us", "action": action}
+    storm, freed = (rocelab.run(star(pfc)) for pfc in ({}, {"watchdog": watched}))
+    done = {
+        name: dict(run.flows.to_polars().select("tag", "done").iter_rows())
+        for name, run in (("storm", storm), ("freed", freed))
+    }
+    assert not done["storm"]["victim"], "h1's link is paused for the flow to h0"
+    assert done["freed"]["victim"]
+    assert freed.summary["counters"]["watchdog_storms"] >= 1
+    assert (freed.summary["counters"]["watchdog_drops"] > 0) == (action == "drop")
+
+
+def test_a_watchdog_leaves_short_pauses_alone() -> None:
+    busy = {"hosts": ["h0"], "rate": "20Gbps", "buffer": "500KB"}
+    quiet, watched = (
+        rocelab.run(star(pfc, receiver=[busy])) for pfc in ({}, {"watchdog": {"detect": "1ms"}})
+    )
+    assert watched.summary["counters"]["watchdog_storms"] == 0
+    assert watched.summary["digest"] == quiet.summary["digest"]
+
+
+def test_a_host_pauses_its_link_again_after_a_repair() -> None:
+    made = rocelab.Scenario(
+        topology={
+            "kind": "custom",
+            "nodes": [
+                {"name": "a", "kind": "host"},
+                {"name": "b", "kind": "host"},
+                {"name": "s", "kind": "switch"},
+                {"name": "t", "kind": "switch"},
+            ],
+            "links": [
+                {"a": "a", "b": "s", "rate": "100Gbps", "delay": "1us"},
+                {"a": "b", "b": "s", "rate": "100Gbps", "delay": "1us"},
+                {"a": "b", "b": "t", "rate": "100Gbps", "delay": "1us"},
+                {"a": "s", "b": "t", "rate": "100Gbps", "delay": "1us"},
+            ],
+        },
+        scheme="none",
+        run={"stop": "1ms"},
+        receiver=[{"hosts": ["b"], "rate": "0bps"}],
+        failure=[{"link": "b:s", "at": "300us", "until": "400us"}],
+        traffic=[{"kind": "flows", "flows": [{"src": "a", "dst": "b", "size": "50MB"}]}],
+    )
+    result = rocelab.run(made)
+    # Both of its links when its buffer filled, and the repaired one again.
+    assert pauses(result, "b")["pause_frames_sent"].sum() == 3
+    assert result.summary["lossless_drops"] == 0
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_threads_change_nothing(threads: int) -> None:
+    made = rocelab.example("pause-storm").with_settings(
+        pfc={
+            "response": "500ns",
+            "pause_time": 2000,
+            "watchdog": {"detect": "50us", "restore": "80us"},
+        }
+    )
+    one = rocelab.run(made, threads=1)
+    assert rocelab.run(made, threads=threads).summary["digest"] == one.summary["digest"]
+
+
+@pytest.mark.parametrize(
+    ("pfc", "error"),
+    [
+        ({"refresh": "1us"}, "pfc.refresh: has no effect without pfc.pause_time"),
+        ({"pause_time": 0}, "pfc.pause_time: must be above zero"),
+        ({"pause_time": 100, "refresh": "1us"}, "pfc.refresh: a pause is sent again after 1us"),
+        ({"pause_time": 300}, "ends before the queue can have seen it"),
+        ({"watchdog": {"detect": "0us"}}, "pfc.watchdog.detect: must be above zero"),
+        ({"enabled": False, "response": "1us"}, "has no effect with pfc.enabled = false"),
+    ],
+)
+def test_errors_name_the_place_and_a_fix(pfc: dict[str, Any], error: str) -> None:
+    with pytest.raises(rocelab.ConfigError, match=error):
+        star(pfc, receiver=[])
+
+
+def test_the_standard_has_no_bound_for_some_rates() -> None:
+    with pytest.raises(
+        rocelab.ConfigError, match="no bound that is known here for links of 50Gbps"
+    ):
+        rocelab.Scenario(
+            topology={"kind": "star", "hosts": 3, "host_rate": "50Gbps", "host_delay": "1us"},
+            scheme="none",
+            pfc={"response": "802.3"},
+            traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "1KB"}]}],
+        )
