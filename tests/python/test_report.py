@@ -21,6 +21,7 @@ from rocelab.report.page import page
 from rocelab.report.settings import without_defaults
 from rocelab.report.tables import metric_column
 from rocelab.sweeps.metrics import METRICS
+from test_view import ring_scenario
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +128,21 @@ def test_runs_are_told_apart_by_the_keys_that_differ(tmp_path: Path) -> None:
     ]
     assert report.scenario.count("[topology]") == 1
     assert not collect([tmp_path / "first"]).changed
+
+
+def test_a_deadlock_is_in_the_answer_and_in_the_figures(tmp_path: Path) -> None:
+    rocelab.run(ring_scenario()).save(tmp_path / "ring")
+    report = collect([tmp_path / "ring"])
+    assert report.found == [
+        "none: no flow completed.",
+        "Warnings below cast doubt on the numbers.",
+    ]
+    (queue,) = (one for one in report.charts if one.title == "Queue length")
+    assert queue.layout is not None
+    (line,) = queue.layout["shapes"]
+    since = rocelab.open(tmp_path / "ring").summary["deadlock"]["since_ns"]
+    assert line["x0"] == line["x1"] == pytest.approx(since / 1000)
+    assert "Dotted: from here on s0 > s1 > s2 > s3 > s4 are deadlocked." in queue.text
 
 
 def test_metrics_can_be_chosen(runs: list[Path], tmp_path: Path, command: Command) -> None:

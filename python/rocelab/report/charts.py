@@ -130,7 +130,7 @@ def _view(look: Mapping[str, Any], axis: str) -> dict[str, Any]:
     """Range and scale of an axis. Of a logarithmic one, plotly takes the range's logarithms."""
     span = look.get(f"{axis}_range")
     if look.get(f"log_{axis}"):
-        return {"type": "log"}
+        return {"type": "log", "dtick": "D2", "tickformat": "~g"}
     return {"range": [float(one) for one in span]} if span else {}
 
 
@@ -169,7 +169,7 @@ def _slowdown_by_size(title: str, of: str, lists: Sequence[tuple[str, Sequence[B
             )
     layout = {
         "xaxis": _axis("Flow size (bytes)", type="log", tickformat="~s"),
-        "yaxis": _axis("FCT slowdown", type="log"),
+        "yaxis": _axis("FCT slowdown", type="log", dtick="D2", tickformat="~g"),
     }
     text = f"FCT slowdown of {of} by flow size: p99, and p50 if it is switched on."
     if mixes_traffic([bins for _, bins in lists]):
@@ -234,7 +234,7 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         line["y"] = [value / scale for value in line["y"]]
         line["hovertemplate"] = f"%{{x:.4~r}} {clock}: %{{y:,.4~r}} {shown}"
     title = probe_kinds()[kind].title
-    layout = {
+    layout: dict[str, Any] = {
         "xaxis": _axis(f"Time ({clock})"),
         "yaxis": _axis(f"{title} ({shown})" if shown else title, rangemode="tozero"),
     }
@@ -243,7 +243,19 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         if len(lines) < len(parts)
         else ""
     )
-    return Chart(title, f"{title} over time, a line for each port or flow.{cut}", lines, layout)
+    text = f"{title} over time, a line for each port or flow.{cut}"
+    locked = runs[0][1].summary["deadlock"] if len(runs) == 1 else None
+    if locked:
+        begin = locked["since_ns"] * 1000 / per_clock
+        layout["shapes"] = [_across_all(begin)]
+        text += f" Dotted: from here on {' > '.join(locked['nodes'])} are deadlocked."
+    return Chart(title, text, lines, layout)
+
+
+def _across_all(x: float) -> dict[str, Any]:
+    """A dotted line from the bottom of a figure to its top."""
+    line = {"dash": "dot", "width": 2, "color": "#D55E00"}
+    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
 def _parts(frame: pl.DataFrame, run: Result) -> list[tuple[str, pl.DataFrame]]:

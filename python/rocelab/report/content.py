@@ -40,6 +40,7 @@ _MAX_CHANGED = 20
 """Keys in which scenarios differ, beyond which they are shown in full."""
 _MAX_DETAILED = 12
 """Results whose series, ports and flows are shown."""
+_DOUBTS = "Warnings below cast doubt on the numbers{}."
 _DETAILS = "Only the first {} of {} runs have figures and tables of their own."
 
 _MAIN = (
@@ -88,13 +89,16 @@ def _of_results(
     report.asked = [
         *(("about", text) for text in texts if text),
         ("schemes", _each(f"{one['scheme']} ({one['preset']})" for one in summaries)),
-        ("network", _each(_network(run) for run in runs)),
+        ("network", "; ".join(dict.fromkeys(_network(run) for run in runs))),
         ("traffic", _each(f"{tag}" for tag in _tags(runs)[:_MAX_TAGS])),
         ("seeds", _each(str(one["seed"]) for one in summaries)),
     ]
     metrics = _metrics(runs, wanted)
     table, report.found = runs_table(names, runs, metrics, leave_out_zeros=not wanted)
     report.answer.append(table)
+    doubtful = [name for name, run in zip(names, runs, strict=True) if run.doubts]
+    if doubtful:
+        report.found.append(_DOUBTS.format(f" of {', '.join(doubtful)}" if len(runs) > 1 else ""))
     warnings: dict[str, list[str]] = {}
     for name, run in zip(names, runs, strict=True):
         for text in [*run.warnings, *filter(None, [run.summary["caveat"]])]:
@@ -129,7 +133,8 @@ def _add_scenarios(report: Report, runs: Sequence[tuple[str, Result]]) -> None:
     changed.pop("run.seed", None)
     if len(runs) > 1 and 0 < len(changed) <= _MAX_CHANGED:
         rows = [[Cell(key), *(Cell(text) for text in values)] for key, values in changed.items()]
-        report.changed.append(Grid("What differs", ["key", *(name for name, _ in runs)], rows))
+        head = ["key", *(name for name, _ in runs)]
+        report.changed.append(Grid("What differs", head, rows, wrapped=True))
     whole = runs if len(changed) > _MAX_CHANGED else runs[:1]
     report.scenario = "\n".join(
         (f"# {name}\n" if len(runs) > 1 else "") + document(one)
@@ -149,11 +154,13 @@ def _of_sweep(directory: Path, sweep: Sweep, wanted: Sequence[str]) -> Report:
         ("seeds", _each((str(plan.seeds[0]), str(plan.seeds[-1]))).replace(", ", " to ")),
         ("runs", str(len(plan.cases))),
         ("schemes", _each(str(one.summary["scheme"]) for one in sweep.results)),
-        ("network", _each(_network(one) for one in sweep.results)),
+        ("network", "; ".join(dict.fromkeys(_network(one) for one in sweep.results))),
     ]
     metrics = _metrics(sweep.results, wanted)
     table, report.found = combinations_table(sweep, metrics, leave_out_zeros=not wanted)
     report.answer.append(table)
+    if sweep.doubts:
+        report.found.append(_DOUBTS.format(""))
     caveats = dict.fromkeys(str(one.summary["caveat"]) for one in sweep.results)
     report.warnings = [*sweep.warnings, *filter(None, caveats)]
     report.charts = charts.of_sweep(sweep, metrics)
@@ -210,7 +217,7 @@ def _of_figures(figures: Sequence[Reproduced]) -> Report:
             by = f": {claim['by']}" if claim["by"] else ""
             words = (f"{verdict}{by}", *(claim[key] for key in _OF_CLAIMS))
             rows.append([Cell(word) for word in words])
-        report.answer.append(Grid(one.name, ("verdict", *_OF_CLAIMS), rows))
+        report.answer.append(Grid(one.name, ("verdict", *_OF_CLAIMS), rows, wrapped=True))
         report.charts += charts.of_figure(one)
     total = sum(verdicts.values())
     counts = ", ".join(

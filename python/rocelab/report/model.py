@@ -31,6 +31,8 @@ class Grid:
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
+    wrapped: bool = False
+    """Whether its cells may have several lines."""
 
 
 @dataclass

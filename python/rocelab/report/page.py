@@ -114,10 +114,11 @@ def _table(grid: Grid) -> str:
         for kind, one in zip(kinds, grid.head, strict=True)
     )
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in grid.rows)
+    kind_of = ' class="wrapped"' if grid.wrapped else ""
     note = f'<p class="note">{text(grid.note)}</p>' if grid.note else ""
     return (
         f'<h3>{text(grid.title)}</h3><div class="scroll" tabindex="0" role="region" '
-        f'aria-label="{text(grid.title)}"><table><thead><tr>{head}</tr></thead>'
+        f'aria-label="{text(grid.title)}"><table{kind_of}><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>{note}"
     )
 

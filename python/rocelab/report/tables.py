@@ -38,11 +38,17 @@ def runs_table(
         if best and metric.name.endswith("slowdown_p99"):
             value = next(cell.text for cell in cells if cell.best)
             found.append(f"Lowest {metric.title}: {', '.join(best)} ({value}).")
-        elif len(runs) == 1 and metric.name.endswith("slowdown_p99"):
+        elif len(runs) == 1 and metric.name.endswith("slowdown_p99") and cells[0].text != "-":
             found.append(f"{metric.title}: {cells[0].text}.")
+    found += [f"{name}: no flow completed." for name in _without_flows(names, runs)]
     note = "★ the best of a column, if not all are equal." if len(runs) > 1 else ""
     head = ["run", *(title for title, _ in columns)]
     return Grid("Numbers", head, rows, " ".join(filter(None, [note, zero]))), found
+
+
+def _without_flows(names: Sequence[str], runs: Sequence[Result]) -> list[str]:
+    pairs = zip(names, runs, strict=True)
+    return [name for name, run in pairs if not run.summary["flows_done"]]
 
 
 def combinations_table(
