@@ -502,12 +502,12 @@ fn traffic_must_make_sense() {
 
 #[test]
 fn one_run_has_one_scheme() {
-    says(&set("scheme", "[\"dcqcn\", \"hpcc\"]"), &["scheme: a run has exactly one scheme; hint"]);
-    says(&set("schemes", "[\"dcqcn\"]"), &["schemes: a run has exactly one scheme"]);
-    says(&set("scheme.name", "[\"dcqcn\"]"), &["scheme.name: a run has exactly one scheme"]);
+    says(&set("scheme", "[\"dcqcn\", \"hpcc\"]"), &["scheme: names one scheme; hint"]);
+    says(&set("schemes", "[\"dcqcn\"]"), &["schemes: names one scheme"]);
+    says(&set("scheme.name", "[\"dcqcn\"]"), &["scheme.name: names one scheme"]);
     says(
         &error(&format!("{STAR}{FLOW}[[scheme]]\nname = \"dcqcn\"\n[[scheme]]\nname = \"hpcc\"")),
-        &["line 11: scheme: a run has exactly one scheme"],
+        &["line 11: scheme: names one scheme"],
     );
     let short = format!("scheme = \"dcqcn\"\n{STAR}{FLOW}");
     assert_eq!(parse(&short, None, &[]).unwrap().scheme.info.name, "dcqcn");
@@ -883,10 +883,7 @@ fn links_change_at_no_more_times_than_there_is_room_for() {
         parse(&format!("{text}{FLOW}{}", (0..count).map(one).collect::<String>()), None, &[])
     };
     flaps(128).unwrap();
-    says(
-        &flaps(129).unwrap_err().to_string(),
-        &["failure: links fail or are repaired at 258 times"],
-    );
+    says(&flaps(129).unwrap_err().to_string(), &["failure: links fail or change at 258 times"]);
 }
 
 /// Protects runs from what presets make of extreme rates: either a scheme takes it, or it says
@@ -1090,7 +1087,7 @@ fn errors_that_follow_from_others_are_left_out() {
         &["line 12: ecn.kmin", "line 14: scheme.name"],
     );
     let several = [("schemes".to_owned(), "[\"hpcc\", \"dcqcn\"]".to_owned())];
-    are(&every(&format!("{STAR}{FLOW}"), &several), &["schemes: a run has exactly one scheme"]);
+    are(&every(&format!("{STAR}{FLOW}"), &several), &["schemes: names one scheme"]);
 }
 
 #[test]
