@@ -1081,6 +1081,16 @@ fn errors_that_follow_from_others_are_left_out() {
     // Without a network, names of hosts are not looked for.
     let network = format!("{}{FLOW}", STAR.replace("\"star\"", "\"stra\"").replace("h1", "h7"));
     are(&every(&network, &[]), &["line 3: topology.kind: unknown value `stra`"]);
+    // What does not depend on the network is looked at.
+    let network_and = |more: &str| every(&format!("{network}{more}"), &[]);
+    are(
+        &network_and("[ecn]\nkmin = \"9KB\"\nkmax = \"2KB\"\n[scheme]\nname = \"dcqcn\"\n"),
+        &["line 3: topology.kind: unknown value `stra`", "line 12: ecn.kmin: 9KB is above kmax"],
+    );
+    are(
+        &network_and("[scheme]\nname = \"dcqnc\"\n"),
+        &["line 3: topology.kind: unknown value `stra`", "line 12: scheme.name: unknown scheme"],
+    );
     // A scheme that cannot be is not blamed for marking.
     are(
         &every(&format!("{STAR}{FLOW}[ecn]\nkmin = 3\n[scheme]\nname = 4\n"), &[]),
