@@ -138,9 +138,10 @@ class Plan:
         ports = self.ports.to_polars()
         nodes = ports.group_by("node").agg(pl.col("tier").first())
         hosts = int((nodes["tier"] == 0).sum())
+        scheme = self.scenario.to_dict()["scheme"]
         return {
             "name": self.scenario.name,
-            "scheme": self.scenario.to_dict()["scheme"]["name"],
+            "scheme": " and ".join(one["name"] for one in (scheme, *scheme.get("also", []))),
             "hosts": hosts,
             "switches": len(nodes) - hosts,
             "links": len(ports) // 2,

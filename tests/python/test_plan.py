@@ -89,6 +89,10 @@ def test_switches_of_a_tier_that_differ_are_told_apart(command: Command) -> None
     assert names == ["tier 1: s0", "tier 1: s1"]
 
 
+def test_a_plan_names_both_schemes() -> None:
+    assert rocelab.example("two-schemes").plan().to_dict()["scheme"] == "dcqcn and hpcc"
+
+
 def test_a_plan_says_how_long_a_run_takes() -> None:
     plan = rocelab.Scenario.from_toml(INCAST).plan()
     assert plan.run_s == tuple(plan.checks["packet_hops"] * ns / 1e9 for ns in (30, 60))

@@ -107,6 +107,12 @@ def test_the_scenario_is_a_difference_from_the_defaults(tmp_path: Path, name: st
                 assert rocelab.Scenario(**fewer).to_dict() != whole.to_dict(), (section, key)
 
 
+def test_the_parameters_of_a_second_scheme_are_no_difference(tmp_path: Path) -> None:
+    rocelab.run(rocelab.example("two-schemes").with_settings(run__stop="1us")).save(tmp_path / "r")
+    (second,) = without_defaults(rocelab.open(tmp_path / "r"))["scheme"]["also"]
+    assert set(second) == {"name", "hosts", "priority"}
+
+
 def test_the_parameters_of_a_preset_are_no_difference(runs: list[Path]) -> None:
     shown = collect(runs[:1]).scenario
     assert 'name = "dcqcn"' in shown

@@ -55,22 +55,21 @@ def _stands_for(shorter: Data, full: Data) -> bool:
 
 
 def _places(data: Data) -> Iterator[tuple[Any, ...]]:
-    """The places of all values, tables before what is in them."""
-    for section, value in data.items():
-        if section in ("name", "topology"):
-            continue
-        yield (section,)
-        tables = value if isinstance(value, list) else [value]
-        for at, table in enumerate(tables[:_MAX_TABLES]):
-            if not isinstance(table, dict):
-                continue
-            home = (section, at) if isinstance(value, list) else (section,)
-            for key, inner in table.items():
-                yield (*home, key)
-                if isinstance(inner, dict):
-                    yield from ((*home, key, name) for name in inner)
-    if "topology" in data:
-        yield from (("topology", key) for key in data["topology"])
+    """The places of all values, tables before what is in them, and the network last."""
+    for section in sorted(data, key="topology".__eq__):
+        if section not in ("name", "topology"):
+            yield (section,)
+        yield from _within(data[section], (section,))
+
+
+def _within(value: object, home: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, list):
+        for at, table in enumerate(value[:_MAX_TABLES]):
+            yield from _within(table, (*home, at))
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*home, key)
+            yield from _within(inner, (*home, key))
 
 
 def _at(data: Any, path: Sequence[Any]) -> Any:  # noqa: ANN401
