@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rocelab._doubts import doubts_of
-from rocelab._format import duration, picoseconds
+from rocelab._format import duration, picoseconds, size
 from rocelab._text import printable
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ConfigError, ResultError
@@ -26,6 +26,8 @@ Value = TypeVar("Value")
 
 OPTIONAL = ("view-rate", "view-window")
 """Series of the probe preset ``view`` that a scheme need not have."""
+_MAX_TAGS = 12
+"""Tags that a notebook shows."""
 
 
 class Capture(Protocol):
@@ -260,17 +262,17 @@ class Result:
         from rocelab._notebook import card
 
         summary = self.summary
-        slowdown = summary["slowdown"]
-        names = ("mean", "p50", "p95", "p99")
-        shown = [f"{name} {slowdown[name]:.2f}" for name in names if slowdown[name] is not None]
+        tags = list(summary["by_tag"].items())
+        by_tag = [(f"of {tag}", _slowdowns(one["slowdown"])) for tag, one in tags[:_MAX_TAGS]]
         rows = [
             ("scheme", f"{summary['scheme']} ({summary['preset']}), seed {summary['seed']}"),
             ("simulated", duration(summary["simulated_ns"] * 1000)),
             ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
-            ("FCT slowdown", "  ".join(shown) or "no flow completed"),
+            ("FCT slowdown", _slowdowns(summary["slowdown"])),
+            *(by_tag if len(tags) > 1 else []),
             ("pauses", f"{summary['pause_frames']:,} frames"),
             ("drops", f"{summary['drops']:,}, {summary['lossless_drops']:,} of them lossless"),
-            ("longest queue", f"{summary['max_queue_bytes']:,} bytes"),
+            ("longest queue", size(summary["max_queue_bytes"])),
             ("series", ", ".join(self.series) or "none"),
         ]
         details = ("scenario", self.scenario_toml)
@@ -283,6 +285,13 @@ class Result:
             f"<rocelab.Result {summary['name']!r} {printable(summary['scheme'])}: "
             f"{summary['flows_done']} of {summary['flows']} flows done{state}>"
         )
+
+
+def _slowdowns(slowdown: Mapping[str, float | None]) -> str:
+    """Mean and percentiles in a line."""
+    values = {name: slowdown[name] for name in ("mean", "p50", "p95", "p99")}
+    shown = [f"{name} {value:.2f}" for name, value in values.items() if value is not None]
+    return "  ".join(shown) or "no flow completed"
 
 
 def probes_of(scenario_toml: str) -> list[dict[str, Any]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ import rocelab
 from conftest import INCAST
 from rocelab.report import write_report
 from rocelab.view import write_view
+from rocelab.view.data import collect
 from test_view import large_scenario, ring_scenario
 
 if TYPE_CHECKING:
@@ -311,6 +314,17 @@ def test_a_pause_storm_is_told_with_the_host_that_stalls(opened: Open, tmp_path:
 
 def test_a_deadlock_is_told_with_its_circle(opened: Open, tmp_path: Path) -> None:
     page = _ready(opened(_view(ring_scenario(), tmp_path)))
+    # Each port has a place of its own in the picture: the ring's last link passes no switch.
+    layout = files("rocelab.view").joinpath("layout.js").read_text()
+    halves = "layOut(data, () => false, 1000, 400).halves"
+    middles = page.evaluate(
+        f"(data) => {{ {layout}; return {halves}.map((half) => "
+        "[(half.x + half.toX) / 2, (half.y + half.toY) / 2]); }",
+        collect(rocelab.open(tmp_path / "run")).data,
+    )
+    apart = [math.dist(a, b) for at, a in enumerate(middles) for b in middles[:at]]
+    assert len(middles) == 20
+    assert min(apart) > 20
     head = page.locator("#trees h3").first.inner_text()
     assert head.startswith("Deadlock: s0 → s1 waits for s1 → s2")
     assert head.endswith("s4 → s0, which waits for the first")

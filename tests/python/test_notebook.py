@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from html.parser import HTMLParser
 from types import SimpleNamespace
@@ -64,6 +65,15 @@ def test_a_result_shows_its_figures_and_warnings(scenario: rocelab.Scenario) -> 
     assert f"{result.summary['flows_done']} of {result.summary['flows']} done" in found.text
     assert result.warnings
     assert all(warning in found.text for warning in result.warnings)
+
+
+def test_results_and_sweeps_show_numbers_by_tag(scenario: rocelab.Scenario) -> None:
+    result = rocelab.run(scenario)
+    victim = result.summary["by_tag"]["victim"]["slowdown"]["p99"]
+    assert re.search(rf"of victimmean .*p99 {victim:.2f}", outline(result).text, re.DOTALL)
+    found = outline(rocelab.sweep(scenario, over={"run.time_limit": ["1s", "2s"]}))
+    assert "victim.slowdown_p99" in found.text
+    assert "run.time_limit changes nothing" in found.text
 
 
 def test_a_plan_and_a_sweep_show_their_tables(scenario: rocelab.Scenario) -> None:

@@ -109,6 +109,10 @@ def test_the_command_prints_the_best_and_what_each_key_explains(
     assert done.stdout.splitlines()[0].split() == ["ecn.kmin", "scheme.name", "victim.slowdown_p99"]
     assert "5 combinations tried, 5 meet all conditions" in done.stdout
     assert len(pl.read_csv(tmp_path / "t/trials.csv")) == 5
+    for other in ("report", "plot"):
+        failed = command(other, "t", cwd=tmp_path)
+        assert failed.returncode == 2
+        assert "hint: it is a search, whose trials are in t/trials.csv" in failed.stderr
     failed = command("tune", "s.toml", *over, "--goal", "x", "--out", "t", cwd=tmp_path)
     assert failed.returncode == 2
     assert failed.stderr.startswith("error: no metric 'x'")

@@ -14,6 +14,9 @@ Version 1 had no checksums.
 SWEEP = "sweep.json"
 """What a directory that is not of a result but of a sweep holds."""
 
+TUNE = "tune.json"
+"""What the directory of a search for the best values holds, in the place of ``sweep.json``."""
+
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
 """Holds the checksums of all files."""

@@ -36,6 +36,7 @@ from rocelab.io.layout import (
     TABLE_COLUMNS,
     TRACE_COLUMNS,
     TRACES,
+    TUNE,
     Columns,
 )
 from rocelab.io.names import file_name
@@ -169,6 +170,11 @@ def _no_result(directory: Path) -> ResultError | None:
     hint = "`rocelab run SCENARIO.toml --out DIR` makes one"
     if (directory / SWEEP).is_file():
         hint = f"it is a sweep, whose results are {directory / 'runs'}/COMBINATION/SEED"
+    elif (directory / TUNE).is_file():
+        hint = (
+            f"it is a search, whose trials are in {directory / 'trials.csv'} and whose results are "
+            f"{directory / 'runs'}/COMBINATION/SEED"
+        )
     return ResultError(f"{directory}: not a result directory: {missing[0]} is missing", hint=hint)
 
 

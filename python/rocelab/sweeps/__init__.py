@@ -30,6 +30,8 @@ DEFAULT_METRICS = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_fr
 """The metrics that the command prints and draws unless others are named."""
 
 
+_MAX_TAGS = 8
+"""Tags that a notebook shows columns of."""
 _SHOWN = (
     "slowdown_mean",
     "slowdown_mean_ci95",
@@ -304,10 +306,13 @@ class Sweep:
         ]
         frame = self.statistics.to_polars()
         keys = frame.columns[: frame.columns.index("runs") + 1]
-        shown = frame.select(*keys, *(name for name in _SHOWN if name in frame.columns))
+        tags = list(dict.fromkeys(tag for one in self.results for tag in one.summary["by_tag"]))
+        of_tags = [f"{tag}.slowdown_p99{end}" for tag in tags[:_MAX_TAGS] for end in ("", "_ci95")]
+        names = [*(of_tags if len(tags) > 1 else []), *_SHOWN]
+        shown = frame.select(*keys, *(name for name in names if name in frame.columns))
         rows.append(("columns", f"{len(frame.columns)} in .statistics, of which some are here:"))
         tables = [shown._repr_html_()]
-        return card(f"Sweep of {self.plan.scenario.name}", rows, tables=tables)
+        return card(f"Sweep of {self.plan.scenario.name}", rows, self.warnings, tables)
 
     def __repr__(self) -> str:
         combinations = len(self.results) // len(self.plan.seeds)

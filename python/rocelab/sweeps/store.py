@@ -21,7 +21,7 @@ from rocelab.io.files import (
     to_json,
     write_atomic,
 )
-from rocelab.io.layout import SUMMARY, SWEEP
+from rocelab.io.layout import SUMMARY, SWEEP, TUNE
 from rocelab.io.open import open_result
 from rocelab.io.read import read_text
 from rocelab.io.save import check_result_directory, recover, save
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 """The layout of a sweep's directory."""
-
-TUNE = "tune.json"
-"""What a directory of a search for the best values holds, in the place of ``sweep.json``."""
 
 _MAX_SWEEP_BYTES = 1 << 28
 """Bytes of ``sweep.json``."""

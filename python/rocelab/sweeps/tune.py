@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rocelab import _memory
 from rocelab._format import parse
 from rocelab.errors import ConfigError
+from rocelab.io.layout import TUNE
 from rocelab.io.open import open_result
 from rocelab.scenario import Scenario, apply_settings
 from rocelab.simulate import check_count
@@ -317,7 +318,7 @@ def _make(
             _memory.check(found, "run")
         found.checked.check()
     wanted = ((home, found.to_toml()) for home, found in scenarios.items())
-    missing = store.cases_to_run(out, wanted, force=force, marker=store.TUNE)
+    missing = store.cases_to_run(out, wanted, force=force, marker=TUNE)
     store.write_tune(out, scenario)
 
     def keep(home: str, result: Result) -> None:

@@ -18,6 +18,8 @@
 const MARGIN = 26;
 /** The width of a collapsed pod, in nodes of a tier beside each other. */
 const BOX_UNITS = 4;
+/** How far a link across the whole picture rises above the nodes of its tier that it passes. */
+const RISE = 90;
 /** The least distance from a collapsed pod's top to the picture's bottom: its text has room. */
 const MIN_BOX = 125;
 
@@ -27,12 +29,14 @@ const MIN_BOX = 125;
  * @param {(pod: number) => boolean} isCollapsed
  * @param {number} width
  * @param {number} height
+ * @param {number} rise How far links may rise above the top tier.
  * @returns {Layout}
  */
-function layOut(data, isCollapsed, width, height) {
+function layOut(data, isCollapsed, width, height, rise = 0) {
   const { nodes } = data;
   const top = Math.max(...nodes.map((node) => node.tier));
-  const y = nodes.map((node) => height - MARGIN - (node.tier / (top || 1)) * (height - 2 * MARGIN));
+  const room = height - 2 * MARGIN - rise;
+  const y = nodes.map((node) => height - MARGIN - (node.tier / (top || 1)) * room);
   const x = nodes.map(() => 0);
   const shown = nodes.map((node) => node.pod < 0 || !isCollapsed(node.pod));
   const pods = groupBy(nodes.keys(), (node) => nodes[node].pod);
@@ -64,7 +68,22 @@ function layOut(data, isCollapsed, width, height) {
     }
     left += span;
   }
-  return { x, y, shown, boxes, halves: halvesOf(data, x, y, isCollapsed) };
+  if (!rise && data.ports.some(([from, to]) => passes(x, y, from, to))) {
+    return layOut(data, isCollapsed, width, height, RISE);
+  }
+  return { x, y, shown, boxes, halves: halvesOf(data, x, y, isCollapsed, rise / width) };
+}
+
+/**
+ * Whether a straight link between two nodes would go through another one beside them.
+ * @param {number[]} x
+ * @param {number[]} y
+ * @param {number} from
+ * @param {number} to
+ */
+function passes(x, y, from, to) {
+  if (y[from] !== y[to]) return false;
+  return x.some((at, node) => y[node] === y[from] && (at - x[from]) * (at - x[to]) < 0);
 }
 
 /**
@@ -115,9 +134,10 @@ function spread(nodes, members, left, width, x) {
  * @param {number[]} x
  * @param {number[]} y
  * @param {(pod: number) => boolean} isCollapsed
+ * @param {number} slope How far a link that passes nodes rises, for each pixel of its length.
  * @returns {Half[]}
  */
-function halvesOf(data, x, y, isCollapsed) {
+function halvesOf(data, x, y, isCollapsed, slope) {
   const { nodes, ports } = data;
   /** @param {number} node */
   const drawnAs = (node) => {
@@ -138,6 +158,7 @@ function halvesOf(data, x, y, isCollapsed) {
     const lines = a < 0 || b < 0 ? [group] : group.map((port) => [port]);
     const [dx, dy] = [x[to] - x[from], y[to] - y[from]];
     const length = Math.hypot(dx, dy) || 1;
+    const up = passes(x, y, from, to) ? slope * length : 0;
     for (const [index, line] of lines.entries()) {
       // Links between the same nodes are shifted aside, and both halves of a link to the same side.
       const shift = (index - (lines.length - 1) / 2) * 5 * (from < to ? 1 : -1);
@@ -146,7 +167,7 @@ function halvesOf(data, x, y, isCollapsed) {
         x: x[from] + sx,
         y: y[from] + sy,
         toX: x[from] + dx / 2 + sx,
-        toY: y[from] + dy / 2 + sy,
+        toY: y[from] + dy / 2 + sy - up,
         ports: line,
       });
     }
