@@ -57,7 +57,8 @@ class Result:
     - ``out_of_order_packets``, ``max_reorder_packets``: data packets that arrived ahead of others,
       and the most packets that were missing before one of them, it counted
     - ``max_reorder_bytes``: the most payload that the receiver kept ahead of a gap
-    - ``duplicate_bytes``, ``timeouts``: payload that arrived again; timeouts without an ACK
+    - ``duplicate_bytes``: payload that arrived again
+    - ``timeout_bytes``, ``timeouts``: payload sent again after timeouts without an ACK; how many
     - ``done``, ``unfinished``: whether it completed, and why not
 
     Columns of ``ports``, a row for each end of each link:

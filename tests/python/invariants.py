@@ -177,7 +177,9 @@ class _Check:
         assert flows["out_of_order_packets"].sum() == summary["out_of_order_packets"]
         assert flows["max_reorder_packets"].max() == summary["max_reorder_packets"]
         assert flows["max_reorder_bytes"].max() == summary["max_reorder_bytes"]
-        for column in ("retransmitted_bytes", "duplicate_bytes", "timeouts"):
+        assert (flows["timeout_bytes"] <= flows["retransmitted_bytes"]).all()
+        assert summary["timeouts"] or not summary["timeout_bytes"]
+        for column in ("retransmitted_bytes", "duplicate_bytes", "timeout_bytes", "timeouts"):
             assert flows[column].sum() == summary[column], column
         # What comes twice was sent again.
         assert (flows["duplicate_bytes"] <= flows["retransmitted_bytes"]).all()

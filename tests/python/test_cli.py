@@ -35,6 +35,7 @@ FLOW_COLUMNS = [
     "max_reorder_packets",
     "max_reorder_bytes",
     "duplicate_bytes",
+    "timeout_bytes",
     "timeouts",
     "done",
     "unfinished",

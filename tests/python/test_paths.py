@@ -272,8 +272,32 @@ def test_a_lost_last_packet_costs_the_short_timeout_to_the_picosecond() -> None:
         if row["retransmitted_bytes"]:
             found += 1
             assert row["timeouts"] == 1
+            assert row["timeout_bytes"] == 1000
             assert row["fct_ps"] == 100_000_000 + row["ideal_fct_ps"]
     assert 0 < found < 12, "the flow takes one of two spines"
+
+
+@pytest.mark.parametrize("recovery", ["go-back-n", "selective-repeat"])
+def test_retransmissions_are_counted_by_cause(recovery: str) -> None:
+    """One link damages packets for a time: gaps show the losses, unless nobody tells of them."""
+
+    def resent(**host: Any) -> dict[str, int]:  # noqa: ANN401 - keys of [host]
+        result = run(
+            topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+            traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "1MB"}]}],
+            failure=[{"link": "h1:s0", "at": "20us", "until": "40us", "error_rate": 0.02}],
+            host={"recovery": recovery, **host},
+        )
+        assert result.summary["flows_done"] == 1
+        keys = ("retransmitted_bytes", "timeout_bytes", "timeouts")
+        return {key: result.summary[key] for key in keys}
+
+    shown = resent()
+    assert shown["retransmitted_bytes"] > shown["timeout_bytes"]
+    never = {"loss_after": "timeout"} if recovery == "selective-repeat" else {"nack": False}
+    silent = resent(**never)
+    assert silent["timeouts"] > 0
+    assert silent["retransmitted_bytes"] == silent["timeout_bytes"] > 0
 
 
 def test_without_losses_both_recoveries_are_equal() -> None:

@@ -3,7 +3,7 @@
 use crate::build::NodeDevice;
 use crate::context::RunContext;
 use crate::host::unfinished::Unfinished;
-use crate::host::{FlowOutcome, FlowRecovery, Host};
+use crate::host::{FlowOutcome, FlowRecovery, Host, Timeouts};
 use crate::observe::recorder::{PacketEvent, PfcEvent, QueueBlock};
 use crate::observe::samples::Samples;
 use crate::observe::spill::{Gathered, Sequence, SpillError};
@@ -177,8 +177,9 @@ fn recovery<S: Scheme>(
     let of_flows = flows.map(|(flow, row)| {
         let flow = flow as u32;
         let at_receiver = host(row.dst).recovery_of(row.index_at_receiver);
-        let timeouts = host(row.src).timeouts.get(&flow).copied().unwrap_or(0);
-        (flow, FlowRecovery { timeouts, ..at_receiver.copied().unwrap_or_default() })
+        let Timeouts { count: timeouts, bytes: timeout_bytes } =
+            host(row.src).timeouts.get(&flow).copied().unwrap_or_default();
+        (flow, FlowRecovery { timeouts, timeout_bytes, ..at_receiver.copied().unwrap_or_default() })
     });
     of_flows.filter(|(_, recovery)| !recovery.is_empty()).collect()
 }

@@ -25,6 +25,8 @@ pub struct FlowRecovery {
     pub duplicate_bytes: u64,
     /// How often nothing was acknowledged for the timeout.
     pub timeouts: u32,
+    /// Payload bytes that were sent again because of that.
+    pub timeout_bytes: u64,
 }
 
 /// One row for each message, as columns of equal length.
@@ -140,6 +142,7 @@ impl FlowTable {
             ),
             ("max_reorder_bytes", Arc::new(bytes(&recovery, |flow| flow.max_reorder_bytes)), false),
             ("duplicate_bytes", Arc::new(bytes(&recovery, |flow| flow.duplicate_bytes)), false),
+            ("timeout_bytes", Arc::new(bytes(&recovery, |flow| flow.timeout_bytes)), false),
             ("timeouts", Arc::new(counts(&recovery, |flow| flow.timeouts)), false),
             (
                 "done",

@@ -103,6 +103,8 @@ pub struct Summary {
     pub duplicate_bytes: u64,
     /// How often a QP acknowledged nothing for its timeout.
     pub timeouts: u64,
+    /// Payload bytes that senders sent again because of a timeout.
+    pub timeout_bytes: u64,
     /// The longest any port's egress queues were.
     pub max_queue_bytes: u64,
     /// What the scheme counted, by name; empty where it counts nothing.

@@ -120,6 +120,7 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
     summary.setdefault("jain", None)
     summary.setdefault("paused_by_tier_ns", {})
     summary.setdefault("deadlock", None)
+    summary.setdefault("timeout_bytes", 0)
     if "warning_kinds" not in summary:
         add_warning_kinds(summary)
     check_values(summary_path, summary)

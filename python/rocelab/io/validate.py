@@ -102,6 +102,7 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "max_reorder_bytes": int,
     "retransmitted_bytes": int,
     "duplicate_bytes": int,
+    "timeout_bytes": int,
     "timeouts": int,
     "max_queue_bytes": int,
     "counters": dict,

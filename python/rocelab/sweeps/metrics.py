@@ -139,6 +139,7 @@ METRICS: tuple[Metric, ...] = (
     _summary("max_reorder_bytes", "Most kept out of order", "bytes"),
     _summary("retransmitted_bytes", "Payload sent again", "bytes"),
     _summary("duplicate_bytes", "Payload arrived twice", "bytes"),
+    _summary("timeout_bytes", "Payload sent again after timeouts", "bytes"),
     _summary("timeouts", "Timeouts"),
     Metric("uplink_imbalance", "Imbalance of uplinks", "", _uplink_imbalance),
     _summary("simulated_ns", "Simulated time", "ns"),

@@ -53,7 +53,7 @@ impl<S: Scheme> Host<S> {
         let sender = self.senders.get(slot).expect("it is open");
         let flow = self.cold.messages(sender, slot).oldest.flow;
         if flow != NO_FLOW {
-            *self.timeouts.entry(flow).or_default() += 1;
+            self.timeouts.entry(flow).or_default().count += 1;
         }
     }
 
@@ -66,14 +66,14 @@ impl<S: Scheme> Host<S> {
         if recovery.keeps_out_of_order {
             let board = self.cold.board(slot);
             let spray = &mut self.spray;
-            board.lose_all(!recovery.is_selective, |entropy| match timeout {
+            board.lose_all(!recovery.is_selective, timeout.is_some(), |entropy| match timeout {
                 Some(now) => spray.on_timeout(now, slot, entropy),
                 None => spray.on_loss(slot, entropy),
             });
             sender.follow(board);
             return;
         }
-        self.cold.go_back(sender, slot);
+        self.cold.go_back(sender, slot, timeout.is_some());
         sender.is_full = false;
         let oldest = self.cold.messages(sender, slot).oldest;
         if sender.is_shared {

@@ -15,10 +15,20 @@ pub struct FlowRecovery {
     pub max_distance: u32,
     /// How often nothing was acknowledged for the timeout.
     pub timeouts: u32,
+    /// Payload bytes that were sent again because of that.
+    pub timeout_bytes: u64,
     /// The most payload bytes that the receiver kept ahead of a gap.
     pub max_kept_bytes: u64,
     /// Payload bytes that arrived again.
     pub duplicate_bytes: u64,
+}
+
+/// The timeouts of a message, at its sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Timeouts {
+    pub(crate) count: u32,
+    /// Payload bytes that were sent again because of them.
+    pub(crate) bytes: u64,
 }
 
 impl FlowRecovery {

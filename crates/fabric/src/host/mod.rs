@@ -24,6 +24,7 @@ mod tracked_send;
 pub(crate) mod unfinished;
 
 pub use self::flow_recovery::FlowRecovery;
+pub(crate) use self::flow_recovery::Timeouts;
 use self::rack_coupling::RackCouplings;
 use self::timers::{Timer, Timers};
 use crate::context::RunContext;
@@ -117,7 +118,7 @@ pub(crate) struct Host<S: Scheme> {
     /// How many messages end here.
     incoming: u32,
     /// How often nothing was acknowledged for the timeout, by message.
-    pub(crate) timeouts: BTreeMap<u32, u32>,
+    pub(crate) timeouts: BTreeMap<u32, Timeouts>,
     /// What a hook wants to send; empty between hooks.
     outbox: Vec<S::Ctl>,
     epoch: usize,

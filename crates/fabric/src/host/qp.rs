@@ -180,11 +180,13 @@ impl<S: Scheme> Sender<S> {
     }
 }
 
-/// State that few sending ends need, by slot. Both lists end at the last slot that needed them.
+/// State that few sending ends need, by slot. Each list ends at the last slot that needed it.
 #[derive(Default)]
 pub(crate) struct ColdSenderState {
     messages: Vec<Messages>,
     sent_up_to: Vec<u64>,
+    /// Whether a timeout made it go back last, and not a NACK.
+    by_timeout: Vec<bool>,
     boards: Vec<Scoreboard>,
 }
 
@@ -249,10 +251,22 @@ impl ColdSenderState {
         if sender.went_back { self.sent_up_to[slot as usize] } else { sender.next_to_send }
     }
 
-    /// Has a sending end go back to the first byte that is not acknowledged.
-    pub(crate) fn go_back<S: Scheme>(&mut self, sender: &mut Sender<S>, slot: u32) {
+    /// Whether a sending end that went back did so because of a timeout.
+    pub(crate) fn went_back_by_timeout(&self, slot: u32) -> bool {
+        self.by_timeout.get(slot as usize).copied().unwrap_or(false)
+    }
+
+    /// Has a sending end go back to the first byte that is not acknowledged; `by_timeout`: because
+    /// of a timeout.
+    pub(crate) fn go_back<S: Scheme>(
+        &mut self,
+        sender: &mut Sender<S>,
+        slot: u32,
+        by_timeout: bool,
+    ) {
         let up_to = self.sent_up_to(sender, slot);
         *grown(&mut self.sent_up_to, slot, || up_to) = up_to;
+        *grown(&mut self.by_timeout, slot, || by_timeout) = by_timeout;
         sender.went_back = true;
         sender.next_to_send = sender.acknowledged;
     }

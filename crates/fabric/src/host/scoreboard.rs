@@ -33,6 +33,8 @@ struct SentPacket {
     state: State,
     /// It was sent more than once.
     is_resent: bool,
+    /// A timeout says that it is lost.
+    by_timeout: bool,
 }
 
 /// A packet that is to be sent again.
@@ -41,6 +43,8 @@ pub(crate) struct LostPacket {
     pub(crate) sequence: u64,
     pub(crate) payload: u16,
     pub(crate) number: u32,
+    /// A timeout says that it is lost, and not the arrival of later ones.
+    pub(crate) by_timeout: bool,
 }
 
 /// What an ACK says.
@@ -111,6 +115,7 @@ impl Scoreboard {
             entropy: 0,
             state: State::OnTheWay,
             is_resent: false,
+            by_timeout: false,
         });
         self.note_transmission(now, number, test);
         number
@@ -127,13 +132,13 @@ impl Scoreboard {
             .expect("a packet is lost");
         let packet = &mut self.packets[place];
         (packet.state, packet.sent_at, packet.is_resent) = (State::OnTheWay, now, true);
-        let (sequence, payload) = (packet.sequence, packet.payload);
+        let SentPacket { sequence, payload, by_timeout, .. } = *packet;
         let number = self.first + place as u32;
         self.lost_from = number + 1;
         self.lost -= 1;
         self.settled -= u32::from(payload);
         self.note_transmission(now, number, test);
-        LostPacket { sequence, payload, number }
+        LostPacket { sequence, payload, number, by_timeout }
     }
 
     /// Notes the entropy value with which a packet is sent.
@@ -237,7 +242,7 @@ impl Scoreboard {
         if packet.state != State::OnTheWay || !condition(packet) {
             return 0;
         }
-        packet.state = State::Lost;
+        (packet.state, packet.by_timeout) = (State::Lost, false);
         each(packet.entropy);
         self.settled += u32::from(packet.payload);
         self.lost += 1;
@@ -246,15 +251,21 @@ impl Scoreboard {
     }
 
     /// Takes all packets for lost that are on the way; `also_kept`: also those that have arrived
-    /// ahead of others, as in go-back-N. Calls `each` with the entropy value of each.
-    pub(crate) fn lose_all(&mut self, also_kept: bool, mut each: impl FnMut(u16)) {
+    /// ahead of others, as in go-back-N; `by_timeout`: a timeout says so. Calls `each` with the
+    /// entropy value of each.
+    pub(crate) fn lose_all(
+        &mut self,
+        also_kept: bool,
+        by_timeout: bool,
+        mut each: impl FnMut(u16),
+    ) {
         for packet in &mut self.packets {
             if packet.state == State::OnTheWay {
                 each(packet.entropy);
                 self.settled += u32::from(packet.payload);
             }
             if packet.state == State::OnTheWay || (also_kept && packet.state == State::Kept) {
-                packet.state = State::Lost;
+                (packet.state, packet.by_timeout) = (State::Lost, by_timeout);
             }
         }
         self.lost_from = self.first;
@@ -334,7 +345,7 @@ mod tests {
         for (also_kept, expected) in [(true, vec![0, 1, 2, 3]), (false, vec![0, 1, 3])] {
             let mut board = sent(4, LossTest::Never);
             board.acknowledge(0, 2, ns(2));
-            board.lose_all(also_kept, |_| ());
+            board.lose_all(also_kept, true, |_| ());
             let mut again = Vec::new();
             while board.has_lost() {
                 again.push(board.resend(ns(9), LossTest::Never).number);
@@ -372,7 +383,7 @@ mod tests {
                 acked += arrive(&mut board, number, ns(u64::from(number)));
             }
             while board.outstanding() > 0 {
-                board.lose_all(false, |_| ());
+                board.lose_all(false, true, |_| ());
                 let packet = board.resend(ns(100), test);
                 acked += arrive(&mut board, packet.number, ns(100));
             }

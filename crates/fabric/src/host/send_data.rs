@@ -32,7 +32,7 @@ impl<S: Scheme> Host<S> {
         let meta = meta.expect("it is for data");
         header.address = sender.address(self.index, slot);
         let was_idle = sender.unacknowledged() == 0;
-        let (message, Sent { resent, is_new }) = if common.tracks_packets {
+        let (message, Sent { resent, is_new, by_timeout }) = if common.tracks_packets {
             let (cold, spray) = (&mut self.cold, &mut self.spray);
             tracked_send::fill(common, cold, spray, (sender, slot), now, header)
         } else {
@@ -52,6 +52,10 @@ impl<S: Scheme> Host<S> {
         if resent > 0 {
             let row = &common.flows[message.flow as usize];
             self.outcomes[row.index_at_sender as usize].retransmitted_bytes += resent;
+            let went_back = !common.recovery.keeps_out_of_order;
+            if by_timeout || went_back && self.cold.went_back_by_timeout(slot) {
+                self.timeouts.entry(message.flow).or_default().bytes += resent;
+            }
         }
 
         let mut cx =
@@ -147,6 +151,8 @@ pub(super) struct Sent {
     pub(super) resent: u64,
     /// It holds bytes that were never sent before.
     pub(super) is_new: bool,
+    /// A timeout said that it was lost. Not known of senders that go back.
+    pub(super) by_timeout: bool,
 }
 
 /// Counts the payload of a packet as sent. `sent_up_to`: how far the stream was ever sent.
@@ -158,7 +164,7 @@ pub(super) fn account<S: Scheme>(sender: &mut Sender<S>, payload: u64, sent_up_t
     sender.went_back &= !is_new;
     sender.since_ack_request += 1;
     sender.bytes_since += payload as u32;
-    Sent { resent, is_new }
+    Sent { resent, is_new, by_timeout: false }
 }
 
 /// Whether a packet asks for an ACK; `is_last`: it ends a message. If receivers acknowledge several

@@ -87,5 +87,5 @@ fn build_again<S: Scheme>(
     write_header(common, sender.priority, message, (sequence, payload, begins), now, header);
     sender.since_ack_request += 1;
     sender.bytes_since += u32::from(payload);
-    Sent { resent: payload.into(), is_new: false }
+    Sent { resent: payload.into(), is_new: false, by_timeout: packet.by_timeout }
 }

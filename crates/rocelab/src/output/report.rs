@@ -144,6 +144,7 @@ fn recovery(met: &fabric::FlowRecovery) -> results::FlowRecovery {
         max_reorder_bytes: met.max_kept_bytes,
         duplicate_bytes: met.duplicate_bytes,
         timeouts: met.timeouts,
+        timeout_bytes: met.timeout_bytes,
     }
 }
 
@@ -277,6 +278,7 @@ fn summary(
         retransmitted_bytes: flows.retransmitted_bytes.iter().sum(),
         duplicate_bytes: recovery().map(|met| met.duplicate_bytes).sum(),
         timeouts: recovery().map(|met| u64::from(met.timeouts)).sum(),
+        timeout_bytes: recovery().map(|met| met.timeout_bytes).sum(),
         max_queue_bytes: ports.max_queue_bytes.iter().copied().max().unwrap_or(0),
         counters: output.counters.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         digest: results::digest(flows, ports),
