@@ -271,7 +271,7 @@ class Failure(TypedDict):
 
     rate: NotRequired[str]
     """The link has this rate meanwhile, below its own. ECN and PFC thresholds stay those of its
-    own rate. With each change the scheme's state of the two ports starts again.
+    own rate.
     """
 
     until: NotRequired[str]

@@ -107,6 +107,8 @@ def test_a_watchdog_frees_the_victims_of_a_storm(action: str) -> None:
     assert done["freed"]["victim"]
     assert freed.summary["counters"]["watchdog_storms"] >= 1
     assert (freed.summary["counters"]["watchdog_drops"] > 0) == (action == "drop")
+    (warning,) = [text for text in freed.warnings if "pfc.watchdog found" in text]
+    assert ("dropped" in warning) == (action == "drop")
 
 
 def test_a_watchdog_leaves_short_pauses_alone() -> None:

@@ -350,6 +350,7 @@ pub struct IntTable {
     node: NodeId,
     period: Time,
     format: IntFormat,
+    rates: LinkRates,
     /// The present values, by port.
     ports: Vec<Entry>,
     /// The values that ACKs get, and when they are updated next. With a period of zero, ACKs get
@@ -371,6 +372,7 @@ impl IntTable {
             node: facts.node,
             period: params.update_period,
             format,
+            rates: facts.rates.clone(),
             published: ports.clone(),
             ports,
             published_until: params.update_period,
@@ -402,6 +404,9 @@ impl<const N: usize> Cp<Fncc<N>> for IntTable {
     crate::hooks!(enqueues);
 
     fn port(&self, _params: &FnccParams, _facts: &PortFacts) {}
+    fn on_rate(&mut self, _params: &FnccParams, (): &mut (), facts: &PortFacts) {
+        self.ports[facts.port.index()].rate = self.format.code(&self.rates, facts.rate);
+    }
 
     #[inline]
     fn on_depart(

@@ -418,6 +418,9 @@ impl Cp<HpccPint> for UtilisationMeter {
     fn port(&self, _params: &HpccPintParams, facts: &PortFacts) -> PortMeter {
         PortMeter::new(facts.rate, self.base_rtt, self.seed, facts.port)
     }
+    fn on_rate(&mut self, params: &HpccPintParams, port: &mut PortMeter, facts: &PortFacts) {
+        *port = self.port(params, facts);
+    }
 
     #[inline]
     fn on_depart(

@@ -140,6 +140,9 @@ where
         }
         self.format.code(&self.rates, facts.rate)
     }
+    fn on_rate(&mut self, _params: &S::Params, port: &mut RateCode, facts: &PortFacts) {
+        *port = self.format.code(&self.rates, facts.rate);
+    }
 
     #[inline]
     fn on_depart(

@@ -314,6 +314,9 @@ impl Cp<Pacc> for CongestionPoint {
             flows: FlowTable::new(params.feedback.flow_entries as usize),
         }
     }
+    fn on_rate(&mut self, params: &PaccParams, port: &mut PortState, facts: &PortFacts) {
+        port.controller = Controller::new(&params.feedback, facts.rate);
+    }
     /// Shows p.
     fn observe(&self, port: &PortState, _now: Time) -> Option<f64> {
         Some(port.controller.probability())

@@ -292,6 +292,9 @@ impl Cp<Rocc> for CongestionPoint {
             flows: FlowTable::new(params.flow_table as usize),
         }
     }
+    fn on_rate(&mut self, params: &RoccParams, port: &mut EgressQueue, facts: &PortFacts) {
+        port.controller = Controller::new(params, facts.rate);
+    }
     #[inline]
     fn on_depart(
         &mut self,

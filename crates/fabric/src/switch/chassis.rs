@@ -138,7 +138,7 @@ impl<S: Scheme> Chassis<S> {
         LevelOf::<S>::ORDER == Order::Strict && self.cp.is_some()
     }
 
-    /// Sets the rate of the link of `port`. The congestion point's state of it starts again.
+    /// Sets the rate of the link of `port`, and tells the congestion point.
     pub(crate) fn set_rate(&mut self, port: usize, rate: Rate) {
         if self.ports[port].rate() == rate {
             return;
@@ -147,8 +147,8 @@ impl<S: Scheme> Chassis<S> {
         let facts = &mut self.port_facts[port];
         facts.rate = rate;
         facts.transit = self.common.transit(self.node, port, rate);
-        if let Some(cp) = &self.cp {
-            self.cp_ports[port] = cp.port(&self.common.params, facts);
+        if let Some(cp) = &mut self.cp {
+            cp.on_rate(&self.common.params, &mut self.cp_ports[port], facts);
         }
         self.refresh_view(port);
     }

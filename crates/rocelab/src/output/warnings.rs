@@ -20,6 +20,7 @@ pub(crate) fn collect(
     let all = [
         (Deadlock, deadlocked(scenario, output)),
         (LosslessDrops, dropped(scenario, output)),
+        (LosslessDrops, watchdog(output)),
         (Settings, beyond_target(output)),
         (Settings, less_than_bdp(scenario, output)),
         (Settings, faster_than_one_path(scenario, flows)),
@@ -251,6 +252,24 @@ fn several_host_rates(scenario: &Scenario) -> Option<String> {
             "hosts have ports of {lowest} to {highest}, and parameters that follow their rate are \
              those for the lowest, at all hosts: {}; scheme.params can have others",
             follow.join(", ")
+        )
+    })
+}
+
+/// Pauses that switches did not heed.
+fn watchdog(output: &RunOutput) -> Option<String> {
+    let count = |name| output.counters.get(name).copied().unwrap_or(0);
+    let (storms, drops) = (count("watchdog_storms"), count("watchdog_drops"));
+    (storms > 0).then(|| {
+        let times = if storms == 1 { "once".to_owned() } else { format!("{storms} times") };
+        let then = match drops {
+            0 => "sent its packets in spite of the pause".to_owned(),
+            1 => "dropped 1 packet of it".to_owned(),
+            drops => format!("dropped {drops} packets of these"),
+        };
+        format!(
+            "pfc.watchdog found a priority of a port paused without end {times}, and {then}: that \
+             class was not lossless there"
         )
     })
 }

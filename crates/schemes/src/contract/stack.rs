@@ -60,6 +60,10 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
         self.0.on_pfc(cx, &mut port.0, view, priority, paused);
         self.1.on_pfc(cx, &mut port.1, view, priority, paused);
     }
+    fn on_rate(&mut self, params: &S::Params, port: &mut Self::Port, facts: &PortFacts) {
+        self.0.on_rate(params, &mut port.0, facts);
+        self.1.on_rate(params, &mut port.1, facts);
+    }
     fn observe(&self, port: &Self::Port, now: Time) -> Option<f64> {
         self.0.observe(&port.0, now).or_else(|| self.1.observe(&port.1, now))
     }

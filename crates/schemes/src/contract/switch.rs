@@ -106,6 +106,9 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _paused: bool,
     ) {
     }
+    /// Called when the rate of a port's link has changed: `facts` has the new one. Packets wait on.
+    /// By default what the state of the port has of the rate stays as it was.
+    fn on_rate(&mut self, _params: &S::Params, _port: &mut Self::Port, _facts: &PortFacts) {}
     /// Returns the state of a port as a finite number, for a probe: the state of a ternary
     /// detector, a fair rate.
     fn observe(&self, _port: &Self::Port, _now: Time) -> Option<f64> {

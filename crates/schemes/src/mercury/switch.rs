@@ -126,6 +126,11 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
             classes: Default::default(),
         }
     }
+    fn on_rate(&mut self, params: &B::Joined, port: &mut PortState, facts: &PortFacts) {
+        let begins = Cp::<Mercury<B>>::port(self, params, facts);
+        let PortState { rate, rate_code, threshold, .. } = begins;
+        (port.rate, port.rate_code, port.threshold) = (rate, rate_code, threshold);
+    }
     #[inline]
     fn on_depart(
         &mut self,

@@ -344,6 +344,9 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
         let rate = Cp::<ThemisHpcc<N>>::port(&self.stamp, params, facts);
         Port { rate, long: is_long(&params.external, facts) }
     }
+    fn on_rate(&mut self, params: &ThemisHpccParams, port: &mut Port, facts: &PortFacts) {
+        Cp::<ThemisHpcc<N>>::on_rate(&mut self.stamp, params, &mut port.rate, facts);
+    }
     #[inline]
     fn on_depart(
         &mut self,

@@ -7,10 +7,10 @@ use crate::common::{
 };
 use crate::toy::parts;
 use crate::toy::{Basic, Emitting, Log, Port, Sender, Switch, Watching, Word};
-use fabric::{Probe, ProbeKind, ProbeTargets, Threshold};
+use fabric::{Impairment, Probe, ProbeKind, ProbeTargets, Threshold};
 use schemes::contract::{
     Address, EmitCx, FullCx, HoldVerdict, HostCx, HostLocation, LocalCx, Packet, PacketKind,
-    PortView, Ports, QpEnd, SendLimits, Strict, SwitchFlowMetric,
+    PortFacts, PortView, Ports, QpEnd, SendLimits, Strict, SwitchFlowMetric,
 };
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
@@ -116,6 +116,57 @@ fn a_pause_is_heard_and_passed_on_by_link_control() {
     // 2 tells host 0, which has no ear for it; nobody tells 3 of anything.
     assert!(port(&output, 2, 1).pause_frames_received > 0);
     assert_eq!(heard(3), 0);
+    balances(&output).unwrap();
+    fct(&output, 0);
+}
+
+// ---- on_rate ----
+
+/// Writes down the rates of ports that change, and that of the last packet through port 1.
+struct Clerk {
+    log: Log<(u16, Rate)>,
+    now: Log<Rate>,
+}
+
+impl Switch<Basic> for Clerk {
+    fn on_rate(&mut self, _: &mut Port, facts: &PortFacts) {
+        self.log.push((facts.port.get(), facts.rate));
+    }
+    fn on_depart(
+        &mut self,
+        _: &mut LocalCx,
+        _: &mut Port,
+        view: &PortView,
+        packet: &mut Packet<Basic>,
+    ) {
+        if is_data(packet) && view.port == PortId::new(1) {
+            self.now.push(view.rate);
+        }
+    }
+}
+
+/// Protects the hook for links that change, while packets wait at the port.
+#[test]
+fn a_congestion_point_hears_of_a_new_rate_and_of_the_old_one_again() {
+    let mut setup = star(3, G100, US);
+    setup.message(0, 1, 200_000, Time::ZERO);
+    setup.message(2, 1, 200_000, Time::ZERO);
+    let slow = Rate::from_gbps(10);
+    setup.impairments.push(Impairment {
+        link: 1,
+        from: US * 10,
+        until: US * 20,
+        rate: Some(slow),
+        error_rate: None,
+    });
+    let (log, now) = (Log::default(), Log::default());
+    let (heard, seen) = (log.clone(), now.clone());
+    let toy = parts().switch(move |_| Some(Clerk { log: heard.clone(), now: seen.clone() }));
+    let output = run::<Basic>(&setup, toy, 1);
+    assert_eq!(log.all(), [(1, slow), (1, G100)]);
+    let rates = now.all();
+    let changes = rates.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert_eq!((changes, rates[0], rates.last()), (2, G100, Some(&G100)));
     balances(&output).unwrap();
     fct(&output, 0);
 }

@@ -48,6 +48,7 @@ pub trait Switch<S: ToyScheme>: Send {
         _paused: bool,
     ) {
     }
+    fn on_rate(&mut self, _: &mut Port, _: &PortFacts) {}
     fn observe(&self, _: &Port, _now: Time) -> Option<f64> {
         None
     }
@@ -142,6 +143,9 @@ impl<L: Level, C: Caps<L>> Cp<Toy<L, C>> for SwitchPart<L, C> {
         paused: bool,
     ) {
         self.0.on_pfc(cx, port, view, priority, paused);
+    }
+    fn on_rate(&mut self, _: &Parts<Toy<L, C>>, port: &mut Port, facts: &PortFacts) {
+        self.0.on_rate(port, facts);
     }
     fn observe(&self, port: &Port, now: Time) -> Option<f64> {
         self.0.observe(port, now)

@@ -254,6 +254,19 @@ where
             });
         }
     }
+    fn on_rate(
+        &mut self,
+        params: &MixParams<A::Params, B::Params>,
+        port: &mut Self::Port,
+        facts: &PortFacts,
+    ) {
+        if let (Some(cp), Some(port)) = (&mut self.first, &mut port.0) {
+            cp.on_rate(&params.first, port, facts);
+        }
+        if let (Some(cp), Some(port)) = (&mut self.second, &mut port.1) {
+            cp.on_rate(&params.second, port, facts);
+        }
+    }
     fn observe(&self, port: &Self::Port, now: Time) -> Option<f64> {
         let first = self.first.as_ref().zip(port.0.as_ref());
         let second = self.second.as_ref().zip(port.1.as_ref());
