@@ -63,8 +63,8 @@ def run(config: Path, directory: Path, into: Path, order: Order) -> Outcome:
     return Outcome(
         {tuple(row[:6]): int(row[6]) for row in rows},
         slowdowns,
-        result.summary["pause_frames"],
-        result.summary["max_queue_bytes"],
+        result.summary.pause_frames,
+        result.summary.max_queue_bytes,
     )
 
 

@@ -50,10 +50,10 @@ def measure(scheme: str, way: str) -> tuple[str, str]:
         except ConfigError:
             return "-", "-"
         summary = result.summary
-        if summary["flows_done"] < summary["flows"]:
+        if summary.flows_done < summary.flows:
             return "unfinished", "unfinished"
-        means.append(summary["slowdown"]["mean"])
-        tails.append(summary["slowdown"]["p99"])
+        means.append(summary.slowdown["mean"])
+        tails.append(summary.slowdown["p99"])
     return f"{statistics.mean(means):.2f}", f"{statistics.mean(tails):.1f}"
 
 

@@ -7,7 +7,7 @@
 ...     scheme={"name": "dcqcn"},
 ... )
 >>> result = rocelab.run(scenario)
->>> result.summary["flows_done"]
+>>> result.summary.flows_done
 2
 
 Quantities are written with their unit. Names are those of scenario files, which

@@ -20,11 +20,11 @@ def warnings_of(result: Result, *, completion_times: bool = True) -> list[tuple[
     stop time cuts off are left out.
     """
     summary = result.summary
-    pairs = zip(summary["warnings"], summary["warning_kinds"], strict=True)
+    pairs = zip(summary.warnings, summary.warning_kinds, strict=True)
     return [
-        (text, about["casts_doubt"])
+        (text, about.casts_doubt)
         for text, about in pairs
-        if completion_times or about["kind"] != CUT_OFF
+        if completion_times or about.kind != CUT_OFF
     ]
 
 

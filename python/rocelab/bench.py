@@ -164,20 +164,20 @@ def _measure_here(case: str, threads: int, repeat: int, *settings: str) -> dict[
         raw, interrupted = _rocelab.run(scenario.checked, threads)
         if interrupted:
             raise KeyboardInterrupt
-        runs.append(json.loads(raw.summary))
-    if len({run["digest"] for run in runs}) != 1:
+        runs.append(raw.summary)
+    if len({run.digest for run in runs}) != 1:
         raise SimulationError("two runs of the same scenario differ; this is a bug in rocelab")
-    best = min(runs, key=lambda run: run["wall_s"])
-    wall_ns = best["wall_s"] * 1e9
+    best = min(runs, key=lambda run: run.wall_s)
+    wall_ns = best.wall_s * 1e9
     return {
         "case": case,
-        "scheme": best["scheme"],
-        "hosts": best["hosts"],
-        "threads": best["threads"],
-        "packet_hops": best["packet_hops"],
-        "wall_s": best["wall_s"],
-        "ns_per_packet_hop": wall_ns / max(best["packet_hops"], 1),
-        "ns_per_data_packet_hop": wall_ns / max(best["data_packet_hops"], 1),
+        "scheme": best.scheme,
+        "hosts": best.hosts,
+        "threads": best.threads,
+        "packet_hops": best.packet_hops,
+        "wall_s": best.wall_s,
+        "ns_per_packet_hop": wall_ns / max(best.packet_hops, 1),
+        "ns_per_data_packet_hop": wall_ns / max(best.data_packet_hops, 1),
         "max_rss_bytes": _peak_memory(),
     }
 

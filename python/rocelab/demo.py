@@ -64,17 +64,17 @@ def table(results: list[Result]) -> str:
         )
         rows.append(
             (
-                summary["scheme"],
+                summary.scheme,
                 *medians,
-                f"{summary['pause_frames']:,}",
-                duration(summary["paused_ns"] * 1000),
-                size(summary["max_queue_bytes"]),
+                f"{summary.pause_frames:,}",
+                duration(summary.paused_ns * 1000),
+                size(summary.max_queue_bytes),
             )
         )
     summaries = [result.summary for result in results]
-    if any(one["flows_done"] < one["flows"] for one in summaries):
+    if any(one.flows_done < one.flows for one in summaries):
         # Slowdowns are of these alone.
-        counts = [f"{one['flows_done']:,} of {one['flows']:,}" for one in summaries]
+        counts = [f"{one.flows_done:,} of {one.flows:,}" for one in summaries]
         told = ["flows done", *counts]
         rows = [(*row, word) for row, word in zip(rows, told, strict=True)]
     return aligned(rows, left=1)

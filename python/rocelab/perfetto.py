@@ -37,12 +37,12 @@ def write_trace(result: Result, path: Path) -> None:
             "a trace needs perfetto, which is not installed", hint="pip install 'rocelab[perfetto]'"
         ) from None
     made = _Trace(proto)
-    made.add_flows(result.flows.to_polars(), int(result.summary["simulated_ns"]))
+    made.add_flows(result.flows.to_polars(), int(result.summary.simulated_ns))
     ports = result.ports.to_polars()
     peers = {(node, port): peer for node, port, peer in ports["node", "port", "peer"].iter_rows()}
     if "pfc" in result.traces:
         pauses = result.traces["pfc"].to_polars()
-        made.add_pauses(pauses, peers, int(result.summary["simulated_ns"]))
+        made.add_pauses(pauses, peers, int(result.summary.simulated_ns))
     for name, series in result.series.items():
         made.add_series(name, series.to_polars(), series.column, peers)
     write_atomic(path, made.encoded())

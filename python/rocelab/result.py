@@ -87,8 +87,11 @@ class Result:
     """What the probes saw, by the probe's name."""
     traces: Mapping[str, Table]
     """Single events, where the scenario asks for them: ``pfc`` and ``packets``."""
-    summary: dict[str, Any]
-    """The run in figures, as in ``summary.json``."""
+    summary: _rocelab.Summary
+    """The run in figures, as in ``summary.json``: ``result.summary.flows_done``.
+
+    ``help(result.summary)`` lists all, with their units. ``to_dict()`` makes a dictionary of it.
+    """
     drops: list[dict[str, Any]]
     """The first packets that lossless classes lost; empty in a sound network."""
     stored: Stored | None
@@ -102,7 +105,7 @@ class Result:
         series: Mapping[str, Series],
         traces: Mapping[str, Table],
         capture: bytes | Capture | None,
-        summary: dict[str, Any],
+        summary: _rocelab.Summary,
         drops: Sequence[dict[str, Any]],
         scenario_toml: str | Callable[[], str],
         stored: Stored | None = None,
@@ -121,12 +124,12 @@ class Result:
     @classmethod
     def from_run(cls, raw: _rocelab.RunResult, scenario: Scenario) -> Result:
         """The result of running ``scenario``, from what the simulator returned."""
-        summary = json.loads(raw.summary)
+        summary = raw.summary
         tables, traces = dict(raw.series), dict(raw.traces)
         result = cls(
             flows=Table(lambda: raw.flows),
             ports=Table(lambda: raw.ports),
-            series=series_of(summary, lambda entry: tables[entry["name"]]),
+            series=series_of(summary, lambda entry: tables[entry.name]),
             traces={name: Table(partial(traces.__getitem__, name)) for name in traces},
             capture=raw if raw.has_capture else None,
             summary=summary,
@@ -187,14 +190,14 @@ class Result:
     @property
     def partial(self) -> bool:
         """Whether the run was interrupted."""
-        return bool(self.summary["partial"])
+        return self.summary.partial
 
     @property
     def warnings(self) -> list[str]:
         """What the user should know: the summary's warnings, and which probes saw nothing."""
-        entries = self.summary["series"]
-        empty = [one["name"] for one in entries if not one["rows"] and one["name"] not in OPTIONAL]
-        return [*self.summary["warnings"], *(self._why_empty(name) for name in empty)]
+        entries = self.summary.series
+        empty = [one.name for one in entries if not one.rows and one.name not in OPTIONAL]
+        return [*self.summary.warnings, *(self._why_empty(name) for name in empty)]
 
     @property
     def doubts(self) -> list[str]:
@@ -208,11 +211,11 @@ class Result:
         """What the user should know of a probe that saw nothing."""
         probe = self.probes[name]
         kind = probe["kind"]
-        end_ps = self.summary["simulated_ns"] * 1000
+        end_ps = self.summary.simulated_ns * 1000
         no_rows = probe_kinds()[kind].no_rows
         if no_rows and picoseconds(probe["start"]) + picoseconds(probe["interval"]) < end_ps:
             # It looked twice.
-            why = no_rows.format(scheme=self.summary["scheme"])
+            why = no_rows.format(scheme=self.summary.scheme)
         else:
             why = (
                 f"it looked for {kind} every {probe['interval']} from {probe['start']} on, and the "
@@ -263,28 +266,28 @@ class Result:
         from rocelab._notebook import card
 
         summary = self.summary
-        tags = list(summary["by_tag"].items())
-        by_tag = [(f"of {tag}", _slowdowns(one["slowdown"])) for tag, one in tags[:_MAX_TAGS]]
+        tags = list(summary.by_tag.items())
+        by_tag = [(f"of {tag}", _slowdowns(one.slowdown)) for tag, one in tags[:_MAX_TAGS]]
         rows = [
-            ("scheme", f"{summary['scheme']} ({summary['preset']}), seed {summary['seed']}"),
-            ("simulated", duration(summary["simulated_ns"] * 1000)),
-            ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
-            ("FCT slowdown", _slowdowns(summary["slowdown"])),
+            ("scheme", f"{summary.scheme} ({summary.preset}), seed {summary.seed}"),
+            ("simulated", duration(summary.simulated_ns * 1000)),
+            ("flows", f"{summary.flows_done:,} of {summary.flows:,} done"),
+            ("FCT slowdown", _slowdowns(summary.slowdown)),
             *(by_tag if len(tags) > 1 else []),
-            ("pauses", f"{summary['pause_frames']:,} frames"),
-            ("drops", f"{summary['drops']:,}, {summary['lossless_drops']:,} of them lossless"),
-            ("longest queue", size(summary["max_queue_bytes"])),
+            ("pauses", f"{summary.pause_frames:,} frames"),
+            ("drops", f"{summary.drops:,}, {summary.lossless_drops:,} of them lossless"),
+            ("longest queue", size(summary.max_queue_bytes)),
             ("series", ", ".join(self.series) or "none"),
         ]
         details = ("scenario", self.scenario_toml)
-        return card(f"Result {summary['name']}", rows, self.warnings, details=details)
+        return card(f"Result {summary.name}", rows, self.warnings, details=details)
 
     def __repr__(self) -> str:
         summary = self.summary
         state = ", partial" if self.partial else ""
         return (
-            f"<rocelab.Result {summary['name']!r} {printable(summary['scheme'])}: "
-            f"{summary['flows_done']} of {summary['flows']} flows done{state}>"
+            f"<rocelab.Result {summary.name!r} {printable(summary.scheme)}: "
+            f"{summary.flows_done} of {summary.flows} flows done{state}>"
         )
 
 
@@ -321,18 +324,18 @@ def _tables_of(scenario_toml: str, name: str) -> list[dict[str, Any]]:
 
 
 def series_of(
-    summary: Mapping[str, Any], source: Callable[[dict[str, Any]], ArrowStream]
+    summary: _rocelab.Summary, source: Callable[[_rocelab.SeriesInfo], ArrowStream]
 ) -> dict[str, Series]:
     """The series that ``summary`` lists; ``source`` gives the table for an entry."""
     return {
-        entry["name"]: Series(
+        entry.name: Series(
             partial(source, entry),
-            name=entry["name"],
-            kind=entry["kind"],
-            unit=entry["unit"],
-            column=entry["column"],
+            name=entry.name,
+            kind=entry.kind,
+            unit=entry.unit,
+            column=entry.column,
         )
-        for entry in summary["series"]
+        for entry in summary.series
     }
 
 

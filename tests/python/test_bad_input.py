@@ -761,31 +761,43 @@ def test_what_is_no_result_says_what_it_is(command: Command, tmp_path: Path) -> 
     assert command("plot", "sweep/runs/scheme.name=hpcc/1", cwd=tmp_path).returncode == 0
 
 
+CAUSES = dict.fromkeys(
+    ("lost", "deadlock", "paused", "disconnected", "waiting", "sending", "not_started"), 0
+)
+"""The causes of unfinished flows."""
+
+
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("series", 5, "series cannot be 5"),
+        ("series", 5, "series: cannot be 5"),
         ("series", [{}], "series.0: has no name, kind, unit, column, rows"),
         ("series", [3], "series.0: not a table"),
-        ("slowdown", None, "slowdown cannot be null"),
-        ("slowdown", {}, "slowdown: has no bins"),
+        ("slowdown", None, "slowdown: not a table"),
+        ("slowdown", {}, "slowdown: has no mean, p50, p95, p99, bins"),
         (
             "slowdown",
             {"bins": [{"upper_bytes": "x"}]},
-            "slowdown.bins.0: has no flows, p50, p95, p99",
+            "slowdown: has no mean, p50, p95, p99",
+        ),
+        (
+            "slowdown",
+            {**dict.fromkeys(("mean", "p50", "p95", "p99")), "bins": [{"upper_bytes": "x"}]},
+            "slowdown.bins.0: has no lower_bytes, flows, mean, p50, p95, p99",
         ),
         ("by_tag", {"web": 3}, "by_tag.web: not a table"),
         (
             "by_tag",
             {"web": {"flows": 1, "flows_done": 1, "slowdown": {}, "goodput_bps": 1, "jain": 1}},
-            "by_tag.web.slowdown: has no bins",
+            "by_tag.web.slowdown: has no mean, p50, p95, p99, bins",
         ),
-        ("paused_by_tier_ns", {"hosts": "x"}, "paused_by_tier_ns: not all are numbers"),
-        ("flows_done", "all", 'flows_done cannot be "all"'),
-        ("warnings", [1], "warnings: not all are text"),
+        ("paused_by_tier_ns", {"hosts": "x"}, 'paused_by_tier_ns.hosts: cannot be "x"'),
+        ("flows_done", "all", 'flows_done: cannot be "all"'),
+        ("warnings", [1], "warnings.0: cannot be 1"),
         ("warnings", ["one"], "warning_kinds: not one for each of warnings"),
         ("warning_kinds", [3], "warning_kinds.0: not a table"),
-        ("unfinished", {"lost": "x"}, "unfinished: not all are numbers"),
+        ("unfinished", {**CAUSES, "lost": "x"}, 'unfinished.lost: cannot be "x"'),
+        ("unfinished", {**CAUSES, "lost": -1}, "unfinished.lost: cannot be -1"),
         ("unfinished", ..., "has no unfinished"),
         ("slowdown", ..., "has no slowdown"),
         ("preset", ..., "has no preset"),
@@ -796,7 +808,7 @@ def test_a_summary_of_another_kind(
     incast: rocelab.Result, tmp_path: Path, key: str, value: object, words: str
 ) -> None:
     out = incast.save(tmp_path / "out")
-    summary = {**incast.summary, key: value}
+    summary = {**incast.summary.to_dict(), key: value}
     if value is ...:
         del summary[key]
     (out / "summary.json").write_text(json.dumps(summary))

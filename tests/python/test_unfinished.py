@@ -15,6 +15,7 @@ import pytest
 import rocelab
 from conftest import INCAST, LOSSY
 from rocelab import demo
+from rocelab._rocelab import Summary
 from rocelab.compare import measure
 from rocelab.compare.networks import NETWORKS
 from rocelab.papers import reproduce
@@ -197,11 +198,10 @@ def test_comparisons_of_rates_take_no_offence_at_flows_that_are_cut_off(
 
 def test_deadlocks_in_a_comparison_are_told(monkeypatch: pytest.MonkeyPatch, cut: Path) -> None:
     result = rocelab.run(rocelab.load(cut))
-    kinds = [{"kind": "deadlock", "casts_doubt": True}, *result.summary["warning_kinds"]]
-    result.summary |= {
-        "warnings": ["deadlock: s0 > s1", *result.summary["warnings"]],
-        "warning_kinds": kinds,
-    }
+    summary = result.summary.to_dict()
+    summary["warnings"].insert(0, "deadlock: s0 > s1")
+    summary["warning_kinds"].insert(0, {"kind": "deadlock", "casts_doubt": True})
+    result.summary = Summary.from_dict(summary)
     (network,) = (one for one in NETWORKS if one.id == "two-to-one")
     monkeypatch.setattr(measure, "run_all", lambda runs, *_, **__: dict.fromkeys(runs, result))
     monkeypatch.setattr(measure, "measure", lambda *_: None)

@@ -14,6 +14,7 @@ import pytest
 
 import rocelab
 from conftest import Command
+from rocelab._rocelab import Summary
 from rocelab.view.data import collect
 from rocelab.view.page import page
 from rocelab.view.tree import Flow, Interval, Moment, Port, congestion
@@ -404,7 +405,8 @@ def test_results_that_do_not_fit_their_scenario_are_refused(
 
 def test_names_cannot_become_markup(incast: Path) -> None:
     result = rocelab.open(incast)
-    result.summary["name"] = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+    result.summary = Summary.from_dict({**result.summary.to_dict(), "name": evil})
     text = page(collect(result))
     assert text.count("<script") == 2
     assert "<img" not in text

@@ -2,7 +2,8 @@
 //! package wraps.
 //!
 //! Everything here is thin: scenarios are parsed and run by the crates below, tables leave through
-//! the Arrow PyCapsule interface, and nested plain data (summaries, catalogues) leaves as JSON.
+//! the Arrow PyCapsule interface, a summary is an object, and other nested data (catalogues) leaves
+//! as JSON.
 //!
 //! It is a library, so that a crate outside of this workspace can make the module with schemes of
 //! its own beside those of rocelab. `rocelab scheme new` writes such a crate.
@@ -14,6 +15,7 @@ mod hpcc;
 mod prototype;
 mod run;
 mod scenario;
+mod summary;
 mod table;
 mod worker;
 
@@ -74,6 +76,7 @@ pub fn fill(module: &Bound<'_, PyModule>, added: Vec<SchemeTypes>) -> PyResult<(
     module.add_class::<run::RunResult>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<table::Table>()?;
+    summary::add_classes(module)?;
     module.add_function(wrap_pyfunction!(allocator::exit_on_abort, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::probe_kinds, module)?)?;

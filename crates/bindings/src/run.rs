@@ -4,6 +4,7 @@ use crate::errors::{catch_panics, internal_error, simulation_error};
 use crate::hpcc::HpccExperiment;
 use crate::prototype::{Law, LawFailed, Prototype, with_law};
 use crate::scenario::Scenario;
+use crate::summary::Summary;
 use crate::table::Table;
 use crate::worker::{Worker, no_thread};
 use ::scenario::ScenarioError;
@@ -40,9 +41,7 @@ pub(crate) struct RunResult {
     #[pyo3(get)]
     traces: Vec<(String, Table)>,
     recordings: Recordings,
-    /// The summary, as JSON.
-    #[pyo3(get)]
-    summary: String,
+    summary: results::Summary,
     /// The drops in lossless classes, as a JSON list.
     #[pyo3(get)]
     drops: String,
@@ -63,7 +62,7 @@ impl RunResult {
             series: series(&recordings)?,
             traces: traces(&recordings)?,
             recordings,
-            summary: serde_json::to_string(&run.summary).map_err(json)?,
+            summary: run.summary,
             drops: serde_json::to_string(&run.drops).map_err(json)?,
             failure: run.failure.map(|error| error.to_string()),
             hpcc,
@@ -73,6 +72,12 @@ impl RunResult {
 
 #[pymethods]
 impl RunResult {
+    /// The run in figures.
+    #[getter]
+    fn summary(&self) -> Summary {
+        Summary(self.summary.clone())
+    }
+
     /// Whether the scenario asks for a capture of the traced packets.
     #[getter]
     fn has_capture(&self) -> bool {

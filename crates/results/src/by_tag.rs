@@ -1,8 +1,8 @@
 //! Statistics of the flows of each traffic entry, by tag, and of each scheme.
 
 use crate::flows::{FlowTable, UNFINISHED};
+use crate::record::record;
 use crate::statistics::{SlowdownStatistics, slowdowns_of};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A summary has statistics by tag if a run has at most this many tags.
@@ -10,21 +10,23 @@ pub const MAX_TAGS: usize = 256;
 
 const PS_PER_SECOND: f64 = 1e12;
 
-/// The flows of a tag, or of a scheme, in figures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct TagStatistics {
-    /// How many.
-    pub flows: u64,
-    /// How many completed. The other fields are about these alone.
-    pub flows_done: u64,
-    /// Slowdown of the flows.
-    pub slowdown: SlowdownStatistics,
-    /// Payload of all flows over the time from the first start to the last end, in bits per second.
-    /// `None` if no flow completed.
-    pub goodput_bps: Option<f64>,
-    /// Jain's fairness index of the flows' goodputs, each its size over its completion time: 1 if
-    /// all are equal, 1/n if one of n flows has everything. `None` if no flow completed.
-    pub jain: Option<f64>,
+record! {
+    tag_fields:
+    /// The flows of a tag, or of a scheme, in figures.
+    pub struct TagStatistics {
+        /// Number of these flows.
+        pub flows: u64,
+        /// Number of these flows that completed. The other fields are about these alone.
+        pub flows_done: u64,
+        /// Slowdown of those that completed.
+        pub slowdown: SlowdownStatistics,
+        /// Payload of all flows over the time from the first start to the last end, in bits per
+        /// second. `None` if no flow completed.
+        pub goodput_bps: Option<f64>,
+        /// Jain's fairness index of the flows' goodputs, each its size over its completion time: 1
+        /// if all are equal, 1/n if one of n flows has everything. `None` if no flow completed.
+        pub jain: Option<f64>,
+    }
 }
 
 /// Returns the statistics of each tag, by its name. Empty if there are more than [`MAX_TAGS`].

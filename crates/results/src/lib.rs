@@ -12,6 +12,7 @@ mod flows;
 mod plan;
 mod plan_checks;
 mod ports;
+mod record;
 mod series;
 mod statistics;
 mod summary;
@@ -32,7 +33,7 @@ pub use statistics::{SizeBin, SlowdownStatistics, intra_inter_slowdown, slowdown
 pub use summary::{Deadlock, SCHEMA_VERSION, Summary};
 pub use traces::{PacketTrace, PfcTrace, TraceInfo};
 pub use unfinished::{Cause, Unfinished};
-pub use warning::{Warning, WarningKind};
+pub use warning::{Warning, WarningInfo, WarningKind};
 
 // The Arrow types of the public functions, so that users need not depend on them by name.
 pub use arrow_array;

@@ -1,9 +1,9 @@
 //! Time series: what a probe saw.
 
+use crate::record::record;
 use crate::text::names_of;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::ArrowError;
-use serde::Serialize;
 use std::sync::Arc;
 
 /// What one probe saw, as columns. Either `flow` says of which flow a value was read, or `node` and
@@ -34,22 +34,23 @@ pub struct Series {
     pub node_names: Arc<Vec<String>>,
 }
 
-/// What `summary.json` says of a series.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SeriesInfo {
-    /// The probe's name, and that of the file.
-    pub name: String,
-    /// What was measured.
-    pub kind: String,
-    /// What it is measured in.
-    pub unit: String,
-    /// Of which priority of ports; left out where it is of all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub priority: Option<u8>,
-    /// The column that holds the values.
-    pub column: String,
-    /// Number of rows.
-    pub rows: u64,
+record! {
+    series_fields:
+    /// A time series that was recorded.
+    pub struct SeriesInfo {
+        /// Name of the probe, and of the file.
+        pub name: String,
+        /// What was measured, such as `queue` or `throughput`.
+        pub kind: String,
+        /// What it is measured in, such as `bytes` or `bps`; empty for a plain number.
+        pub unit: String,
+        /// The priority of ports that was measured; `None`, and no key, if it was all of them.
+        pub priority: Option<u8>,
+        /// Name of the column that holds the values.
+        pub column: String,
+        /// Number of rows.
+        pub rows: u64,
+    }
 }
 
 impl Series {

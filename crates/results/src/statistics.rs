@@ -1,43 +1,47 @@
 //! Statistics of FCT slowdowns, over all flows and by flow size.
 
 use crate::flows::FlowTable;
-use serde::Serialize;
+use crate::record::record;
 
 /// The most size bins there are.
 const MAX_BINS: usize = 20;
 
-/// Mean and percentiles of the slowdowns of the flows that completed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct SlowdownStatistics {
-    /// Mean; `None` where no flow completed.
-    pub mean: Option<f64>,
-    /// Median.
-    pub p50: Option<f64>,
-    /// 95th percentile.
-    pub p95: Option<f64>,
-    /// 99th percentile.
-    pub p99: Option<f64>,
-    /// Slowdowns by flow size, smallest first.
-    pub bins: Vec<SizeBin>,
+record! {
+    slowdown_fields:
+    /// Mean and percentiles of the slowdowns of the flows that completed.
+    pub struct SlowdownStatistics {
+        /// Mean slowdown; `None` if no flow completed.
+        pub mean: Option<f64>,
+        /// Median slowdown; `None` if no flow completed.
+        pub p50: Option<f64>,
+        /// 95th percentile of the slowdown; `None` if no flow completed.
+        pub p95: Option<f64>,
+        /// 99th percentile of the slowdown; `None` if no flow completed.
+        pub p99: Option<f64>,
+        /// Slowdowns by flow size, smallest first.
+        pub bins: Vec<SizeBin>,
+    }
 }
 
-/// Slowdowns of the flows of a range of sizes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SizeBin {
-    /// The smallest size in the bin.
-    pub lower_bytes: u64,
-    /// The largest size in the bin.
-    pub upper_bytes: u64,
-    /// How many flows it holds.
-    pub flows: u64,
-    /// Mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// 99th percentile.
-    pub p99: f64,
+record! {
+    size_bin_fields:
+    /// Slowdowns of the flows of a range of sizes.
+    pub struct SizeBin {
+        /// The smallest flow size in the bin, in bytes.
+        pub lower_bytes: u64,
+        /// The largest flow size in the bin, in bytes.
+        pub upper_bytes: u64,
+        /// Number of flows in the bin.
+        pub flows: u64,
+        /// Mean slowdown.
+        pub mean: f64,
+        /// Median slowdown.
+        pub p50: f64,
+        /// 95th percentile of the slowdown.
+        pub p95: f64,
+        /// 99th percentile of the slowdown.
+        pub p99: f64,
+    }
 }
 
 /// The percentile by nearest rank: the smallest value that at least `percent` per cent of all

@@ -1,24 +1,27 @@
 //! Traces: single events of a run.
 
+use crate::record::record;
 use crate::text::names_of;
 use arrow_array::{
     ArrayRef, BooleanArray, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::ArrowError;
-use serde::Serialize;
 use std::sync::Arc;
 
-/// What `summary.json` says of a trace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TraceInfo {
-    /// Its name, and that of its file.
-    pub name: String,
-    /// Number of rows.
-    pub rows: u64,
-    /// From when on events were recorded.
-    pub start_ps: u64,
-    /// Until when: the end that was asked for, that of the run, or when there was no more room.
-    pub end_ps: u64,
+record! {
+    trace_fields:
+    /// A trace that was recorded.
+    pub struct TraceInfo {
+        /// Name of the trace, and of its file.
+        pub name: String,
+        /// Number of rows.
+        pub rows: u64,
+        /// Simulated time of the first events that were recorded, in picoseconds.
+        pub start_ps: u64,
+        /// Simulated time of the last events that were recorded, in picoseconds: the end that was
+        /// asked for, that of the run, or when there was no more room.
+        pub end_ps: u64,
+    }
 }
 
 /// PFC frames where they arrived, as columns of equal length, by time, node, port.

@@ -1,6 +1,6 @@
 //! Flows that had not completed when the run ended, and why.
 
-use serde::Serialize;
+use crate::record::record;
 
 /// Why a flow had not completed when the run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,23 +36,26 @@ impl Cause {
     }
 }
 
-/// How many flows had not completed, by [`Cause`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Unfinished {
-    /// [`Cause::Lost`].
-    pub lost: u64,
-    /// [`Cause::Deadlock`].
-    pub deadlock: u64,
-    /// [`Cause::Paused`].
-    pub paused: u64,
-    /// [`Cause::Disconnected`].
-    pub disconnected: u64,
-    /// [`Cause::Waiting`].
-    pub waiting: u64,
-    /// [`Cause::Sending`].
-    pub sending: u64,
-    /// [`Cause::NotStarted`].
-    pub not_started: u64,
+record! {
+    unfinished_fields:
+    /// Numbers of flows that had not completed when the run ended, by the cause.
+    pub struct Unfinished {
+        /// Flows of which a packet, or its ACK, was lost, and nothing sends it again.
+        pub lost: u64,
+        /// Flows with links on their path that wait for each other in a circle of PFC pauses.
+        pub deadlock: u64,
+        /// Flows with a port on their path that stays paused, because the PFC frame that ends the
+        /// pause was lost.
+        pub paused: u64,
+        /// Flows of which no packet gets through to the receiver, or back.
+        pub disconnected: u64,
+        /// Flows after another one: the one that they answer, or one ahead on their QP or port.
+        pub waiting: u64,
+        /// Flows that were still sending, or whose last packets were on their way.
+        pub sending: u64,
+        /// Flows that had not started.
+        pub not_started: u64,
+    }
 }
 
 impl Unfinished {

@@ -1,6 +1,6 @@
 //! Warnings of a run, and which of them cast doubt on its numbers.
 
-use serde::{Serialize, Serializer};
+use crate::record::record;
 
 /// What a warning is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,15 +47,20 @@ impl WarningKind {
     }
 }
 
-/// As `{"kind": "deadlock", "casts_doubt": true}`.
-impl Serialize for WarningKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Fields {
-            kind: &'static str,
-            casts_doubt: bool,
-        }
-        Fields { kind: self.name(), casts_doubt: self.casts_doubt() }.serialize(serializer)
+record! {
+    warning_fields:
+    /// What a warning is about.
+    pub struct WarningInfo {
+        /// Its kind, such as `deadlock` or `unfinished-flows`.
+        pub kind: String,
+        /// Whether the numbers of the run may not be what they seem.
+        pub casts_doubt: bool,
+    }
+}
+
+impl From<WarningKind> for WarningInfo {
+    fn from(kind: WarningKind) -> WarningInfo {
+        WarningInfo { kind: kind.name().to_owned(), casts_doubt: kind.casts_doubt() }
     }
 }
 

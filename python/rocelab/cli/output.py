@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 from warnings import simplefilter
 
 import typer
@@ -17,6 +17,7 @@ from rocelab.cli import FAILED, INTERRUPTED
 from rocelab.errors import MemoryShortage
 
 if TYPE_CHECKING:
+    from rocelab._rocelab import Summary, TagStatistics
     from rocelab.result import Result
 
 
@@ -50,7 +51,7 @@ def print_result(result: Result, place: tuple[str, str], *, as_json: bool, quiet
     if not quiet:
         print_warnings(result.warnings)
     if as_json:
-        show(json_text(result.summary))
+        show(json_text(result.summary.to_dict()))
     elif not quiet:
         show(_describe(result, place))
 
@@ -91,55 +92,56 @@ def check_doubts(doubts: Sequence[str], *, strict: bool, told: bool) -> None:
 def _describe(result: Result, place: tuple[str, str]) -> str:
     """The summary as people read it; ``place`` says what was written and where."""
     summary = result.summary
-    speed = summary["packet_hops_per_s"]
-    threads = pluralise(summary["threads"], "thread", "threads")
+    speed = summary.packet_hops_per_s
+    threads = pluralise(summary.threads, "thread", "threads")
     rows = [
-        ("simulated", f"{duration(summary['simulated_ns'] * 1000)} in {summary['wall_s']:.2f} s"),
+        ("simulated", f"{duration(summary.simulated_ns * 1000)} in {summary.wall_s:.2f} s"),
         ("speed", f"{count(speed)} packet-hops/s on {threads}"),
-        ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
+        ("flows", f"{summary.flows_done:,} of {summary.flows:,} done"),
         ("FCT slowdown", _slowdowns(summary)),
-        *_by_group(summary["by_tag"]),
-        *_by_group(summary["by_scheme"]),
+        *_by_group(summary.by_tag),
+        *_by_group(summary.by_scheme),
         *_below_one(summary, place),
         (
             "pauses",
-            f"{summary['pause_frames']:,} frames, {duration(summary['paused_ns'] * 1000)} in all",
+            f"{summary.pause_frames:,} frames, {duration(summary.paused_ns * 1000)} in all",
         ),
         ("drops", _drops(summary, place)),
-        *([("lost on links", f"{summary['lost_packets']:,}")] if summary["lost_packets"] else []),
-        ("longest queue", size(summary["max_queue_bytes"])),
-        *((name.replace("_", " "), f"{n:,}") for name, n in summary["counters"].items()),
-        ("digest", summary["digest"]),
+        *([("lost on links", f"{summary.lost_packets:,}")] if summary.lost_packets else []),
+        ("longest queue", size(summary.max_queue_bytes)),
+        *((name.replace("_", " "), f"{n:,}") for name, n in summary.counters.items()),
+        ("digest", summary.digest),
         place,
     ]
-    name, scheme, preset = (printable(summary[key]) for key in ("name", "scheme", "preset"))
-    title = f"{name}: {scheme} ({preset}), seed {summary['seed']}"
-    if summary["caveat"]:
-        rows.append(("caveat", summary["caveat"]))
+    told = (summary.name, summary.scheme, summary.preset)
+    name, scheme, preset = (printable(text) for text in told)
+    title = f"{name}: {scheme} ({preset}), seed {summary.seed}"
+    if summary.caveat:
+        rows.append(("caveat", summary.caveat))
     width = max(14, *(len(name) + 2 for name, _ in rows))
     return "\n".join([title, *(f"  {name:<{width}}{text}" for name, text in rows)])
 
 
-def _drops(summary: dict[str, Any], place: tuple[str, str]) -> str:
-    lossless = f"{summary['lossless_drops']:,} in lossless classes"
-    if summary["lossless_drops"] and place[0] == "result":
+def _drops(summary: Summary, place: tuple[str, str]) -> str:
+    lossless = f"{summary.lossless_drops:,} in lossless classes"
+    if summary.lossless_drops and place[0] == "result":
         lossless += ": see drops.json"
-    return f"{summary['drops']:,} ({lossless})"
+    return f"{summary.drops:,} ({lossless})"
 
 
-def _slowdowns(summary: dict[str, Any]) -> str:
-    slowdown = summary["slowdown"]
-    if slowdown["mean"] is None:
+def _slowdowns(summary: Summary | TagStatistics) -> str:
+    statistics = summary.slowdown.items()
+    told = [f"{name} {one:.2f}" for name, one in statistics if isinstance(one, float)]
+    if not told:
         return "no flow completed"
-    told = [f"{name} {slowdown[name]:.2f}" for name in ("mean", "p50", "p95", "p99")]
-    if covered := coverage(summary["flows_done"], summary["flows"]):
+    if covered := coverage(summary.flows_done, summary.flows):
         told.append(f"({covered})")
     return "  ".join(told)
 
 
-def _below_one(summary: dict[str, Any], place: tuple[str, str]) -> list[tuple[str, str]]:
+def _below_one(summary: Summary, place: tuple[str, str]) -> list[tuple[str, str]]:
     """Why slowdowns of the HPCC simulator's experiments are below 1, where they are."""
-    median = summary["slowdown"]["p50"]
+    median = summary.slowdown.p50
     if place[0] != "files" or median is None or median >= _SHOWN_BELOW_ONE:
         return []
     return [
@@ -150,9 +152,9 @@ def _below_one(summary: dict[str, Any], place: tuple[str, str]) -> list[tuple[st
     ]
 
 
-def _by_group(groups: dict[str, Any]) -> list[tuple[str, str]]:
+def _by_group(groups: dict[str, TagStatistics]) -> list[tuple[str, str]]:
     """A row for each tag or scheme, if there are several and not too many of them."""
-    used = {name: one for name, one in groups.items() if one["flows"]}
+    used = {name: one for name, one in groups.items() if one.flows}
     if not 1 < len(used) <= _MAX_TAGS:
         return []
     return [(f"  {printable(name, _MAX_TAG)}", _slowdowns(one)) for name, one in used.items()]

@@ -134,8 +134,8 @@ def measure(network: Network, gbps: int, run: Result) -> Row:
     return Row(
         network=network.id,
         gbps=gbps,
-        scheme=run.summary["scheme"],
-        preset=run.summary["preset"],
+        scheme=run.summary.scheme,
+        preset=run.summary.preset,
         slowest_mbps=round(min(steady)),
         fastest_mbps=round(max(steady)),
         jain=round(jain(steady), 4),
@@ -146,7 +146,7 @@ def measure(network: Network, gbps: int, run: Result) -> Row:
         ),
         queue_peak_bytes=port["max_queue_bytes"],
         queue_bytes=round(statistics.fmean(between(series(run, "queue", 1.0), begin, end))),
-        pauses=run.summary["pause_frames"],
+        pauses=run.summary.pause_frames,
     )
 
 

@@ -113,9 +113,9 @@ def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
                 mean_percent = 100 * (fmean(means) / target - 1)
     return Ns3Comparison(
         case=name,
-        scheme=result.summary["scheme"],
+        scheme=result.summary.scheme,
         order=order,
-        posted=result.summary["flows"],
+        posted=result.summary.flows,
         flows=len(there),
         missing=len(there) - len(common),
         extra=len(here) - len(common),
@@ -125,7 +125,7 @@ def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
         pauses_here=_pauses(pfc_here),
         same_pfc=pfc_here == pfc_there,
         queue_there=_longest_queue(case / "summary.json"),
-        queue_here=result.summary["max_queue_bytes"],
+        queue_here=result.summary.max_queue_bytes,
         seeds=len(means) or 1,
         covered=covered,
         mean_percent=mean_percent,

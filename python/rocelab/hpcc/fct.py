@@ -154,7 +154,7 @@ def _host(address: str, place: str) -> int:
 
 def _result(directory: Path) -> list[Flow]:
     result = open_result(directory)
-    check_reading(directory, result.summary["flows"] * _BYTES_PER_FLOW)
+    check_reading(directory, result.summary.flows * _BYTES_PER_FLOW)
     done = result.flows.to_polars().drop_nulls("slowdown")
     columns = ("size_bytes", "slowdown", "start_ps", "fct_ps", "tag", "src", "dst")
     return [

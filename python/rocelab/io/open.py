@@ -13,7 +13,6 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,8 +42,8 @@ from rocelab.io.names import file_name
 from rocelab.io.validate import (
     add_warning_kinds,
     check_probes,
-    check_summary,
     check_values,
+    checked_summary,
     no_constant,
 )
 from rocelab.result import Result, series_of
@@ -52,6 +51,8 @@ from rocelab.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rocelab._rocelab import SeriesInfo, Summary, TraceInfo
 
 _OF_DONE = ("fct_ps", "slowdown")
 """Columns of flows that are null in those that are not done, and in no others."""
@@ -124,20 +125,20 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
     if "warning_kinds" not in summary:
         add_warning_kinds(summary)
     check_values(summary_path, summary)
-    check_summary(summary_path, summary)
-    check_probes(directory / SCENARIO, scenario_toml, summary)
+    checked = checked_summary(summary_path, summary)
+    check_probes(directory / SCENARIO, scenario_toml, checked)
     capture = f"{TRACES}/{CAPTURE}"
     ports = Table(partial(_read_ports, stored))
     return Result(
-        flows=Table(partial(_read_flows, stored, summary)),
+        flows=Table(partial(_read_flows, stored, checked)),
         ports=ports,
-        series=series_of(summary, partial(_read_series, stored, ports)),
+        series=series_of(checked, partial(_read_series, stored, ports)),
         traces={
-            entry["name"]: Table(partial(_read_trace, stored, ports, entry))
-            for entry in summary["traces"]
+            entry.name: Table(partial(_read_trace, stored, ports, entry))
+            for entry in checked.traces
         },
         capture=StoredCapture(stored, capture) if stored.has(capture) else None,
-        summary=summary,
+        summary=checked,
         drops=drops,
         scenario_toml=scenario_toml,
         stored=stored,
@@ -190,25 +191,25 @@ def check_files(result: Result) -> None:
     _read_flows(stored, summary)
     ports = Table(partial(_read_ports, stored))
     ports.to_polars()
-    for entry in summary["series"]:
+    for entry in summary.series:
         _read_series(stored, ports, entry)
-    for entry in summary["traces"]:
-        _read_trace(stored, ports, entry)
+    for trace in summary.traces:
+        _read_trace(stored, ports, trace)
     for name in stored.checksums or ():
         if not name.endswith(".parquet"):
             stored.check(name)
 
 
-def _read_flows(stored: Stored, summary: Mapping[str, Any]) -> pl.DataFrame:
+def _read_flows(stored: Stored, summary: Summary) -> pl.DataFrame:
     path = stored.directory / FLOWS
-    frame = stored.frame(FLOWS, summary["flows"])
-    _need(path, frame, TABLE_COLUMNS[FLOWS], summary["flows"])
+    frame = stored.frame(FLOWS, summary.flows)
+    _need(path, frame, TABLE_COLUMNS[FLOWS], summary.flows)
     for name in _OF_DONE:
         if not (frame["done"] == frame[name].is_not_null()).all():
             raise ResultError(f"{path}: damaged: {name} and done do not agree")
     if not (frame["slowdown"] > 0).all():
         raise ResultError(f"{path}: damaged: the column slowdown has values that are not positive")
-    if frame["done"].sum() != summary["flows_done"]:
+    if frame["done"].sum() != summary.flows_done:
         raise ResultError(f"{path}: damaged: {SUMMARY} has another number of flows that are done")
     return frame
 
@@ -219,24 +220,24 @@ def _read_ports(stored: Stored) -> pl.DataFrame:
     return frame
 
 
-def _read_series(stored: Stored, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
+def _read_series(stored: Stored, ports: Table, entry: SeriesInfo) -> pl.DataFrame:
     """A series that the summary lists."""
-    name = f"{SERIES}/{file_name(entry['name'])}.parquet"
+    name = f"{SERIES}/{file_name(entry.name)}.parquet"
     path = stored.directory / name
-    frame = stored.frame(name, entry["rows"])
+    frame = stored.frame(name, entry.rows)
     keys = {"flow_id": int} if "flow_id" in frame.columns else PORT_COLUMNS
-    _need(path, frame, {"time_ps": int, **keys, entry["column"]: float}, entry["rows"])
+    _need(path, frame, {"time_ps": int, **keys, entry.column: float}, entry.rows)
     if keys is PORT_COLUMNS:
         _need_ports(path, frame, ports)
     return frame
 
 
-def _read_trace(stored: Stored, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
+def _read_trace(stored: Stored, ports: Table, entry: TraceInfo) -> pl.DataFrame:
     """A trace that the summary lists."""
-    name = f"{TRACES}/{entry['name']}.parquet"
+    name = f"{TRACES}/{entry.name}.parquet"
     path = stored.directory / name
-    frame = stored.frame(name, entry["rows"])
-    _need(path, frame, TRACE_COLUMNS[entry["name"]], entry["rows"])
+    frame = stored.frame(name, entry.rows)
+    _need(path, frame, TRACE_COLUMNS[entry.name], entry.rows)
     _need_ports(path, frame, ports)
     return frame
 

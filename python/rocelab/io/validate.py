@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rocelab._doubts import UNFINISHED
 from rocelab._format import parse
@@ -16,6 +16,9 @@ from rocelab.errors import ResultError
 from rocelab.io.layout import TRACE_COLUMNS
 from rocelab.io.names import file_name
 from rocelab.result import probes_of
+
+if TYPE_CHECKING:
+    from rocelab._rocelab import Summary
 
 _MAX_NAME_BYTES = 200
 """Bytes of a name, as of a scenario, a scheme or a column."""
@@ -75,116 +78,43 @@ def _step(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-_SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
-    "name": str,
-    "scheme": str,
-    "preset": str,
-    "caveat": (str, type(None)),
-    "seed": int,
-    "partial": bool,
-    "hosts": int,
-    "simulated_ns": int,
-    "flows": int,
-    "flows_done": int,
-    "slowdown": dict,
-    "intra_inter_slowdown": (int, float, type(None)),
-    "by_tag": dict,
-    "by_scheme": dict,
-    "jain": (int, float, type(None)),
-    "pause_frames": int,
-    "paused_ns": int,
-    "paused_by_tier_ns": dict,
-    "drops": int,
-    "lossless_drops": int,
-    "lost_packets": int,
-    "out_of_order_packets": int,
-    "max_reorder_packets": int,
-    "max_reorder_bytes": int,
-    "retransmitted_bytes": int,
-    "duplicate_bytes": int,
-    "timeout_bytes": int,
-    "timeouts": int,
-    "max_queue_bytes": int,
-    "counters": dict,
-    "digest": str,
-    "series": list,
-    "traces": list,
-    "warnings": list,
-    "warning_kinds": list,
-    "unfinished": dict,
-    "deadlock": (dict, type(None)),
-}
-
-_DEADLOCK_KEYS = {"nodes": list, "since_ns": int}
-
-_TAG_KEYS: dict[str, type | tuple[type, ...]] = {
-    "flows": int,
-    "flows_done": int,
-    "slowdown": dict,
-    "goodput_bps": (int, float, type(None)),
-    "jain": (int, float, type(None)),
-}
-
-_SLOWDOWN_KEYS = dict.fromkeys(("mean", "p50", "p95", "p99"), (int, float, type(None)))
-
-_SERIES_KEYS = {"name": str, "kind": str, "unit": str, "column": str, "rows": int}
-
-_WARNING_KEYS = {"kind": str, "casts_doubt": bool}
-
-_TRACE_KEYS = {"name": str, "rows": int, "start_ps": int, "end_ps": int}
-
-_BIN_KEYS = dict.fromkeys(("upper_bytes", "flows", "p50", "p95", "p99"), (int, float))
-"""What is looked at here of a summary, of a series, warning, trace or bin of slowdowns in it."""
+_CAUSES = ("lost", "deadlock", "paused", "disconnected", "waiting", "sending", "not_started")
+"""Causes of unfinished flows, which older versions did not count."""
 
 _PROBE_KEYS = {"name": str, "kind": str, "start": str, "interval": str}
 """What is looked at of a probe of the scenario."""
 
 
-def check_summary(path: Path, summary: dict[str, Any]) -> None:
-    """Raises :class:`ResultError` where what is looked at of a summary is not as it should be."""
-    _check_keys(path, summary, _SUMMARY_KEYS, "")
+def checked_summary(path: Path, data: dict[str, Any]) -> Summary:
+    """The summary that ``data``, read from ``path``, holds.
+
+    Raises :class:`ResultError` where a value is missing or does not fit. What this version does
+    not know is ignored.
+    """
+    from rocelab._rocelab import Summary
+
+    try:
+        summary = Summary.from_dict(data)
+    except ValueError as error:
+        raise ResultError(f"{path}: damaged: {error}") from None
     names: set[str] = set()
-    kinds = probe_kinds() if summary["series"] else {}
-    for number, entry in enumerate(summary["series"]):
-        _check_keys(path, entry, _SERIES_KEYS, f"series.{number}")
-        if file_name(entry["name"]) != entry["name"] or entry["name"] in names:
+    kinds = probe_kinds() if summary.series else {}
+    for number, series in enumerate(summary.series):
+        if file_name(series.name) != series.name or series.name in names:
             raise ResultError(
-                f"{path}: damaged: series.{number}: no series can be called {entry['name']!r}"
+                f"{path}: damaged: series.{number}: no series can be called {series.name!r}"
             )
-        names.add(entry["name"])
-        if entry["kind"] not in kinds:
-            raise ResultError(f"{path}: damaged: series.{number}: no probe is a {entry['kind']!r}")
-    for number, entry in enumerate(summary["traces"]):
-        _check_keys(path, entry, _TRACE_KEYS, f"traces.{number}")
-        if entry["name"] not in TRACE_COLUMNS:
-            raise ResultError(f"{path}: damaged: traces.{number}: no trace is {entry['name']!r}")
-    _check_slowdown(path, summary["slowdown"], "slowdown")
-    for groups in ("by_tag", "by_scheme"):
-        for name, entry in summary[groups].items():
-            _check_keys(path, entry, _TAG_KEYS, f"{groups}.{name}")
-            _check_slowdown(path, entry["slowdown"], f"{groups}.{name}.slowdown")
-    if not all(isinstance(time, int) for time in summary["paused_by_tier_ns"].values()):
-        raise ResultError(f"{path}: damaged: paused_by_tier_ns: not all are numbers")
-    if not all(isinstance(warning, str) for warning in summary["warnings"]):
-        raise ResultError(f"{path}: damaged: warnings: not all are text")
-    for number, entry in enumerate(summary["warning_kinds"]):
-        _check_keys(path, entry, _WARNING_KEYS, f"warning_kinds.{number}")
-    if summary["deadlock"] is not None:
-        _check_keys(path, summary["deadlock"], _DEADLOCK_KEYS, "deadlock")
-        nodes = summary["deadlock"]["nodes"]
-        if not nodes or not all(isinstance(node, str) for node in nodes):
-            raise ResultError(f"{path}: damaged: deadlock.nodes: not a list of names")
-    if len(summary["warning_kinds"]) != len(summary["warnings"]):
+        names.add(series.name)
+        if series.kind not in kinds:
+            raise ResultError(f"{path}: damaged: series.{number}: no probe is a {series.kind!r}")
+    for number, trace in enumerate(summary.traces):
+        if trace.name not in TRACE_COLUMNS:
+            raise ResultError(f"{path}: damaged: traces.{number}: no trace is {trace.name!r}")
+    if summary.deadlock is not None and not summary.deadlock.nodes:
+        raise ResultError(f"{path}: damaged: deadlock.nodes: has no names")
+    if len(summary.warning_kinds) != len(summary.warnings):
         raise ResultError(f"{path}: damaged: warning_kinds: not one for each of warnings")
-    if not all(isinstance(count, int) for count in summary["unfinished"].values()):
-        raise ResultError(f"{path}: damaged: unfinished: not all are numbers")
-
-
-def _check_slowdown(path: Path, slowdown: Mapping[str, Any], place: str) -> None:
-    _check_keys(path, slowdown, {"bins": list}, place)
-    for number, entry in enumerate(slowdown["bins"]):
-        _check_keys(path, entry, _BIN_KEYS, f"{place}.bins.{number}")
-    _check_keys(path, slowdown, _SLOWDOWN_KEYS, place)
+    return summary
 
 
 def add_warning_kinds(summary: dict[str, Any]) -> None:
@@ -194,7 +124,7 @@ def add_warning_kinds(summary: dict[str, Any]) -> None:
         return
     with suppress(KeyError, TypeError):
         left = summary["flows"] - summary["flows_done"]
-    summary.setdefault("unfinished", {})
+    summary.setdefault("unfinished", dict.fromkeys(_CAUSES, 0))
     kinds = [_kind_of_older(str(text)) for text in warnings]
     if left and UNFINISHED not in kinds:
         told = f"{left} of {summary['flows']} flows are unfinished"
@@ -214,7 +144,7 @@ def _kind_of_older(text: str) -> str:
     return next((kind for part, kind in words.items() if part in text), "")
 
 
-def check_probes(path: Path, scenario_toml: str, summary: Mapping[str, Any]) -> None:
+def check_probes(path: Path, scenario_toml: str, summary: Summary) -> None:
     """Raises :class:`ResultError` where the scenario lacks the probe of a series."""
     try:
         probes = probes_of(scenario_toml)
@@ -228,9 +158,9 @@ def check_probes(path: Path, scenario_toml: str, summary: Mapping[str, Any]) -> 
                     f"{path}: damaged: probe.{number}: {key} cannot be {json.dumps(probe[key])}"
                 )
     known = {probe["name"] for probe in probes}
-    for entry in summary["series"]:
-        if entry["name"] not in known:
-            raise ResultError(f"{path}: damaged: has no probe {entry['name']!r}")
+    for entry in summary.series:
+        if entry.name not in known:
+            raise ResultError(f"{path}: damaged: has no probe {entry.name!r}")
 
 
 def _check_keys(

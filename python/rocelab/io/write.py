@@ -50,7 +50,7 @@ def write_result(result: Result, directory: Path) -> None:
     if result.drops:
         write(directory / DROPS, to_json(result.drops))
     # The files as they are now, whoever wrote them.
-    summary = add_checksums({**result.summary, "schema": SCHEMA_VERSION}, directory)
+    summary = add_checksums({**result.summary.to_dict(), "schema": SCHEMA_VERSION}, directory)
     write(directory / SUMMARY, to_json(summary))
     sync(directory)
 

@@ -75,7 +75,7 @@ def rate_gbps(run: Result, flow: int) -> Samples:
     ports = run.ports.to_polars().filter(pl.col("node") == message["src"])
     line_bps = ports["rate_bps"][0]
     start_ps = message["start_ps"]
-    end_ps = run.summary["simulated_ns"] * 1000
+    end_ps = run.summary.simulated_ns * 1000
     if message["done"]:
         end_ps = start_ps + message["fct_ps"]
     ticks = pl.DataFrame({"time_ps": _ticks(run, "rate")}, schema={"time_ps": pl.UInt64})
@@ -189,7 +189,7 @@ def _ticks(run: Result, name: str) -> list[int]:
     """The instants at which the probe ``name`` looked."""
     probe = run.probes[name]
     step, begin = (_format.picoseconds(probe[key]) for key in ("interval", "start"))
-    end = run.summary["simulated_ns"] * 1000
+    end = run.summary.simulated_ns * 1000
     if "end" in probe:
         end = min(end, _format.picoseconds(probe["end"]))
     return list(range(begin, end + 1, step))

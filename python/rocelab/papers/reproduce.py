@@ -129,8 +129,8 @@ def reproduce(
         "reading": reading.name,
         "quick": quick,
         "options": _options(paper, reading, quick),
-        "version": _each(str(run.summary["version"]) for run in runs.values()),
-        "seeds": sorted({int(run.summary["seed"]) for run in runs.values()}),
+        "version": _each(str(run.summary.version) for run in runs.values()),
+        "seeds": sorted({int(run.summary.seed) for run in runs.values()}),
         "panels": [_view(panel) for panel in figure.panels],
         "claims": claims,
         "assumptions": list(paper.assumptions),
@@ -232,9 +232,9 @@ def _unfinished(figure: Figure, runs: Runs) -> list[str]:
     """
     counts: dict[str, tuple[int, int]] = {}
     for case, run in runs.items():
-        name = _line_of(figure, case) or run.summary["scheme"]
+        name = _line_of(figure, case) or run.summary.scheme
         done, flows = counts.get(name, (0, 0))
-        counts[name] = (done + run.summary["flows_done"], flows + run.summary["flows"])
+        counts[name] = (done + run.summary.flows_done, flows + run.summary.flows)
     told = [
         f"{name} {done:,} of {flows:,}"
         for name, (done, flows) in counts.items()

@@ -48,8 +48,8 @@ def region(
     :func:`series`.
     """
     look = Look(notes, size)
-    if result.summary["scheme"] != "rcm":
-        raise ResultError(f"{result.summary['scheme']} has no congestion region; rcm has")
+    if result.summary.scheme != "rcm":
+        raise ResultError(f"{result.summary.scheme} has no congestion region; rcm has")
     roles = _roles(result, time_us)
     ports = result.ports.to_polars()
     peers = {(node, port): peer for node, port, peer in ports.select("node", "port", "peer").rows()}
@@ -117,7 +117,7 @@ def _roles(result: Result, time_us: float) -> dict[tuple[str, int], float]:
         raise ResultError("no probe of kind port-state was recorded")
     samples = pl.concat(frames)
     seen = samples.filter(pl.col("time_ps") <= time_us * US).sort("time_ps")
-    end_us = result.summary["simulated_ns"] / 1e3
+    end_us = result.summary.simulated_ns / 1e3
     if seen.is_empty() or not time_us <= end_us:
         first = samples["time_ps"].min()
         began = f"saw nothing before {first / US:g} us" if isinstance(first, int) else "saw nothing"

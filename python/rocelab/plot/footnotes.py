@@ -36,9 +36,9 @@ def caveats(results: Sequence[Result]) -> list[str]:
 def unfinished(results: Sequence[Result | None], names: Sequence[str]) -> list[str]:
     """How many flows were done, of those of ``results`` where that is not all of them."""
     counts = {
-        name: f"{result.summary['flows_done']:,} of {result.summary['flows']:,}"
+        name: f"{result.summary.flows_done:,} of {result.summary.flows:,}"
         for name, result in zip(names, results, strict=True)
-        if result and result.summary["flows_done"] < result.summary["flows"]
+        if result and result.summary.flows_done < result.summary.flows
     }
     if len(results) == 1:
         return [f"{count} flows done." for count in counts.values()]

@@ -83,7 +83,7 @@ def plot_all(
             nothing.append(error)
             left_out.append(f"{error}, so {picture} is not drawn")
 
-    undone = [not run.summary["flows_done"] for run in runs]
+    undone = [not run.summary.flows_done for run in runs]
     lack("flow completed", undone, "fct and tags are not drawn")
     if not any(undone):
         drawn.append(("fct", fct(results, **scaled)))
@@ -115,8 +115,8 @@ def plot_all(
 
 def _has_sizes_by_tag(run: Result) -> bool:
     """Whether flows of a tag have several sizes, so that slowdown by size and tag shows more."""
-    tags = run.summary["by_tag"].values()
-    return len(tags) <= _MAX_LINES and any(len(one["slowdown"]["bins"]) > 1 for one in tags)
+    tags = run.summary.by_tag.values()
+    return len(tags) <= _MAX_LINES and any(len(one.slowdown.bins) > 1 for one in tags)
 
 
 def stems() -> list[str]:

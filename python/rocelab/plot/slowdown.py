@@ -92,8 +92,8 @@ def fct_by_tag(
     """
     look = Look(notes, size, x_scale, y_scale)
     (run,), (name,) = resolve_names([result])
-    by_tag = run.summary["by_tag"]
-    lists = [(tag, one["slowdown"]["bins"]) for tag, one in by_tag.items()]
+    by_tag = run.summary.by_tag
+    lists = [(tag, one.slowdown.bins) for tag, one in by_tag.items()]
     lists = [(tag, bins) for tag, bins in lists if bins]
     if not lists:
         raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")

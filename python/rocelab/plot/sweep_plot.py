@@ -272,10 +272,10 @@ def _notes(sweep: Sweep, absent: int) -> list[str]:
         notes.append(f"Changed together: {', '.join(group)}.")
     if absent:
         notes.append(f"Not drawn: {absent} of the combinations, which have a run without a value.")
-    cut = [one for one in sweep.results if one.summary["flows_done"] < one.summary["flows"]]
+    cut = [one for one in sweep.results if one.summary.flows_done < one.summary.flows]
     if cut:
-        done = sum(one.summary["flows_done"] for one in sweep.results)
-        flows = sum(one.summary["flows"] for one in sweep.results)
+        done = sum(one.summary.flows_done for one in sweep.results)
+        flows = sum(one.summary.flows for one in sweep.results)
         notes.append(
             f"In {len(cut)} of {len(sweep.results)} runs not all flows were done: slowdowns and "
             f"FCTs cover {coverage(done, flows)}."

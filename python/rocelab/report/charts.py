@@ -50,11 +50,11 @@ def of_results(runs: Sequence[tuple[str, Result]]) -> list[Chart]:
     """Slowdown by size and by tag, and all series, of results with their names."""
     bins = [(name, size_bins(run, Span())) for name, run in runs]
     found = [_slowdown_by_size("Slowdown by flow size", "each run", bins)]
-    if any(len(run.summary["by_tag"]) > 1 for _, run in runs):
+    if any(len(run.summary.by_tag) > 1 for _, run in runs):
         found.append(_slowdown_by_tag(runs))
         if len(runs) == 1:
-            tags = runs[0][1].summary["by_tag"].items()
-            lists = [(tag, one["slowdown"]["bins"]) for tag, one in tags]
+            tags = runs[0][1].summary.by_tag.items()
+            lists = [(tag, one.slowdown.bins) for tag, one in tags]
             found.append(_slowdown_by_size("Slowdown by flow size and tag", "each tag", lists))
     kinds = dict.fromkeys(one.kind for _, run in runs for one in run.series.values())
     found += [_series(runs, kind) for kind in kinds]
@@ -189,9 +189,9 @@ def _slowdown_by_tag(runs: Sequence[tuple[str, Result]]) -> Chart:
     bars = []
     for index, (name, run) in enumerate(runs[:_MAX_LINES]):
         tags = {
-            tag: one["slowdown"]
-            for tag, one in run.summary["by_tag"].items()
-            if one["slowdown"]["p99"] is not None
+            tag: one.slowdown
+            for tag, one in run.summary.by_tag.items()
+            if one.slowdown.p99 is not None
         }
         bars.append(
             {
@@ -244,7 +244,7 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         else ""
     )
     text = f"{title} over time, a line for each port or flow.{cut}"
-    locked = runs[0][1].summary["deadlock"] if len(runs) == 1 else None
+    locked = runs[0][1].summary.deadlock if len(runs) == 1 else None
     if locked:
         begin = locked["since_ns"] * 1000 / per_clock
         layout["shapes"] = [_across_all(begin)]

@@ -84,14 +84,14 @@ def _of_results(
 ) -> Report:
     runs, names = resolve_names(results)
     summaries = [run.summary for run in runs]
-    report = Report(title=_each(str(one["name"]) for one in summaries))
+    report = Report(title=_each(one.name for one in summaries))
     texts = dict.fromkeys(run.scenario.to_dict().get("description", "") for run in runs)
     report.asked = [
         *(("about", text) for text in texts if text),
-        ("schemes", _each(f"{one['scheme']} ({one['preset']})" for one in summaries)),
+        ("schemes", _each(f"{one.scheme} ({one.preset})" for one in summaries)),
         ("network", "; ".join(dict.fromkeys(_network(run) for run in runs))),
         ("traffic", _each(f"{tag}" for tag in _tags(runs)[:_MAX_TAGS])),
-        ("seeds", _each(str(one["seed"]) for one in summaries)),
+        ("seeds", _each(str(one.seed) for one in summaries)),
     ]
     metrics = _metrics(runs, wanted)
     table, report.found = runs_table(names, runs, metrics, leave_out_zeros=not wanted)
@@ -101,7 +101,7 @@ def _of_results(
         report.found.append(_DOUBTS.format(f" of {', '.join(doubtful)}" if len(runs) > 1 else ""))
     warnings: dict[str, list[str]] = {}
     for name, run in zip(names, runs, strict=True):
-        for text in [*run.warnings, *filter(None, [run.summary["caveat"]])]:
+        for text in [*run.warnings, *filter(None, [run.summary.caveat])]:
             warnings.setdefault(text, []).append(name)
     for text, whose_runs in warnings.items():
         whose = "" if len(whose_runs) == len(runs) else f"{', '.join(whose_runs)}: "
@@ -153,7 +153,7 @@ def _of_sweep(directory: Path, sweep: Sweep, wanted: Sequence[str]) -> Report:
         *(("changed together", ", ".join(group)) for group in plan.zipped),
         ("seeds", _each((str(plan.seeds[0]), str(plan.seeds[-1]))).replace(", ", " to ")),
         ("runs", str(len(plan.cases))),
-        ("schemes", _each(str(one.summary["scheme"]) for one in sweep.results)),
+        ("schemes", _each(str(one.summary.scheme) for one in sweep.results)),
         ("network", "; ".join(dict.fromkeys(_network(one) for one in sweep.results))),
     ]
     metrics = _metrics(sweep.results, wanted)
@@ -161,7 +161,7 @@ def _of_sweep(directory: Path, sweep: Sweep, wanted: Sequence[str]) -> Report:
     report.answer.append(table)
     if sweep.doubts:
         report.found.append(_DOUBTS.format(""))
-    caveats = dict.fromkeys(str(one.summary["caveat"]) for one in sweep.results)
+    caveats = dict.fromkeys(str(one.summary.caveat) for one in sweep.results)
     report.warnings = [*sweep.warnings, *filter(None, caveats)]
     report.charts = charts.of_sweep(sweep, metrics)
     varied = ", ".join(axis.key for axis in plan.axes)
@@ -197,12 +197,12 @@ def _metrics(results: Sequence[Result], wanted: Sequence[str]) -> list[Metric]:
 
 
 def _tags(results: Sequence[Result]) -> list[str]:
-    return list(dict.fromkeys(tag for one in results for tag in one.summary["by_tag"]))
+    return list(dict.fromkeys(tag for one in results for tag in one.summary.by_tag))
 
 
 def _groups(results: Sequence[Result]) -> list[str]:
     """The tags of all flows, and their schemes where a run has two."""
-    schemes = dict.fromkeys(name for one in results for name in one.summary["by_scheme"])
+    schemes = dict.fromkeys(name for one in results for name in one.summary.by_scheme)
     return [*_tags(results), *schemes]
 
 
@@ -246,13 +246,13 @@ def _of_figures(figures: Sequence[Reproduced]) -> Report:
 
 
 def _network(run: Result) -> str:
-    return f"{run.summary['hosts']} hosts, {run.summary['switches']} switches"
+    return f"{run.summary.hosts} hosts, {run.summary.switches} switches"
 
 
 def _versions(results: Sequence[Result]) -> list[tuple[str, str]]:
-    versions = dict.fromkeys(str(run.summary["version"]) for run in results)
+    versions = dict.fromkeys(str(run.summary.version) for run in results)
     rows = [("rocelab", ", ".join(versions))]
     if len(results) <= _MAX_DETAILED:
-        digests = (f"{run.summary['digest']} (seed {run.summary['seed']})" for run in results)
+        digests = (f"{run.summary.digest} (seed {run.summary.seed})" for run in results)
         rows.append(("digests", ", ".join(digests)))
     return rows

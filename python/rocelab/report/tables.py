@@ -48,7 +48,7 @@ def runs_table(
 
 def _without_flows(names: Sequence[str], runs: Sequence[Result]) -> list[str]:
     pairs = zip(names, runs, strict=True)
-    return [name for name, run in pairs if not run.summary["flows_done"]]
+    return [name for name, run in pairs if not run.summary.flows_done]
 
 
 def combinations_table(

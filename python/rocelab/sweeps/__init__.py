@@ -74,7 +74,7 @@ class Sweep:
         series = [one for result in self.results for one in result.series.values()]
         summaries = [one.summary for one in self.results]
         tags = dict.fromkeys(
-            group for one in summaries for group in (*one["by_tag"], *one["by_scheme"])
+            group for one in summaries for group in (*one.by_tag, *one.by_scheme)
         )
         probes = {one.name: one.unit for one in series}
         return [*METRICS, *tag_metrics(tags), *probe_metrics(probes)]
@@ -100,7 +100,7 @@ class Sweep:
                     pl.Series(one.name, numbers[one.name], pl.Int64 if one.whole else pl.Float64)
                     for one in metrics
                 ),
-                pl.Series("digest", [one.summary["digest"] for one in self.results], pl.String),
+                pl.Series("digest", [one.summary.digest for one in self.results], pl.String),
                 pl.Series("directory", [case.place for case in cases], pl.String),
             ]
         )
@@ -146,7 +146,7 @@ class Sweep:
         summaries = [result.summary for result in self.results]
         groups = [summaries[at : at + seeds] for at in range(0, len(summaries), seeds)]
         return [
-            (sum(one["flows_done"] for one in group), sum(one["flows"] for one in group))
+            (sum(one.flows_done for one in group), sum(one.flows for one in group))
             for group in groups
         ]
 
@@ -167,7 +167,7 @@ class Sweep:
         told = ((case.place, text) for case, result in runs for text in result.warnings)
         warnings = dedup_warnings(told, len(self.results))
         outcomes = {
-            (case.combination, result.summary["digest"])
+            (case.combination, result.summary.digest)
             for case, result in zip(self.plan.cases, self.results, strict=True)
         }
         seeds = len(self.plan.seeds)
@@ -178,7 +178,7 @@ class Sweep:
     def _without_effect(self) -> list[str]:
         """A line for each key whose value changes no run, if keys change on their own."""
         digests = {
-            (case.combination, case.seed): result.summary["digest"]
+            (case.combination, case.seed): result.summary.digest
             for case, result in zip(self.plan.cases, self.results, strict=True)
         }
         zipped = {key for group in self.plan.zipped for key in group}
@@ -306,7 +306,7 @@ class Sweep:
         ]
         frame = self.statistics.to_polars()
         keys = frame.columns[: frame.columns.index("runs") + 1]
-        tags = list(dict.fromkeys(tag for one in self.results for tag in one.summary["by_tag"]))
+        tags = list(dict.fromkeys(tag for one in self.results for tag in one.summary.by_tag))
         of_tags = [f"{tag}.slowdown_p99{end}" for tag in tags[:_MAX_TAGS] for end in ("", "_ci95")]
         names = [*(of_tags if len(tags) > 1 else []), *_SHOWN]
         shown = frame.select(*keys, *(name for name in names if name in frame.columns))

@@ -50,7 +50,7 @@ def _summary(
 
 def _slowdown(statistic: str, title: str) -> Metric:
     def read(run: Result) -> Number:
-        value: Number = run.summary["slowdown"].get(statistic)
+        value: Number = run.summary.slowdown[statistic]
         return value
 
     return Metric(f"slowdown_{statistic}", title, "", read)
@@ -91,7 +91,7 @@ def _paused(tier: str, title: str) -> Metric:
         f"{tier}_paused_ns",
         f"Time paused, {title}",
         "ns",
-        lambda run: run.summary["paused_by_tier_ns"].get(tier),
+        lambda run: run.summary.paused_by_tier_ns.get(tier),
         whole=True,
     )
 
@@ -180,7 +180,7 @@ def tag_metrics(tags: Iterable[str]) -> list[Metric]:
 def _of_tag(tag: str, statistic: str) -> Callable[[Result], Number]:
     def of_run(run: Result) -> Number:
         summary = run.summary
-        numbers = summary["by_tag"].get(tag) or summary["by_scheme"].get(tag)
+        numbers = summary.by_tag.get(tag) or summary.by_scheme.get(tag)
         if numbers is None:
             return None
         slowdown = statistic.removeprefix("slowdown_")

@@ -82,11 +82,11 @@ def collect(result: Result) -> View:
             "and the mean of utilisation and paused time."
         )
     summary = result.summary
-    switches = pluralise(summary["switches"], "switch", "switches")
+    switches = pluralise(summary.switches, "switch", "switches")
     facts = [
-        ("scheme", f"{summary['scheme']} ({summary['preset']}), seed {summary['seed']}"),
-        ("network", f"{summary['hosts']} hosts, {switches}"),
-        ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
+        ("scheme", f"{summary.scheme} ({summary.preset}), seed {summary.seed}"),
+        ("network", f"{summary.hosts} hosts, {switches}"),
+        ("flows", f"{summary.flows_done:,} of {summary.flows:,} done"),
         ("step", plot_duration(grid.step_ps)),
     ]
     data = {
@@ -104,12 +104,12 @@ def collect(result: Result) -> View:
         "windows": _flow_series(result, WINDOW, grid, shown),
         "collapse": sum(tier == 0 for tier in network.tiers) >= MAX_HOSTS,
     }
-    return View(str(summary["name"]), facts, warnings, data)
+    return View(str(summary.name), facts, warnings, data)
 
 
 def _called(result: Result) -> str:
     """What errors call ``result``."""
-    return str(result.directory or result.summary["name"])
+    return str(result.directory or result.summary.name)
 
 
 def _damaged(result: Result, why: str) -> ResultError:

@@ -44,7 +44,7 @@ pub(crate) fn report(
     let recordings = recordings(scenario, setup, &output, &names);
     let warnings = warnings::collect(scenario, options.explicit_params, setup, &output, &flows);
     let (warning_kinds, warnings) =
-        warnings.into_iter().map(|Warning { kind, text }| (kind, text)).unzip();
+        warnings.into_iter().map(|Warning { kind, text }| (kind.into(), text)).unzip();
     let summary = Summary {
         series: recordings.series_infos(),
         traces: traces::trace_infos(scenario, &output.outcome, &recordings),

@@ -1,7 +1,7 @@
 //! Settings in pairs: each combination runs and keeps what its outputs must keep, or is refused or
 //! warned about in one line that names both settings and a fix, which is then tried.
 
-use results::WarningKind;
+use results::{WarningInfo, WarningKind};
 use rocelab::{RunOptions, RunResult};
 use scenario::{NodeKind, Scenario, ScenarioError};
 use schemes::registry::{self, SchemeInfo};
@@ -211,7 +211,7 @@ fn check(scenario: &Scenario, result: &RunResult, set: &Set) -> u64 {
     assert_eq!(summary.unfinished.total(), left, "{set:?}");
     let first = summary.warning_kinds.first();
     let kinds = [WarningKind::UnfinishedFlows, WarningKind::CutOffFlows];
-    let told_first = first.is_some_and(|kind| kinds.contains(kind));
+    let told_first = first.is_some_and(|kind| kinds.map(WarningInfo::from).contains(kind));
     assert_eq!(told_first, left > 0, "{set:?}: {left} flows, {first:?}");
     conserves(result, set);
     longest

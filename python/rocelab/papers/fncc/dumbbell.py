@@ -472,7 +472,7 @@ def _share(flows: int, runs: Runs) -> float:
     """A flow's rate over the equal share of ``flows`` flows, where it is furthest off."""
     run = runs["fairness"]
     curves = [rate_gbps(run, flow) for flow in range(4)]
-    step_us = run.summary["simulated_ns"] / 7000
+    step_us = run.summary.simulated_ns / 7000
     ratios = []
     for step in range(1, 6):
         spans = [between(curve, step_us * (step + 0.5), step_us * (step + 0.9)) for curve in curves]

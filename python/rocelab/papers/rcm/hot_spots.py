@@ -65,7 +65,7 @@ def _delivered(*tags: str) -> Callable[[str], Measure]:
             begin_ps, end_ps = _late(run)
             ended = (pl.col("start_ps") + pl.col("fct_ps")).is_between(begin_ps, end_ps)
             total = int(_of(run, tags).filter(ended)["size_bytes"].sum())
-            return total * 8000 / (end_ps - begin_ps) / int(run.summary["hosts"])
+            return total * 8000 / (end_ps - begin_ps) / int(run.summary.hosts)
 
         return reading
 

@@ -160,7 +160,7 @@ def series(
         lines = _until_done(lines, runs, max(interval for _, interval in clocks))
     circles = deadlocks_of(runs)
     said = [*deadlock_notes(circles, names), *caveats(runs), *absent_results(lines, names, kind)]
-    if kind in _OWN and len({runs[line.run].summary["scheme"] for line in lines}) > 1:
+    if kind in _OWN and len({runs[line.run].summary.scheme for line in lines}) > 1:
         said.append(_OWN[kind])
     indices = looks_of(runs[0], shown) if len(runs) == 1 else []
     flows_shown = {line.flow for line in lines if line.flow is not None}
@@ -178,7 +178,7 @@ def series(
 
 def _whole_ps(runs: Sequence[Result]) -> int:
     """How long the longest of ``runs`` was."""
-    return 1000 * max(int(run.summary["simulated_ns"]) for run in runs)
+    return 1000 * max(int(run.summary.simulated_ns) for run in runs)
 
 
 def _until_done(lines: Sequence[Line], runs: Sequence[Result], interval_ps: int) -> list[Line]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rocelab._format import picoseconds
 from rocelab.catalogue import probe_kinds
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from rocelab._rocelab import TraceInfo
     from rocelab.result import Result
 
 
@@ -29,9 +30,9 @@ _ROW_WIDTH = 22
 """Letters of what names a row of bars in a line."""
 
 
-def pfc_trace(run: Result) -> Mapping[str, Any]:
+def pfc_trace(run: Result) -> TraceInfo:
     """What the summary of ``run`` says of its trace of PFC frames."""
-    return next(one for one in run.summary["traces"] if one["name"] == "pfc")
+    return next(one for one in run.summary.traces if one.name == "pfc")
 
 
 def paused_lines(run_number: int, frame: pl.DataFrame, run: Result) -> list[Line]:
@@ -40,7 +41,7 @@ def paused_lines(run_number: int, frame: pl.DataFrame, run: Result) -> list[Line
 
     called = port_names_of(run)
     cuts = _cuts(run)
-    end_ps = pfc_trace(run)["end_ps"]
+    end_ps = pfc_trace(run).end_ps
     lines = []
     for (node, port), rows in frame.partition_by("node", "port", as_dict=True).items():
         paused: set[int] = set()

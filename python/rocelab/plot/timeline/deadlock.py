@@ -42,8 +42,8 @@ class Deadlock:
 def deadlocks_of(runs: Sequence[Result]) -> list[Deadlock]:
     """The deadlocks in which runs ended."""
     return [
-        Deadlock(number, found["since_ns"] * 1000, tuple(found["nodes"]))
-        for number, found in enumerate(run.summary["deadlock"] for run in runs)
+        Deadlock(number, found.since_ns * 1000, tuple(found.nodes))
+        for number, found in enumerate(run.summary.deadlock for run in runs)
         if found
     ]
 
