@@ -37,6 +37,7 @@ __all__ = [
     "probe_kinds",
     "run",
     "run_law",
+    "scenario_sections",
     "schemes",
     "topologies",
     "topology_sites",
@@ -52,7 +53,7 @@ LEFT_OUT: list[str]
 class Scenario:
     @staticmethod
     def parse(
-        text: str,
+        given: str | dict[str, Any],
         origin: str | PathLike[str] | None,
         overrides: list[tuple[str, str]],
         generated: bool,
@@ -446,6 +447,7 @@ def run_law(
 def check_law(law: Law, histories: int) -> None: ...
 def exit_on_abort() -> None: ...
 def migrate(text: str, origin: str | PathLike[str] | None) -> str: ...
+def scenario_sections(text: str, names: list[str]) -> dict[str, Any]: ...
 def judge_memory(what: str, need: int) -> tuple[str, str | None] | None: ...
 def topology_sites(path: str | PathLike[str]) -> list[int]: ...
 def json_schema() -> str: ...

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rocelab._doubts import doubts_of
 from rocelab._format import duration, picoseconds, size
+from rocelab._rocelab import scenario_sections
 from rocelab._text import printable
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ConfigError, ResultError
@@ -299,27 +300,18 @@ def _slowdowns(slowdown: Mapping[str, float | None]) -> str:
 
 
 def probes_of(scenario_toml: str) -> list[dict[str, Any]]:
-    """The probes of a complete scenario. Raises :class:`ValueError` if it is no TOML."""
-    return _tables_of(scenario_toml, "probe")
+    """The probes of a complete scenario. Raises :class:`ConfigError` if it is no TOML."""
+    return _sections(scenario_toml, "probe")
 
 
 def failures_of(scenario_toml: str) -> list[dict[str, Any]]:
-    """The link failures of a complete scenario. Raises :class:`ValueError` if it is no TOML."""
-    return _tables_of(scenario_toml, "failure")
+    """The link failures of a complete scenario. Raises :class:`ConfigError` if it is no TOML."""
+    return _sections(scenario_toml, "failure")
 
 
-def _tables_of(scenario_toml: str, name: str) -> list[dict[str, Any]]:
-    import tomllib
-
-    # From the first one on: before it there may be a million flows, which take a minute to read.
-    before, header, after = scenario_toml.partition(f"\n[[{name}]]\n")
-    if '"""' in before or "'''" in before:
-        # The line may be one of a description.
-        tables = tomllib.loads(scenario_toml)
-    else:
-        # Leading newlines keep the line numbers of errors.
-        tables = tomllib.loads("\n" * before.count("\n") + header + after)
-    found: list[dict[str, Any]] = tables.get(name, [])
+def _sections(scenario_toml: str, name: str) -> list[dict[str, Any]]:
+    # Without its messages, of which there may be a million.
+    found: list[dict[str, Any]] = scenario_sections(scenario_toml, [name]).get(name, [])
     return found
 
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rocelab import _memory, _rocelab, _toml
+from rocelab import _memory, _rocelab
+from rocelab._plain import Plain, plain, setting
 from rocelab.errors import ConfigError
 from rocelab.io.read import read_text
 
@@ -22,6 +23,9 @@ Data = Mapping[str, object]
 
 _MAX_FILE_BYTES = 1 << 30
 """Bytes of a file; larger ones are no scenario."""
+
+Given = str | dict[str, Plain]
+"""What a scenario is read from: the text of a file, or plain data with its tables."""
 
 Settings = tuple[tuple[str, str], ...]
 """Keys and the values they are set to, as TOML writes them."""
@@ -37,15 +41,15 @@ class Scenario:
     :meth:`validate` finds, as do :meth:`plan` and what runs it.
     """
 
-    __slots__ = ("_checked", "_generated", "_origin", "_overrides", "_text")
+    __slots__ = ("_checked", "_generated", "_origin", "_overrides", "_source")
 
-    _text: str | Callable[[], str]
+    _source: Given | Callable[[], str]
     """What it was read from, or makes that: it may be long."""
     _origin: Path | None
     _overrides: Settings
     _checked: _rocelab.Scenario
     _generated: bool
-    """Whether a program made the text, so that errors should not name its lines."""
+    """Whether a program made its text, so that errors should not name its lines."""
 
     def __init__(
         self,
@@ -89,31 +93,33 @@ class Scenario:
             "wire": wire,
             **tables,
         }
-        given = {key: value for key, value in data.items() if value is not None}
-        self._fill(_toml.document(given), None, (), generated=True)
+        given = {key: plain(value, key) for key, value in data.items() if value is not None}
+        self._fill(given, None, ())
 
     @classmethod
     def _of(
-        cls, text: str, origin: Path | None, overrides: Settings, generated: bool = False
+        cls, given: Given, origin: Path | None, overrides: Settings, generated: bool = False
     ) -> Scenario:
         scenario = cls.__new__(cls)
-        scenario._fill(text, origin, overrides, generated)
+        scenario._fill(given, origin, overrides, generated)
         return scenario
 
     @classmethod
     def _made(cls, checked: _rocelab.Scenario, text: Callable[[], str]) -> Scenario:
         scenario = cls.__new__(cls)
         scenario._checked = checked
-        scenario._text = text
+        scenario._source = text
         scenario._origin = None
         scenario._overrides = ()
         scenario._generated = True
         return scenario
 
-    def _fill(self, text: str, origin: Path | None, overrides: Settings, generated: bool) -> None:
+    def _fill(
+        self, given: Given, origin: Path | None, overrides: Settings, generated: bool = False
+    ) -> None:
         with reject_undecodable_text(origin):
-            self._checked = _rocelab.Scenario.parse(text, origin, list(overrides), generated)
-        self._text = text
+            self._checked = _rocelab.Scenario.parse(given, origin, list(overrides), generated)
+        self._source = given
         self._origin = origin
         self._overrides = overrides
         self._generated = generated
@@ -205,9 +211,9 @@ class Scenario:
         """The scenario as the simulator takes it."""
         return self._checked
 
-    def _given(self) -> str:
+    def _given(self) -> Given:
         """What it was read from, without its overrides."""
-        return self._text if isinstance(self._text, str) else self._text()
+        return self._source() if callable(self._source) else self._source
 
     def __reduce__(self) -> tuple[object, ...]:
         # What was given, without defaults: with these, `with_settings` would change less.
@@ -340,4 +346,4 @@ def _overrides(changes: Mapping[str, object] | None) -> Settings:
             raise ConfigError(
                 f"a key must be a string, got {key!r}", key="set", hint="such as 'run.seed'"
             )
-    return tuple((key, _toml.value(change, key)) for key, change in changes.items())
+    return tuple((key, setting(change, key)) for key, change in changes.items())

@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 
 import rocelab
 from conftest import INCAST
-from rocelab import _rocelab, _toml
+from rocelab import _rocelab
+from rocelab._plain import plain, setting
 from rocelab.io import files
 from rocelab.io import write as write_module
 
@@ -215,16 +216,20 @@ def test_numbers_of_any_library_are_numbers() -> None:
         "matrix": np.array([[0.0, 0.5], [1e9, 1.0]]),
         "fraction": Fraction(1, 4),
     }
-    assert tomllib.loads(_toml.document(data)) == {
-        "float": 0.1,
-        "float32": 0.5,
-        "int": -3,
-        "flag": True,
-        "text": "h0",
-        "list": [0, 1, 2],
-        "matrix": [[0, 0.5], [1e9, 1]],
-        "fraction": 0.25,
-    }
+    assert (
+        plain(data, "data")
+        == tomllib.loads(f"data = {setting(data, 'data')}")["data"]
+        == {
+            "float": 0.1,
+            "float32": 0.5,
+            "int": -3,
+            "flag": True,
+            "text": "h0",
+            "list": [0, 1, 2],
+            "matrix": [[0, 0.5], [1e9, 1]],
+            "fraction": 0.25,
+        }
+    )
     scenario = rocelab.Scenario.from_toml(INCAST)
     swept = [scenario.with_settings(run__seed=seed) for seed in np.arange(1, 3)]
     assert [one.to_dict()["run"]["seed"] for one in swept] == [1, 2]
@@ -483,8 +488,41 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.text(), values, max_size=5))
-def test_plain_data_survives_toml(data: dict[str, object]) -> None:
-    assert tomllib.loads(_toml.document(data)) == data
+def test_plain_data_is_taken_as_it_is(data: dict[str, object]) -> None:
+    assert plain(data, "") == data
+    assert tomllib.loads(f"data = {setting(data, 'data')}") == {"data": data}
+
+
+def test_a_scenario_keeps_the_data_that_it_was_given() -> None:
+    topology = {**TOPOLOGY}
+    scenario = rocelab.Scenario(topology=topology, run={"stop": "1us"})
+    before = scenario.to_toml()
+    topology["hosts"] = 2
+    assert scenario.to_toml() == before
+    # What was given is read again where keys change, and where it is unpickled.
+    again = pickle.loads(pickle.dumps(scenario))  # noqa: S301 - our own
+    assert again.with_settings(run__seed=2) == scenario.with_settings(run__seed=2)
+    assert again.to_toml() == before
+
+
+def test_data_without_an_end_is_refused() -> None:
+    loop: list[object] = []
+    loop.append(loop)
+    with pytest.raises(rocelab.ConfigError, match=r"^traffic: is nested too deeply"):
+        rocelab.Scenario(topology=TOPOLOGY, traffic=loop)  # type: ignore[arg-type]
+    deep: object = 1
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(rocelab.ConfigError, match=r"^topology\.hosts: needs a whole number"):
+        rocelab.Scenario(topology={**TOPOLOGY, "hosts": deep}, run={"stop": "1us"})
+
+
+def test_errors_in_data_name_no_line() -> None:
+    with pytest.raises(rocelab.ConfigError) as caught:
+        rocelab.Scenario(topology={**TOPOLOGY, "hosts": "x"}, run={"sed": 1}, pfc={"xoff": 1})
+    errors = [caught.value, *caught.value.others]
+    assert {one.key for one in errors} == {"topology.hosts", "run.sed", "pfc.xoff"}
+    assert {one.line for one in errors} == {None}
 
 
 def test_a_description_may_have_lines_that_look_like_tables(

@@ -89,7 +89,8 @@ pub fn fill(module: &Bound<'_, PyModule>, added: Vec<SchemeTypes>) -> PyResult<(
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::run_law, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::judge_memory, module)?)?;
-    module.add_function(wrap_pyfunction!(scenario::migrate, module)?)
+    module.add_function(wrap_pyfunction!(scenario::migrate, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::scenario_sections, module)?)
 }
 
 /// `text` as a line of at most `most` characters, fit for a terminal: see

@@ -4,10 +4,12 @@ use crate::errors::{config_error, simulation_error, together};
 use crate::table::Table;
 use crate::worker::stoppable;
 use ::scenario::memory::{Limits, Verdict};
-use ::scenario::{ScenarioError, parse_or_every_error};
+use ::scenario::{ScenarioError, Tree, parse_or_every_error, read_or_every_error, read_sections};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyString;
+use pythonize::{depythonize, pythonize};
 use results::arrow_array::RecordBatch;
 use results::arrow_schema::ArrowError;
 use rocelab::memory::{self, Use};
@@ -65,6 +67,36 @@ pub(crate) fn migrate(py: Python<'_>, text: &str, origin: Option<PathBuf>) -> Py
     ::scenario::migrate(text).map_err(|error| config_error(py, &error.in_file(origin.as_deref())))
 }
 
+/// The sections of a complete scenario with these names, such as `probe`, as plain data. The rest
+/// of its text is not read.
+#[pyfunction]
+pub(crate) fn scenario_sections<'py>(
+    py: Python<'py>,
+    text: &str,
+    names: Vec<PyBackedStr>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let read = read_sections(text, &names).map_err(|error| config_error(py, &error))?;
+    Ok(pythonize(py, &read)?)
+}
+
+/// What a scenario is made of: the text of a file, or plain data.
+enum Given {
+    Text(PyBackedStr),
+    Data(Tree),
+}
+
+impl FromPyObject<'_, '_> for Given {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Given> {
+        if given.is_instance_of::<PyString>() {
+            return given.extract().map(Given::Text);
+        }
+        Ok(Given::Data(depythonize(&given)?))
+    }
+}
+
 fn command_of(name: &str) -> PyResult<Use> {
     match name {
         "check" => Ok(Use::Check),
@@ -76,18 +108,22 @@ fn command_of(name: &str) -> PyResult<Use> {
 
 #[pymethods]
 impl Scenario {
-    /// Parses and checks `text`. Files it names are looked for beside `origin`, the file the text
-    /// came from; `overrides` are pairs of dotted key and value. Errors do not tell the lines of a
-    /// text that was `generated`. The error that is raised has all others in `others`.
+    /// Parses and checks `given`: the text of a file, or plain data with its tables. Files that it
+    /// names are looked for beside `origin`, the file that a text came from; `overrides` are pairs
+    /// of dotted key and value. Errors do not tell the lines of a text that was `generated`. The
+    /// error that is raised has all others in `others`.
     #[staticmethod]
     fn parse(
         py: Python<'_>,
-        text: PyBackedStr,
+        given: Given,
         origin: Option<PathBuf>,
         overrides: Vec<(String, String)>,
         generated: bool,
     ) -> PyResult<Scenario> {
-        let work = move || parse_or_every_error(&text, origin.as_deref(), &overrides);
+        let work = move || match given {
+            Given::Text(text) => parse_or_every_error(&text, origin.as_deref(), &overrides),
+            Given::Data(tree) => read_or_every_error(tree, origin.as_deref(), &overrides),
+        };
         match stoppable(py, work)? {
             Ok(valid) => Ok(Scenario { valid: Arc::new(valid), generated }),
             Err(errors) => {

@@ -43,6 +43,7 @@ mod receiver;
 mod renamed;
 mod scenario;
 mod scheme;
+mod sections;
 mod selector;
 mod settings;
 mod source;
@@ -63,6 +64,7 @@ pub use probe::NamedProbe;
 pub use renamed::migrate;
 pub use scenario::{MAX_NAME_BYTES, Scenario};
 pub use scheme::ResolvedScheme;
+pub use sections::read_sections;
 pub use settings::{
     Cioq, Classes, Ecn, Headroom, HostSettings, MarkAt, Pfc, Routing, Run, Stop, SwitchSettings,
     Threshold, Wire, WireProfile,
@@ -70,11 +72,12 @@ pub use settings::{
 pub use spec::QuirksSpec;
 pub use trace::Trace;
 pub use traffic::{MAX_MESSAGES, MAX_TIME, ROCE_PORT, SourcePorts};
+pub use tree::Tree;
 
 use error::Result;
 use source::Source;
 use std::path::Path;
-use tree::{Tree, Value};
+use tree::Value;
 
 /// Reads the scenario file at `path`.
 pub fn load(path: impl AsRef<Path>) -> Result<Scenario> {
@@ -115,7 +118,19 @@ pub fn parse_or_every_error(
     overrides: &[(String, String)],
 ) -> std::result::Result<Scenario, Vec<ScenarioError>> {
     let read = memory::check_text(text.len()).and_then(|()| Tree::from_toml(text));
-    let mut tree = read.map_err(|error| vec![error.in_file(origin)])?;
+    let tree = read.map_err(|error| vec![error.in_file(origin)])?;
+    read_or_every_error(tree, origin, overrides)
+}
+
+/// Reads a scenario as [`parse_or_every_error`] does, from the data that a TOML file would hold.
+///
+/// # Errors
+/// Those that [`parse_or_every_error`] returns.
+pub fn read_or_every_error(
+    mut tree: Tree,
+    origin: Option<&Path>,
+    overrides: &[(String, String)],
+) -> std::result::Result<Scenario, Vec<ScenarioError>> {
     if matches!(tree.at(&["schema"]), Some(Tree { value: Value::Integer(1), .. })) {
         let line = tree.line_of("schema");
         return Err(vec![scenario::old_schema().at_line(line).in_file(origin)]);

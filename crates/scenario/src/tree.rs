@@ -3,6 +3,7 @@
 
 use crate::error::{Result, ScenarioError};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml::Spanned;
@@ -12,11 +13,12 @@ use units::cancel;
 /// Maximum number of steps of a key. Keys that mean something have far fewer.
 const MAX_STEPS: usize = 64;
 
-/// A value with the line it stands on.
+/// A value of a scenario, with the line on which a file has it. Data of a program reads as one, and
+/// has no lines.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tree {
-    pub value: Value,
-    pub line: Option<usize>,
+pub struct Tree {
+    pub(crate) value: Value,
+    pub(crate) line: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +33,7 @@ pub(crate) enum Value {
 
 impl Tree {
     /// Reads a TOML document.
-    pub fn from_toml(text: &str) -> Result<Tree> {
+    pub(crate) fn from_toml(text: &str) -> Result<Tree> {
         let lines = Lines::of(text);
         match DeTable::parse(text) {
             Ok(table) => lines.table(table.into_inner(), None, ""),
@@ -44,20 +46,20 @@ impl Tree {
     }
 
     /// Reads a JSON document; it keeps no lines.
-    pub fn from_json(text: &str) -> Result<Tree> {
+    pub(crate) fn from_json(text: &str) -> Result<Tree> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         serde_json::from_str(text)
             .map_err(|error| ScenarioError::new("", error.to_string()).at_line(Some(error.line())))
     }
 
-    pub fn table(&self) -> Option<&BTreeMap<String, Tree>> {
+    pub(crate) fn table(&self) -> Option<&BTreeMap<String, Tree>> {
         match &self.value {
             Value::Table(table) => Some(table),
             _ => None,
         }
     }
 
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
@@ -65,7 +67,7 @@ impl Tree {
     }
 
     /// The value at a path.
-    pub fn at(&self, path: &[&str]) -> Option<&Tree> {
+    pub(crate) fn at(&self, path: &[&str]) -> Option<&Tree> {
         path.iter().try_fold(self, |node, step| match &node.value {
             Value::Table(table) => table.get(*step),
             Value::List(list) => list.get(step.parse::<usize>().ok()?),
@@ -75,7 +77,7 @@ impl Tree {
 
     /// The line of the value at a path such as `traffic.0.load`; where there is none, the line of
     /// the nearest that would enclose it. A value that was set has no line.
-    pub fn line_of(&self, path: &str) -> Option<usize> {
+    pub(crate) fn line_of(&self, path: &str) -> Option<usize> {
         let mut node = self;
         for step in path.split('.').filter(|step| !step.is_empty()) {
             let next = match &node.value {
@@ -92,7 +94,7 @@ impl Tree {
     }
 
     /// Replaces long lists by empty ones.
-    pub fn without_long_lists(self) -> Tree {
+    pub(crate) fn without_long_lists(self) -> Tree {
         const LONG: usize = 300;
         let value = match self.value {
             Value::List(list) if list.len() > LONG => Value::List(Vec::new()),
@@ -108,7 +110,7 @@ impl Tree {
     }
 
     /// Writes `text` at the path `key`, making the tables on the way.
-    pub fn set(&mut self, key: &str, text: &str) -> Result<()> {
+    pub(crate) fn set(&mut self, key: &str, text: &str) -> Result<()> {
         let value = override_value(text);
         let refuse = |message: String| Err(ScenarioError::new(key, message));
         if key.split('.').count() > MAX_STEPS {
@@ -251,7 +253,8 @@ impl Lines {
     }
 }
 
-/// What JSON says; not `serde_json`'s own type, which takes the last of several values of a key.
+/// What JSON or a program says; not `serde_json`'s own type, which takes the last of several values
+/// of a key.
 struct FromJson;
 
 impl<'de> Visitor<'de> for FromJson {
@@ -303,6 +306,19 @@ impl<'de> Visitor<'de> for FromJson {
 impl<'de> de::Deserialize<'de> for Tree {
     fn deserialize<D: de::Deserializer<'de>>(from: D) -> std::result::Result<Tree, D::Error> {
         from.deserialize_any(FromJson)
+    }
+}
+
+impl Serialize for Tree {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        match &self.value {
+            Value::Text(text) => to.serialize_str(text),
+            Value::Integer(number) => to.serialize_i64(*number),
+            Value::Float(number) => to.serialize_f64(*number),
+            Value::Flag(flag) => to.serialize_bool(*flag),
+            Value::List(list) => to.collect_seq(list),
+            Value::Table(table) => to.collect_map(table),
+        }
     }
 }
 

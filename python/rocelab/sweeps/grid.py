@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from rocelab import _toml
 from rocelab._format import parse
+from rocelab._plain import setting
 from rocelab.errors import ConfigError
 from rocelab.io.names import bounded, escaped
 from rocelab.sweeps.ranges import expand
@@ -37,7 +37,7 @@ class Value:
     @cached_property
     def label(self) -> str:
         """What people call it: words without quotes, numbers as short as can be."""
-        return self.data if isinstance(self.data, str) else _toml.value(self.data, self.key)
+        return self.data if isinstance(self.data, str) else setting(self.data, self.key)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _texts(key: str, value: object) -> list[str]:
     """What ``--set`` takes for a value, or for all values of a range."""
     if isinstance(value, str) and len(found := expand(key, value)) > 1:
         return found
-    return [_toml.value(value, key)]
+    return [setting(value, key)]
 
 
 def check_axes(axes: Sequence[Axis]) -> None:
