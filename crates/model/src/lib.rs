@@ -1,4 +1,5 @@
-//! The values that the scenario and the simulator share: nodes, links, outages and messages.
+//! The values that the scenario and the simulator share: nodes, links, outages, messages, and how
+//! hosts and switches behave.
 //!
 //! All are plain data. The scenario checks them and fills in every default; the fabric trusts them.
 //! What a scenario file may say (quantities as texts, selectors, defaults left out) is described by
@@ -10,6 +11,7 @@
 
 mod balance;
 mod class;
+mod host;
 mod message;
 mod network;
 mod pause;
@@ -17,9 +19,11 @@ mod probe;
 mod receiver;
 mod recovery;
 mod spray;
+mod switch;
 
 pub use balance::{Balance, Conga};
 pub use class::{ClassMarking, ClassSettings};
+pub use host::HostConfig;
 pub use message::{After, Message};
 pub use network::{Impairment, Link, Node, NodeKind, Outage};
 pub use pause::{PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
@@ -27,3 +31,4 @@ pub use probe::{Probe, ProbeKind, ProbeTargets};
 pub use receiver::SlowReceiver;
 pub use recovery::{LossRule, Recovery, RecoveryMode, Span};
 pub use spray::Spray;
+pub use switch::{Cioq, Paths};

@@ -2,8 +2,8 @@
 
 use crate::RunOptions;
 use fabric::{
-    Cioq, ClassConfig, ClassMarking, ClassSettings, EcnConfig, EcnLaw, Headroom, HostConfig, Paths,
-    PfcConfig, Quirks, Records, Setup, SwitchConfig, Threshold,
+    ClassConfig, ClassMarking, ClassSettings, EcnConfig, EcnLaw, Headroom, PfcConfig, Quirks,
+    Records, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop, Trace};
 use units::memory::collect;
@@ -28,26 +28,13 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
             scenario::WireProfile::HpccNs3 => wire::Profile::HpccNs3,
         },
         payload: scenario.wire.payload,
-        host: HostConfig {
-            ack_every: scenario.host.ack_every,
-            retransmit_timeout: scenario.host.retransmit_timeout,
-            latency: scenario.host.latency,
-            nack: scenario.host.nack,
-            nack_interval: scenario.host.nack_interval,
-            recovery: scenario.host.recovery,
-            spray: scenario.host.spray,
-            entropies: scenario.host.entropies,
-        },
+        host: scenario.host,
         slow_receivers: scenario.slow_receivers.clone(),
         switch: SwitchConfig {
             buffer: scenario.switch.buffer,
             lossy_alpha: lossy_alpha(scenario),
             latency: scenario.switch.latency,
-            cioq: scenario.switch.cioq.map(|cioq| Cioq {
-                speedup: cioq.speedup,
-                input_queue: cioq.input_queue,
-                output_queue: cioq.output_queue,
-            }),
+            cioq: scenario.switch.cioq,
         },
         pfc: pfc(scenario),
         ecn: ecn(scenario),
@@ -61,11 +48,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
                 .weights
                 .map(|weight| weight.saturating_mul(scenario.classes.quantum.get() as u32)),
         },
-        paths: match scenario.routing {
-            scenario::Routing::FiveTuple => Paths::FiveTuple,
-            scenario::Routing::Symmetric => Paths::Symmetric,
-            scenario::Routing::SpanningTrees(trees) => Paths::SpanningTrees(trees),
-        },
+        paths: scenario.routing,
         balance: scenario.balance.clone(),
         quirks: quirks(&scenario.quirks),
         seed: scenario.run.seed,

@@ -1,7 +1,7 @@
 //! Texts for networks that the fabric cannot simulate with a scheme.
 
 use fabric::SetupError;
-use scenario::{Routing, Scenario, ScenarioError};
+use scenario::{Paths, Scenario, ScenarioError};
 use units::{Bytes, Time};
 
 /// Returns the error of a scenario that the fabric refused: what is wrong, at which key, and what
@@ -107,7 +107,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
             )
             .hint("send less, or raise the rate of that link")
         }
-        SetupError::RoutingTableFull if matches!(scenario.routing, Routing::SpanningTrees(_)) => {
+        SetupError::RoutingTableFull if matches!(scenario.routing, Paths::SpanningTrees(_)) => {
             let why = "the routes of so many spanning trees do not fit";
             ScenarioError::new("routing.trees", why).hint("take fewer")
         }

@@ -2,7 +2,7 @@
 
 use fabric::RunOutput;
 use results::{FlowTable, Unfinished, Warning, WarningKind};
-use scenario::{NodeKind, Routing, Scenario, Stop};
+use scenario::{NodeKind, Paths, Scenario, Stop};
 use units::Time;
 
 /// The warning, where flows are unfinished.
@@ -109,7 +109,7 @@ fn break_circles(scenario: &Scenario) -> String {
     if network.links.iter().any(|link| is_host(link.a) && is_host(link.b)) {
         return "set pfc.enabled = false".to_owned();
     }
-    if matches!(scenario.routing, Routing::SpanningTrees(_)) {
+    if matches!(scenario.routing, Paths::SpanningTrees(_)) {
         return "set routing.trees = 1".to_owned();
     }
     let hash = if scenario.quirks.ns3_ecmp_hash { "quirks.ns3_ecmp_hash = false, " } else { "" };

@@ -58,7 +58,10 @@ pub use also::AlsoScheme;
 pub use catalogue::{KeyInfo, KindInfo, topology_kinds};
 pub use error::ScenarioError;
 pub use every_error::MAX_ERRORS;
-pub use model::{After, Link, Message, Node, NodeKind, Outage, Probe, ProbeKind, ProbeTargets};
+pub use model::{
+    After, Cioq, HostConfig, Link, Message, Node, NodeKind, Outage, Paths, Probe, ProbeKind,
+    ProbeTargets,
+};
 pub use network::{Network, Port};
 pub use probe::NamedProbe;
 pub use renamed::migrate;
@@ -66,8 +69,7 @@ pub use scenario::{MAX_NAME_BYTES, Scenario};
 pub use scheme::ResolvedScheme;
 pub use sections::read_sections;
 pub use settings::{
-    Cioq, Classes, Ecn, Headroom, HostSettings, MarkAt, Pfc, Routing, Run, Stop, SwitchSettings,
-    Threshold, Wire, WireProfile,
+    Classes, Ecn, Headroom, MarkAt, Pfc, Run, Stop, SwitchSettings, Threshold, Wire, WireProfile,
 };
 pub use spec::QuirksSpec;
 pub use trace::Trace;

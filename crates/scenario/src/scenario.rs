@@ -9,15 +9,13 @@ use crate::probe::{self, NamedProbe};
 use crate::receiver;
 use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
-use crate::settings::{
-    self, Classes, Ecn, HostSettings, Pfc, Routing, Run, Stop, SwitchSettings, Wire,
-};
+use crate::settings::{self, Classes, Ecn, Pfc, Run, Stop, SwitchSettings, Wire};
 use crate::source::Source;
 use crate::spec::{FailureSpec, QuirksSpec, SCHEMA_VERSION, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, Traffic};
-use model::{Balance, ClassSettings, Impairment, Message, Outage, SlowReceiver};
+use model::{Balance, ClassSettings, HostConfig, Impairment, Message, Outage, Paths, SlowReceiver};
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
 use std::path::Path;
@@ -59,7 +57,7 @@ pub struct Scenario {
     /// What is on the wire.
     pub wire: Wire,
     /// Every host's RNIC.
-    pub host: HostSettings,
+    pub host: HostConfig,
     /// Every switch.
     pub switch: SwitchSettings,
     /// Priority flow control.
@@ -70,8 +68,8 @@ pub struct Scenario {
     pub classes: Classes,
     /// What single classes have of their own.
     pub class_settings: Vec<ClassSettings>,
-    /// Routing.
-    pub routing: Routing,
+    /// Which paths packets may use.
+    pub routing: Paths,
     /// How switches choose among next hops.
     pub balance: Balance,
     /// The time series to record.
@@ -326,8 +324,8 @@ fn check_priorities(traffic: &Traffic, scheme: &SchemeInfo) -> Result<()> {
 
 /// The ports of spanning trees are of different paths: who goes from one to another may go in a
 /// circle.
-fn check_trees(routing: &Routing, scheme: &SchemeInfo) -> Result<()> {
-    if !scheme.reroutes || !matches!(routing, Routing::SpanningTrees { .. }) {
+fn check_trees(routing: &Paths, scheme: &SchemeInfo) -> Result<()> {
+    if !scheme.reroutes || !matches!(routing, Paths::SpanningTrees { .. }) {
         return Ok(());
     }
     let why = format!(

@@ -24,7 +24,7 @@ use crate::spec::{
 };
 pub use crate::spec::{Headroom, MarkAt, WireProfile};
 use crate::traffic::{MAX_TIME, check_priority, check_time};
-use model::{Recovery, RecoveryMode, Spray};
+use model::{Cioq, HostConfig, Paths, Recovery, RecoveryMode, Spray};
 use schemes::registry::SchemeInfo;
 use units::{Bytes, Rate, Time};
 
@@ -37,28 +37,6 @@ pub struct Wire {
     pub payload: u32,
     /// Probability that a packet arrives damaged, on links that have none of their own.
     pub error_rate: f64,
-}
-
-/// Every host's RNIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostSettings {
-    /// Data packets for each ACK, at least 1.
-    pub ack_every: u32,
-    /// Resend after this long without an ACK; above zero, [`Time::NEVER`] for not at all. With
-    /// selective repeat the longer of its two timeouts.
-    pub retransmit_timeout: Time,
-    /// Time from the arrival of a packet to the host's answer.
-    pub latency: Time,
-    /// Whether a gap in the sequence is answered with a NACK.
-    pub nack: bool,
-    /// And again after this long, while it lasts; above zero, [`Time::NEVER`] for not at all.
-    pub nack_interval: Time,
-    /// What is sent again after a loss, and what receivers keep.
-    pub recovery: Recovery,
-    /// How senders spread packets over paths.
-    pub spray: Spray,
-    /// The entropy values of a queue pair.
-    pub entropies: u32,
 }
 
 /// Every switch.
@@ -85,17 +63,6 @@ impl SwitchSettings {
     }
 }
 
-/// Combined input and output queues (CIOQ).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cioq {
-    /// How many times faster than the fastest port the crossbar is, 1 to 16.
-    pub speedup: f64,
-    /// Bytes of a priority that the input queue of a port holds; above zero.
-    pub input_queue: Bytes,
-    /// Bytes of a priority that the output queue of a port holds; above zero.
-    pub output_queue: Bytes,
-}
-
 /// Which priority carries what, and how ports schedule priorities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classes {
@@ -113,17 +80,6 @@ pub struct Classes {
     pub weights: [u32; 8],
     /// Bytes that a weight of 1 is worth in a round; above zero.
     pub quantum: Bytes,
-}
-
-/// How switches choose among paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Routing {
-    /// Shortest paths, by a hash of the five-tuple.
-    FiveTuple,
-    /// ECMP by a hash of the five-tuple that is equal for both directions of a flow.
-    Symmetric,
-    /// This many spanning trees.
-    SpanningTrees(u32),
 }
 
 /// More packets than this are never acknowledged together.
@@ -243,7 +199,7 @@ pub(crate) fn host(
     quirks: &QuirksSpec,
     lossless_buffer: Option<Bytes>,
     balances_packets: bool,
-) -> Result<HostSettings> {
+) -> Result<HostConfig> {
     if !(1..=MAX_PACKETS_PER_ACK).contains(&spec.ack_every) {
         return Err(ScenarioError::new(
             "host.ack_every",
@@ -268,7 +224,7 @@ pub(crate) fn host(
         )?,
         RecoveryMode::SelectiveRepeat => recovery.rto_high,
     };
-    Ok(HostSettings {
+    Ok(HostConfig {
         ack_every: spec.ack_every,
         retransmit_timeout,
         recovery,
@@ -460,7 +416,7 @@ pub(crate) fn routing(
     scheme: &SchemeInfo,
     network: &Network,
     quirks: &QuirksSpec,
-) -> Result<Routing> {
+) -> Result<Paths> {
     let is_tree = spec.paths == PathsKind::SpanningTrees;
     let symmetric = scheme.symmetric_paths && !quirks.ns3_ecmp_hash;
     let default = if symmetric || is_tree { HashKind::Symmetric } else { HashKind::FiveTuple };
@@ -490,8 +446,8 @@ pub(crate) fn routing(
             "set routing.hash = \"symmetric\" or leave it out, or routing.paths = \
             \"spanning-trees\"",
         )),
-        (PathsKind::Shortest, HashKind::FiveTuple) => Ok(Routing::FiveTuple),
-        (PathsKind::Shortest, HashKind::Symmetric) => Ok(Routing::Symmetric),
+        (PathsKind::Shortest, HashKind::FiveTuple) => Ok(Paths::FiveTuple),
+        (PathsKind::Shortest, HashKind::Symmetric) => Ok(Paths::Symmetric),
         (PathsKind::SpanningTrees, HashKind::FiveTuple) => Err(ScenarioError::new(
             "routing.hash",
             "has no effect with routing.paths = \"spanning-trees\": the symmetric hash chooses a \
@@ -508,7 +464,7 @@ pub(crate) fn routing(
                     format!("must be 1 to {MAX_TREES}, got {trees}"),
                 ));
             }
-            Ok(Routing::SpanningTrees(trees))
+            Ok(Paths::SpanningTrees(trees))
         }
     }
 }

@@ -4,35 +4,13 @@
 
 use crate::compat::Quirks;
 pub use model::{
-    Balance, ClassMarking, ClassSettings, Impairment, Link, Message, Node, NodeKind, Outage,
-    PauseTiming, Probe, ProbeTargets, Recovery, SlowReceiver, Spray, Watchdog, WatchdogAction,
+    Balance, Cioq, ClassMarking, ClassSettings, HostConfig, Impairment, Link, Message, Node,
+    NodeKind, Outage, Paths, PauseTiming, Probe, ProbeTargets, SlowReceiver, Spray, Watchdog,
+    WatchdogAction,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use units::{Bytes, NodeId, Rate, Time};
-
-/// How hosts behave, apart from the scheme.
-#[derive(Clone, Copy, Debug)]
-pub struct HostConfig {
-    /// Packets for each ACK.
-    pub ack_every: u32,
-    /// Go-back-N: time without progress after which a sender goes back; [`Time::NEVER`]: it does
-    /// not.
-    pub retransmit_timeout: Time,
-    /// Time from the wire to the logic of the NIC.
-    pub latency: Time,
-    /// Whether receivers answer a gap with a NACK.
-    pub nack: bool,
-    /// Time after which they answer the same gap again, when more data arrives; [`Time::NEVER`]:
-    /// they answer a gap once.
-    pub nack_interval: Time,
-    /// What is sent again after a loss, and what receivers keep.
-    pub recovery: Recovery,
-    /// How packets of a QP are spread over paths.
-    pub spray: Spray,
-    /// How many entropy values a QP uses, 1 to 65536; a power of two for [`Spray::Cycle`].
-    pub entropies: u32,
-}
 
 /// How switches behave, apart from the scheme.
 #[derive(Clone, Copy, Debug)]
@@ -46,17 +24,6 @@ pub struct SwitchConfig {
     pub latency: Time,
     /// Combined input and output queues; `None`: output queues in a shared buffer.
     pub cioq: Option<Cioq>,
-}
-
-/// Combined input and output queues (CIOQ).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cioq {
-    /// The speed of the crossbar, as a multiple of the rate of the fastest port; 1 or more.
-    pub speedup: f64,
-    /// Bytes that the input queue of a port (all of its VOQs) holds in each priority.
-    pub input_queue: Bytes,
-    /// Bytes that the output queue of a port holds in each priority.
-    pub output_queue: Bytes,
 }
 
 /// Priority flow control.
@@ -170,17 +137,6 @@ pub struct ClassConfig {
     pub strict: u8,
     /// Bytes in each round for each priority that is not strict.
     pub quanta: [u32; 8],
-}
-
-/// Which paths packets may use, and how a QP selects one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paths {
-    /// Shortest paths, selected by a hash of the five-tuple.
-    FiveTuple,
-    /// Shortest paths, selected by a hash that is equal for data and ACKs.
-    Symmetric,
-    /// The paths of this many spanning trees. A hash selects one tree for each QP.
-    SpanningTrees(u32),
 }
 
 /// Which single events are recorded.

@@ -37,7 +37,7 @@ fn examples_are_valid_with_every_scheme_and_preset() {
                 let scenario = with(name, &set);
                 assert_eq!(scenario.scheme.preset, preset.name);
                 assert_eq!(scenario.ecn.is_some(), preset.ecn.is_some());
-                let symmetric = scenario.routing == scenario::Routing::Symmetric;
+                let symmetric = scenario.routing == scenario::Paths::Symmetric;
                 assert_eq!(symmetric, scheme.symmetric_paths);
                 assert_eq!(scenario.scheme.values.len(), (scheme.params)().len());
                 reads_back(&scenario);
