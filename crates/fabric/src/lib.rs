@@ -61,8 +61,8 @@ pub use compat::Quirks;
 pub use engine::arena::OutOfAddressSpace;
 pub use engine::{Outcome, Progress, ProgressCallback};
 pub use error::SetupError;
-pub use host::unfinished::Unfinished;
 pub use host::{FlowOutcome, FlowRecovery};
+pub use model::Cause;
 pub use model::{
     After, Balance, ClassMarking, ClassSettings, Impairment, Link, LossRule, Message, Node,
     NodeKind, Outage, PauseTiming, Probe, ProbeKind, ProbeTargets, Recovery, RecoveryMode,

@@ -2,7 +2,6 @@
 
 use crate::build::NodeDevice;
 use crate::context::RunContext;
-use crate::host::unfinished::Unfinished;
 use crate::host::{FlowOutcome, FlowRecovery, Host, Timeouts};
 use crate::observe::recorder::{PacketEvent, PfcEvent, QueueBlock};
 use crate::observe::samples::Samples;
@@ -11,6 +10,7 @@ use crate::packet::Scheme;
 use crate::port::Port;
 use crate::switch::chassis::{Chassis, LosslessDrop, SwitchAudit};
 use engine::Outcome;
+use model::Cause;
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -35,7 +35,7 @@ pub struct RunOutput {
     /// The outcome of each message.
     pub flows: Vec<FlowOutcome>,
     /// The messages that were not finished, and why.
-    pub unfinished: Vec<(u32, Unfinished)>,
+    pub unfinished: Vec<(u32, Cause)>,
     /// A deadlock: the nodes of a circle of paused links, in the order of the circle, and the time
     /// since which all of them are paused.
     pub deadlock: Option<(Vec<NodeId>, Time)>,

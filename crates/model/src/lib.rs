@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod balance;
+mod cause;
 mod class;
 mod host;
 mod message;
@@ -22,6 +23,7 @@ mod spray;
 mod switch;
 
 pub use balance::{Balance, Conga};
+pub use cause::Cause;
 pub use class::{ClassMarking, ClassSettings};
 pub use host::HostConfig;
 pub use message::{After, Message};

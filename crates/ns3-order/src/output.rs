@@ -6,7 +6,7 @@ use crate::simulation::Simulation;
 use crate::trace::{Trace, TraceRecords};
 use crate::walk_order::WalkOrder;
 use crate::{Options, routes};
-use fabric::{FlowOutcome, PfcEvent, PortCounters, QueueBlock, Unfinished};
+use fabric::{Cause, FlowOutcome, PfcEvent, PortCounters, QueueBlock};
 use hpcc_files::fct::FctRow;
 use hpcc_files::packet_trace::{Header, PortRate};
 use std::io;
@@ -61,7 +61,7 @@ pub struct Output {
     /// The flows that finished, in that order.
     pub fct: Vec<FctRow>,
     /// Why the others did not.
-    pub unfinished: Vec<(u32, Unfinished)>,
+    pub unfinished: Vec<(u32, Cause)>,
     /// By node, then port.
     pub ports: Vec<PortOutput>,
     /// PFC frames that arrived, in that order.
@@ -237,17 +237,17 @@ impl Simulation<'_> {
 
     /// Why flows did not finish. One that has sent all, and of which no packet is under way, waits
     /// for something that was lost.
-    fn unfinished(&self) -> Vec<(u32, Unfinished)> {
+    fn unfinished(&self) -> Vec<(u32, Cause)> {
         let mut under_way = vec![false; self.flows.len()];
         self.packets.flows().for_each(|flow| under_way[flow as usize] = true);
         let open = self.qps.iter().enumerate().filter(|(_, qp)| !qp.ended);
         open.map(|(index, qp)| {
             let why = if !qp.started {
-                Unfinished::NotStarted
+                Cause::NotStarted
             } else if under_way[index] || (qp.snd_nxt < qp.size && !qp.is_window_bound()) {
-                Unfinished::Sending
+                Cause::Sending
             } else {
-                Unfinished::Lost
+                Cause::Lost
             };
             (index as u32, why)
         })

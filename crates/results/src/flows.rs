@@ -1,12 +1,12 @@
 //! The flow table: one row for each message.
 
 use crate::text::names_of;
-use crate::unfinished::Cause;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, UInt8Array, UInt32Array,
     UInt64Array,
 };
 use arrow_schema::ArrowError;
+use model::Cause;
 use std::sync::Arc;
 
 /// The completion time of a flow that had not completed when the run stopped.

@@ -25,6 +25,7 @@ pub use by_tag::{MAX_TAGS, TagStatistics, jain_of_flows, statistics_by_scheme, s
 pub use digest::digest;
 pub use drops::Drop;
 pub use flows::{FlowRecovery, FlowTable, UNFINISHED};
+pub use model::Cause;
 pub use plan::{HopTable, LoadTable, MessageTable};
 pub use plan_checks::{BufferRow, MarkingRow, PlanChecks};
 pub use ports::PortTable;
@@ -32,7 +33,7 @@ pub use series::{Series, SeriesInfo};
 pub use statistics::{SizeBin, SlowdownStatistics, intra_inter_slowdown, slowdown_statistics};
 pub use summary::{Deadlock, SCHEMA_VERSION, Summary};
 pub use traces::{PacketTrace, PfcTrace, TraceInfo};
-pub use unfinished::{Cause, Unfinished};
+pub use unfinished::Unfinished;
 pub use warning::{Warning, WarningInfo, WarningKind};
 
 // The Arrow types of the public functions, so that users need not depend on them by name.

@@ -5,29 +5,10 @@ use crate::hooks::NpTimerOf;
 use crate::host::qp::{Messages, Sender};
 use crate::network::flow::NO_FLOW;
 use crate::packet::{Address, Scheme};
+use model::Cause;
 use schemes::contract::NpTimerSlot;
 use std::collections::BTreeSet;
 use units::Time;
-
-/// Why a message was not finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unfinished {
-    /// A packet of it, or the ACK, was lost, and nothing will send it again.
-    Lost,
-    /// Its path is held by a circle of PFC pauses.
-    Deadlock,
-    /// Its path has a port that stays paused, because the frame that ends the pause was lost.
-    Paused,
-    /// No packet can reach the receiver, or none can come back.
-    Disconnected,
-    /// Another message must come first: the one that it answers, or one before it on its QP or
-    /// port.
-    Waiting,
-    /// It was being sent.
-    Sending,
-    /// Its start was still to come.
-    NotStarted,
-}
 
 impl FlowOutcome {
     fn is_open(&self) -> bool {
@@ -81,8 +62,8 @@ impl<S: Scheme> Host<S> {
     pub(crate) fn add_unfinished(
         &self,
         end: Time,
-        cause: impl Fn(u32, &Sender<S>) -> Unfinished,
-        found: &mut Vec<(u32, Unfinished)>,
+        cause: impl Fn(u32, &Sender<S>) -> Cause,
+        found: &mut Vec<(u32, Cause)>,
     ) {
         for (slot, sender) in self.senders.iter().filter(|(_, sender)| sender.open) {
             let Messages { oldest, sending } = self.cold.messages(sender, slot);
@@ -98,19 +79,13 @@ impl<S: Scheme> Host<S> {
             }
             let row = &self.common.flows[flow as usize];
             let waits = if row.has_dependency { !due.contains(&flow) } else { row.start < end };
-            found.push((flow, if waits { Unfinished::Waiting } else { Unfinished::NotStarted }));
+            found.push((flow, if waits { Cause::Waiting } else { Cause::NotStarted }));
         }
     }
 
     /// Adds the posted messages of a QP from `oldest` on. The QP is at `sending`, which is
     /// unfinished for this reason.
-    fn add_of_qp(
-        &self,
-        oldest: u32,
-        sending: u32,
-        cause: Unfinished,
-        found: &mut Vec<(u32, Unfinished)>,
-    ) {
+    fn add_of_qp(&self, oldest: u32, sending: u32, cause: Cause, found: &mut Vec<(u32, Cause)>) {
         let (mut flow, mut is_behind) = (oldest, false);
         while flow != NO_FLOW {
             let row = &self.common.flows[flow as usize];
@@ -119,13 +94,13 @@ impl<S: Scheme> Host<S> {
                 return;
             }
             if outcome.is_open() {
-                found.push((flow, if is_behind { Unfinished::Waiting } else { cause }));
+                found.push((flow, if is_behind { Cause::Waiting } else { cause }));
             }
             is_behind |= match cause {
-                Unfinished::Sending => flow == sending,
+                Cause::Sending => flow == sending,
                 // All messages on the path wait for the same reason.
-                Unfinished::Deadlock | Unfinished::Paused | Unfinished::Disconnected => false,
-                Unfinished::Lost | Unfinished::Waiting | Unfinished::NotStarted => true,
+                Cause::Deadlock | Cause::Paused | Cause::Disconnected => false,
+                Cause::Lost | Cause::Waiting | Cause::NotStarted => true,
             };
             flow = row.next_on_qp;
         }

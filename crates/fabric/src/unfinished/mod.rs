@@ -7,11 +7,11 @@ use crate::context::RunContext;
 use crate::hooks::RpTimerOf;
 use crate::host::Host;
 use crate::host::qp::Sender;
-use crate::host::unfinished::Unfinished;
 use crate::packet::{Packet, PacketKind, Scheme, is_pause};
 use crate::port::Port;
 use crate::unfinished::pauses::{Pause, endless};
 use engine::Undelivered;
+use model::Cause;
 use schemes::contract::{Rp, RpTimerSlot};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
@@ -22,7 +22,7 @@ pub(crate) fn causes<S: Scheme>(
     devices: &[NodeDevice<S>],
     left: &Undelivered<Packet<S>>,
     end: Time,
-) -> Vec<(u32, Unfinished)> {
+) -> Vec<(u32, Cause)> {
     if hosts(devices).all(Host::is_done) {
         return Vec::new();
     }
@@ -98,7 +98,7 @@ struct Look<'a, S: Scheme> {
     /// end.
     moving: BTreeSet<(u32, u32)>,
     /// Ports, by node, number and priority, that will never send again, and why.
-    endless: BTreeMap<(u32, u16, u8), Unfinished>,
+    endless: BTreeMap<(u32, u16, u8), Cause>,
     /// All hosts reach each other, and no port is paused forever.
     is_open: bool,
 }
@@ -161,17 +161,17 @@ impl<'a, S: Scheme> Look<'a, S> {
     }
 
     /// Why the messages of a sending end of host `src` are not finished.
-    fn cause(&self, src: u32, slot: u32, sender: &Sender<S>) -> Unfinished {
+    fn cause(&self, src: u32, slot: u32, sender: &Sender<S>) -> Cause {
         if let Some(cause) = self.cause_on_path(src, sender) {
             return cause;
         }
         let moves = self.moving.contains(&(src, slot));
         if !moves && self.is_stuck(sender) {
-            Unfinished::Lost
+            Cause::Lost
         } else if !moves && self.hosts[src as usize].sleeps(sender) {
-            Unfinished::Waiting
+            Cause::Waiting
         } else {
-            Unfinished::Sending
+            Cause::Sending
         }
     }
 
@@ -203,7 +203,7 @@ impl<'a, S: Scheme> Look<'a, S> {
     }
 
     /// What blocks the path of a sending end's data, or that of its ACKs, forever.
-    fn cause_on_path(&self, src: u32, sender: &Sender<S>) -> Option<Unfinished> {
+    fn cause_on_path(&self, src: u32, sender: &Sender<S>) -> Option<Cause> {
         if self.is_open {
             return None;
         }
@@ -227,7 +227,7 @@ impl<'a, S: Scheme> Look<'a, S> {
         priority: u8,
         is_data: bool,
         unpaused: bool,
-    ) -> Option<Unfinished> {
+    ) -> Option<Cause> {
         let RunContext { graph, routes, ecmp, .. } = self.common;
         let (first, last) = (graph.hosts[from as usize], graph.hosts[to as usize]);
         if self.common.spreads_data && is_data {
@@ -237,12 +237,12 @@ impl<'a, S: Scheme> Look<'a, S> {
         while node != last {
             let candidates = routes.next_hops(node, to, self.epoch);
             if candidates.is_empty() {
-                return Some(Unfinished::Disconnected);
+                return Some(Cause::Disconnected);
             }
             let port = ecmp.pick(node, candidates, (from, to), hash);
             let link = graph.ports(node)[port.index()];
             if link.error_rate >= 1.0 {
-                return Some(Unfinished::Disconnected);
+                return Some(Cause::Disconnected);
             }
             if !(unpaused && node == first) {
                 held = held.or(self.endless.get(&(node, port.get(), priority)).copied());
@@ -253,17 +253,17 @@ impl<'a, S: Scheme> Look<'a, S> {
     }
 
     /// What blocks packets that may take any of the shortest paths, on one of these.
-    fn cause_on_any_path(&self, ends: (u32, u32), hash: u32, priority: u8) -> Option<Unfinished> {
+    fn cause_on_any_path(&self, ends: (u32, u32), hash: u32, priority: u8) -> Option<Cause> {
         let RunContext { graph, routes, .. } = self.common;
         let first = graph.hosts[ends.0 as usize];
         if routes.next_hops(first, ends.1, self.epoch).is_empty() {
-            return Some(Unfinished::Disconnected);
+            return Some(Cause::Disconnected);
         }
         let mut found = None;
         self.common.shares(ends, hash, self.epoch, |link, _| {
             let here = graph.ports(link.peer)[link.peer_port as usize];
             let endless = self.endless.get(&(here.peer, here.peer_port, priority));
-            let lost = (link.error_rate >= 1.0).then_some(Unfinished::Disconnected);
+            let lost = (link.error_rate >= 1.0).then_some(Cause::Disconnected);
             found = found.or(endless.copied()).or(lost);
         });
         found

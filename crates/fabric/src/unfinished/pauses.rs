@@ -1,6 +1,6 @@
 //! PFC pauses that last at the end of a run, and which of them would never end.
 
-use crate::host::unfinished::Unfinished;
+use model::Cause;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{NodeId, Time};
 
@@ -71,11 +71,7 @@ fn circle(pauses: &[Pause]) -> Option<(Vec<NodeId>, Time)> {
 /// The ports, by node, number and priority, that would never send again, and why: they wait for a
 /// circle of pauses, or for a frame that was lost. `resumes`: the priorities, as a bit mask, of
 /// frames in flight that end a pause.
-pub(crate) fn endless(
-    pauses: &[Pause],
-    end: Time,
-    resumes: u8,
-) -> BTreeMap<(u32, u16, u8), Unfinished> {
+pub(crate) fn endless(pauses: &[Pause], end: Time, resumes: u8) -> BTreeMap<(u32, u16, u8), Cause> {
     let mut found = BTreeMap::new();
     for priority in 0..8 {
         let of_priority = || pauses.iter().filter(|pause| pause.priority == priority);
@@ -89,9 +85,9 @@ pub(crate) fn endless(
         let mut held = BTreeSet::new();
         for pause in of_priority() {
             if is_long(pause) && circles.iter().any(|next| may_wait_for(pause, next)) {
-                found.insert(place(pause), Unfinished::Deadlock);
+                found.insert(place(pause), Cause::Deadlock);
             } else if is_forgotten(pause) {
-                found.insert(place(pause), Unfinished::Paused);
+                found.insert(place(pause), Cause::Paused);
                 held.insert(pause.node);
             }
         }
@@ -99,7 +95,7 @@ pub(crate) fn endless(
             let before = held.len();
             for pause in of_priority().filter(|pause| is_long(pause)) {
                 if held.contains(&pause.peer) {
-                    found.entry(place(pause)).or_insert(Unfinished::Paused);
+                    found.entry(place(pause)).or_insert(Cause::Paused);
                     held.insert(pause.node);
                 }
             }
@@ -149,7 +145,7 @@ mod tests {
             [pause(0, 1, 3, 100), pause(1, 2, 3, 200), pause(2, 0, 3, 300), pause(3, 0, 3, 300)];
         let all = endless(&ring, END, 0);
         assert_eq!(all.len(), 4);
-        assert!(all.values().all(|&why| why == Unfinished::Deadlock));
+        assert!(all.values().all(|&why| why == Cause::Deadlock));
         let open = endless(&ring[1..], END, 0);
         assert!(open.is_empty(), "the pause of node 0 is wanted and may end: {open:?}");
     }
@@ -170,7 +166,7 @@ mod tests {
         let behind = [pause(0, 1, 3, 500), pause(0, 2, 4, 500), forgotten];
         let all = endless(&behind, END, 0);
         assert_eq!(all.keys().copied().collect::<Vec<_>>(), [(0, 0, 3), (1, 0, 3)]);
-        assert!(all.values().all(|&why| why == Unfinished::Paused));
+        assert!(all.values().all(|&why| why == Cause::Paused));
         assert!(endless(&behind, END, 1 << 3).is_empty(), "the frame may be on its way");
         assert_eq!(endless(&behind, Time::from_ms(12), 1 << 3).len(), 2);
     }

@@ -6,7 +6,7 @@ use crate::recordings::Inner;
 use crate::{Recordings, Run, RunOptions, VERSION};
 use fabric::{FlowOutcome, ProbeTargets, RunOutput, Sample, Setup};
 use results::{
-    Cause, Deadlock, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
+    Deadlock, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
 };
 use scenario::{Message, NamedProbe, NodeKind, ResolvedScheme, Scenario};
 use std::collections::BTreeMap;
@@ -115,7 +115,7 @@ fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>)
         unfinished: {
             let mut causes = vec![None; messages.len()];
             for &(flow, why) in &output.unfinished {
-                causes[flow as usize] = Some(cause(why));
+                causes[flow as usize] = Some(why);
             }
             causes
         },
@@ -145,18 +145,6 @@ fn recovery(met: &fabric::FlowRecovery) -> results::FlowRecovery {
         duplicate_bytes: met.duplicate_bytes,
         timeouts: met.timeouts,
         timeout_bytes: met.timeout_bytes,
-    }
-}
-
-fn cause(why: fabric::Unfinished) -> Cause {
-    match why {
-        fabric::Unfinished::Lost => Cause::Lost,
-        fabric::Unfinished::Deadlock => Cause::Deadlock,
-        fabric::Unfinished::Paused => Cause::Paused,
-        fabric::Unfinished::Disconnected => Cause::Disconnected,
-        fabric::Unfinished::Waiting => Cause::Waiting,
-        fabric::Unfinished::Sending => Cause::Sending,
-        fabric::Unfinished::NotStarted => Cause::NotStarted,
     }
 }
 
