@@ -12,6 +12,41 @@
 //!   declare with a body. An empty one is inlined to nothing and switches off no fast path.
 //! - Optional capabilities, each a trait of its own, such as [`OnArrival`]. A part names those that
 //!   it has: a congestion point by [`hooks!`](crate::hooks!), the others by `type Timer`.
+//!
+//! # All hooks
+//! | part | hook | called |
+//! |---|---|---|
+//! | [`Rp`] | `open`, `limits` (required) | when a QP is opened; after each other hook |
+//! | | `on_send` | for each data packet that leaves |
+//! | | `on_ack`, `on_ctl` | for each ACK or NACK, and each control packet, that arrives |
+//! | | `on_backlog` | when a message is posted, and when the last byte leaves |
+//! | | `on_retransmission_timeout` | when nothing was acknowledged for the timeout |
+//! | | `observe` | by probes |
+//! | | [`RpTimer`]: `next_timer`, `on_timer` | `type Timer = Present` |
+//! | [`Np`] | `open` (required) | when the first packet of a QP arrives |
+//! | | `on_packet`, `on_in_order_data` | for each data packet; for each that the receiver keeps |
+//! | | `on_ctl`, `on_message_end` | for each control packet; with the last byte of a message |
+//! | | [`NpTimer`]: `next_timer`, `on_timer` | `type Timer = Present` |
+//! | [`Cp`] | `port` (required) | for each port, when the switch is built |
+//! | | `may_mark` | before RED marks a packet |
+//! | | `on_depart` | for each packet that begins to leave |
+//! | | `on_drop`, `on_pfc` | when a link failure drops a packet; at each pause and resume |
+//! | | `on_rate` | when the rate of a port's link changes |
+//! | | `observe`, `observe_flow`, `counters` | by probes; at the end of the run |
+//! | | [`OnArrival`]: `on_arrival` | `hooks!(arrivals)`: for each packet that arrives |
+//! | | [`OnArrivalOrHold`]: `on_arrival` | `hooks!(holding_arrivals)`: also when a hold ends |
+//! | | [`OnEnqueue`]: `on_enqueue` | `hooks!(enqueues)`: for each packet that joins a queue |
+//! | | [`SubQueues`]: `sub_queue`, `gate` | `hooks!(sub_queues)`: at enqueue; before a head goes |
+//! | | [`Requeue`]: `at_head` | `hooks!(requeue)`: for the packet at the head of a queue |
+//! | | [`InputQueues`]: `on_input`, `reroute` | `hooks!(input_queues)`: for each arrival in CIOQ |
+//! | | [`InputQueues`]: `may_block`, `crossing` | before a packet crosses the crossbar |
+//! | | [`CpTimer`]: `next_timer`, `on_timer` | `hooks!(timer)` |
+//! | [`Scheme`] | `host`, `congestion_point` (required) | for each host; for each switch |
+//! | | `check`, `check_switch` | before the run, to refuse it |
+//! | | `meta_bytes`, `counters` | before the run; at its end |
+//! | | `on_late_ctl` | for a control packet of a QP that is over |
+//!
+//! Each hook's documentation says which fast paths of ARCHITECTURE.md it turns off.
 
 mod capabilities;
 mod ctl;
