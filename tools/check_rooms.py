@@ -1,4 +1,4 @@
-"""Checks that the rooms of a crate use each other in one direction only.
+"""Checks that the rooms and the files of a crate use each other in one direction only.
 
 A room is a module of the crate with all below it. The crate's documentation lists them under
 `# Rooms`, one line or several for each, the lowest first:
@@ -6,7 +6,8 @@ A room is a module of the crate with all below it. The crate's documentation lis
     //! - `context`: what all nodes share.
     //! - `cioq`, `host`: ...
 
-A room may use those listed before it. Rooms of one entry may not use each other.
+A room may use those listed before it. Rooms of one entry may not use each other. Within a room no
+files may use each other in a circle; tests and `super` do not count.
 """
 
 import re
@@ -19,6 +20,8 @@ ENTRY = re.compile(r"^//! - ((?:`\w+`(?:, )?)+):", re.MULTILINE)
 PATH = re.compile(r"\bcrate::(\w+)")
 GROUP = re.compile(r"\bcrate::\{([^;]*)\}\s*;")
 COMMENT = re.compile(r"//.*")
+LONG_PATH = re.compile(r"\bcrate((?:::\w+)+)")
+TESTS = "#[cfg(test)]\nmod tests"
 
 
 def listed(lib: str) -> dict[str, int]:
@@ -40,6 +43,37 @@ def used(text: str) -> set[str]:
     return names
 
 
+def circles(source: Path) -> list[str]:
+    """Returns the circles in which files of a crate use each other, one for each."""
+    files = {}
+    for path in source.rglob("*.rs"):
+        parts = path.relative_to(source).with_suffix("").parts
+        files[parts[:-1] if parts[-1] == "mod" else parts] = path
+    uses = {}
+    for module, path in sorted(files.items()):
+        text = COMMENT.sub("", path.read_text(encoding="utf-8").split(TESTS)[0])
+        paths = [tuple(found.split("::")[1:]) for found in LONG_PATH.findall(text)]
+        # The longest beginning of a path that is a file.
+        known = ([one[:n] for n in range(len(one), 0, -1) if one[:n] in files] for one in paths)
+        uses[module] = sorted({found[0] for found in known if found} - {module})
+    found = []
+    done: set[tuple[str, ...]] = set()
+
+    def follow(way: list[tuple[str, ...]]) -> None:
+        for other in uses[way[-1]]:
+            if other in way:
+                circle = ["/".join(module) for module in [*way[way.index(other) :], other]]
+                found.append(f"{source}: files use each other in a circle: {' > '.join(circle)}")
+            elif other not in done:
+                follow([*way, other])
+        done.add(way[-1])
+
+    for module in uses:
+        if module not in done:
+            follow([module])
+    return found
+
+
 def check(source: Path) -> list[str]:
     """Returns what is wrong with a crate."""
     lib = (source / "lib.rs").read_text(encoding="utf-8")
@@ -58,7 +92,7 @@ def check(source: Path) -> list[str]:
         for other in sorted(used(path.read_text(encoding="utf-8")) & levels.keys() - {room}):
             if room in levels and levels[other] >= levels[room]:
                 wrong.append(f"{path}: `{room}` uses `{other}`, which is not below it")
-    return wrong
+    return wrong + circles(source)
 
 
 def main() -> int:

@@ -74,7 +74,8 @@ pub use network::setup::{
 };
 pub use observe::recorder::{PacketEvent, PacketEventKind, PfcEvent, QueueBlock};
 pub use observe::samples::{Sample, Samples};
-pub use observe::spill::{Sequence, SpillError};
+pub use observe::sequence::Sequence;
+pub use observe::spill::SpillError;
 pub use output::{PortReport, RunOutput};
 pub use plan::{BufferCycle, Hop, Plan, PlannedPath, PortLoad, SwitchBuffer};
 pub use port::PortCounters;

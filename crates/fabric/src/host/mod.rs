@@ -456,7 +456,7 @@ impl<S: Scheme> Host<S> {
         self.flow_probes.hand_over(&mut batch.readings);
         if let Some(recorder) = &mut self.recorder {
             // Only switches record lengths of queues.
-            recorder.hand_over(batch, end, |_| 0);
+            recorder.hand_over(&mut batch.events, end, |_| 0);
         }
     }
 

@@ -3,4 +3,5 @@
 pub(crate) mod probe;
 pub(crate) mod recorder;
 pub(crate) mod samples;
+pub(crate) mod sequence;
 pub(crate) mod spill;

@@ -2,7 +2,7 @@
 //! records nothing pays for one test of a pointer.
 
 use crate::network::setup::{QueueSampling, Records};
-use crate::observe::spill::{Batch, Stored, array};
+use crate::observe::sequence::{Stored, array};
 use crate::packet::Header;
 use crate::packet::{Address, Flags, NO_INGRESS, PacketKind};
 use engine::Window;
@@ -71,6 +71,14 @@ pub struct QueueBlock {
     pub port: u16,
     /// Number of samples by length in bins.
     pub counts: Vec<u64>,
+}
+
+/// Events that were recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    pub(crate) pfc: Vec<PfcEvent>,
+    pub(crate) packets: Vec<PacketEvent>,
+    pub(crate) queues: Vec<QueueBlock>,
 }
 
 /// What a node records.
@@ -221,15 +229,15 @@ impl Recorder {
         }
     }
 
-    /// Moves to `batch` what was recorded before `end`. `bytes`: the queue length of a port then.
-    pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time, bytes: impl Fn(usize) -> u64) {
+    /// Moves to `all` what was recorded before `end`. `bytes`: the queue length of a port then.
+    pub(crate) fn hand_over(&mut self, all: &mut Events, end: Time, bytes: impl Fn(usize) -> u64) {
         assert!(self.packets.iter().all(|event| event.time < end), "a record of the future");
-        batch.pfc.append(&mut mem::take(&mut self.pfc));
-        batch.packets.append(&mut mem::take(&mut self.packets));
+        all.pfc.append(&mut mem::take(&mut self.pfc));
+        all.packets.append(&mut mem::take(&mut self.packets));
         for (port, lengths) in self.queues.iter_mut().enumerate() {
             lengths.count(end, bytes(port));
             for (time, counts) in lengths.blocks.drain(..) {
-                batch.queues.push(QueueBlock { time, node: self.node, port: port as u16, counts });
+                all.queues.push(QueueBlock { time, node: self.node, port: port as u16, counts });
             }
         }
     }

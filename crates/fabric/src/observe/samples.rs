@@ -1,7 +1,7 @@
 //! Samples of probes. A run may take many millions, so a node keeps of each only what the probe
 //! does not imply: the number of the instant, the target, and the value.
 
-use crate::observe::spill::{Sequence, Stored, array};
+use crate::observe::sequence::{Sequence, Stored, array};
 use std::io::{self, Read};
 use units::Time;
 

@@ -478,7 +478,7 @@ impl<S: Scheme> Chassis<S> {
         self.probes.hand_over(&mut batch.readings);
         if let Some(recorder) = &mut self.recorder {
             let ports = &self.ports;
-            recorder.hand_over(batch, end, |port| ports[port].queue_bytes);
+            recorder.hand_over(&mut batch.events, end, |port| ports[port].queue_bytes);
         }
     }
 
