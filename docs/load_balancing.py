@@ -25,6 +25,7 @@ WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "ECMP": ({"balance": "ecmp"}, {}),
     "LetFlow": ({"balance": "letflow"}, {}),
     "CONGA": ({"balance": "conga"}, {}),
+    "ConWeave": ({"balance": "conweave"}, {}),
     "random": ({"balance": "random"}, {}),
     "adaptive": ({"balance": "adaptive", "quantise": ["10KB", "30KB", "100KB"]}, {}),
     "DRILL": ({"balance": "drill"}, {}),

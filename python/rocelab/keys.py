@@ -25,6 +25,7 @@ BalanceKind: TypeAlias = Literal[
     "drill",
     "letflow",
     "conga",
+    "conweave",
 ]
 """How switches choose among next hops."""
 
@@ -188,6 +189,38 @@ class Classes(TypedDict):
 
     weights: NotRequired[Sequence[int]]
     """Weight of each priority, 0 to 7, in deficit round robin."""
+
+
+class ConWeave(TypedDict):
+    """Parameters of `balance = "conweave"`; defaults as in the paper's leaf-spines."""
+
+    header: NotRequired[str]
+    """What data packets carry for it on the wire, at most 64B."""
+
+    inactive: NotRequired[str]
+    """A flow that pauses for longer than this starts over, and may take another path at once."""
+
+    path_busy: NotRequired[str]
+    """For how long flows do not move to a path on which a packet was marked."""
+
+    queues: NotRequired[int]
+    """Queues for reordering at each port of a switch to a host."""
+
+    reply_extra: NotRequired[str]
+    """How long a reply may take beyond the round trip between the switches of two racks while
+    nothing waits. A flow whose reply is later takes another path.
+    """
+
+    resume_default: NotRequired[str]
+    """How long it may take if no packet of that path has come."""
+
+    resume_extra: NotRequired[str]
+    """How much later than expected the last packet of an old path may come before those of the new
+    one are released; default 16us, but 64us with PFC in networks of three tiers.
+    """
+
+    samples: NotRequired[int]
+    """Paths that are drawn, 1 to 64; the first one that is not busy is taken."""
 
 
 class Conga(TypedDict):
@@ -648,6 +681,9 @@ class Routing(TypedDict):
 
     conga: NotRequired[Conga]
     """"conga": its parameters."""
+
+    conweave: NotRequired[ConWeave]
+    """"conweave": its parameters."""
 
     flowlet_gap: NotRequired[str]
     """"letflow" and "conga": a flow that pauses for longer than this chooses again; default:

@@ -346,7 +346,14 @@ class _Maker:
             self.maybe(host, "reordering_makes_cnp", 0.2, True)
         if self.dice.random() < 0.3:
             routing["balance"] = self.one(
-                "random", "round-robin", "adaptive", "adaptive", "drill", "letflow", "conga"
+                "random",
+                "round-robin",
+                "adaptive",
+                "adaptive",
+                "drill",
+                "letflow",
+                "conga",
+                "conweave",
             )
             if routing["balance"] == "drill":
                 self.maybe(routing, "samples", 0.4, 1, 3)
@@ -356,6 +363,10 @@ class _Maker:
             if routing["balance"] == "adaptive":
                 self.maybe(routing, "quantise", 0.3, ["5KB", "20KB"])
                 self.maybe(routing, "update", 0.3, "1us")
+            if routing["balance"] == "conweave":
+                hasty = {"reply_extra": "200ns", "inactive": "4us", "queues": self.one(1, 9)}
+                extra = {"resume_extra": self.one("0ns", "40us"), "resume_default": "2us"}
+                self.maybe(routing, "conweave", 0.7, hasty, hasty | extra)
             if routing["balance"] == "conga":
                 dre = {"dre_period": self.one("1us", "50us"), "alpha": self.one(0.01, 0.2, 1.0)}
                 self.maybe(routing, "conga", 0.5, dre, {"bits": 8, "age": "20us"})

@@ -213,6 +213,108 @@ def test_conga_is_for_leaf_spines(topology: Table, why: str) -> None:
         ).validate()
 
 
+def test_a_flow_alone_is_asked_once_per_round_trip_and_never_rerouted() -> None:
+    result = run(
+        topology=leaf_spine(2, 4),
+        traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h2", "size": "10MB"}]}],
+        routing={"balance": "conweave"},
+    )
+    counters = result.summary["counters"]
+    assert counters["reroutes"] == counters["held_packets"] == counters["notifies"] == 0
+    # The last reply may come after the last packet.
+    assert counters["timely_replies"] >= counters["replies"] - 1
+    # Between the leaves: four links, two packets of data with four bytes more, two of 84 bytes; and
+    # half a packet until the next one leaves.
+    packet = (1082 + 4) * 8 / 100e9
+    round_trip = 4e-6 + 2.5 * packet + 2 * 84 * 8 / 100e9
+    took = result.flows.to_polars()["fct_ps"].item() / 1e12
+    assert counters["replies"] == pytest.approx(took / round_trip, rel=0.03)
+    # The ideal time is that without the four bytes.
+    assert result.flows.to_polars()["slowdown"].item() == pytest.approx(1086 / 1082, abs=1e-4)
+
+
+def busy(conweave: Table, seed: int, **tables: Any) -> rocelab.Result:  # noqa: ANN401 - tables
+    """WebSearch over a leaf-spine with two hosts for each uplink."""
+    topology = {**leaf_spine(8, 4), "leaves": 3}
+    traffic = [{"kind": "poisson", "workload": "WebSearch", "load": 0.45, "duration": "1ms"}]
+    routing = {"balance": "conweave", "conweave": conweave}
+    return run(
+        **{"topology": topology, "traffic": traffic, "scheme": "dcqcn"} | tables,
+        routing=routing,
+        run={"seed": seed},
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hosts_see_packets_in_order_as_long_as_the_tail_is_waited_for(seed: int) -> None:
+    patient = {"resume_extra": "5ms", "resume_default": "5ms", "inactive": "20ms", "queues": 1000}
+    result = busy(patient, seed)
+    counters = result.summary["counters"]
+    assert counters["reroutes"] > 5
+    assert counters["held_packets"] > 50
+    assert counters["early_releases"] == counters["unheld_packets"] == 0
+    assert counters["clears"] == counters["reroutes"] + counters["aborted_reroutes"]
+    assert result.summary["out_of_order_packets"] == 0
+    assert result.summary["drops"] == 0
+    # What waits is in the buffers of switches.
+    assert counters["max_held_bytes"] >= counters["max_reorder_queue_bytes"] > 0
+
+
+def test_packets_that_cannot_wait_or_not_long_enough_are_out_of_order() -> None:
+    few = busy({"queues": 1, "resume_extra": "5ms", "resume_default": "5ms"}, 0)
+    assert few.summary["counters"]["max_reorder_queues"] == 1
+    assert few.summary["counters"]["unheld_packets"] > 0
+    assert few.summary["out_of_order_packets"] > 0
+    hasty = busy({"resume_extra": "0ns", "resume_default": "0ns"}, 0)
+    assert hasty.summary["counters"]["early_releases"] > 0
+    assert hasty.summary["out_of_order_packets"] > 0
+
+
+def test_a_flow_leaves_a_link_that_others_load() -> None:
+    routing: Table = {"balance": "conweave"}
+    of = {}
+    for balance in ("ecmp", "conweave"):
+        routing["balance"] = balance
+        finished = [
+            completion(
+                run(
+                    topology=leaf_spine(4, 4),
+                    traffic=across(4, "8MB"),
+                    scheme="dcqcn",
+                    routing=routing,
+                    run={"seed": seed},
+                )
+            )
+            for seed in range(8)
+        ]
+        of[balance] = sum(finished) / len(finished)
+    assert of["ecmp"] > 1.5
+    assert of["conweave"] < 0.8 * of["ecmp"]
+
+
+def test_what_waits_for_a_tail_is_lost_with_it_at_a_failure_and_all_flows_end() -> None:
+    failures = [
+        {"link": f"leaf{n}:spine{n}", "at": f"{200 + 50 * n}us", "until": "600us"} for n in range(3)
+    ]
+    host = {"retransmit_timeout": "300us"}
+    result = busy({}, 1, failure=failures, host=host)
+    assert result.summary["flows_done"] == result.summary["flows"]
+    assert result.summary["counters"]["reroutes"] > 20
+
+
+def test_conweave_follows_paths_of_several_tiers() -> None:
+    result = run(
+        topology={"kind": "fat-tree", "k": 4, **HOSTS},
+        traffic=[{"kind": "permutation", "size": "4MB"}],
+        scheme="dcqcn",
+        routing={"balance": "conweave"},
+    )
+    complete = result.scenario.to_dict()["routing"]["conweave"]
+    assert complete["resume_extra"] == "64us"
+    assert result.summary["counters"]["reroutes"] > 0
+    assert result.summary["flows_done"] == 16
+
+
 @pytest.mark.parametrize(("loss", "packets"), [(1e-3, 40_000), (1e-2, 4_000)])
 def test_what_a_loss_costs(loss: float, packets: int) -> None:
     # Only the link between the switches damages packets.
@@ -390,6 +492,14 @@ def test_a_receiver_that_stalls_holds_others_back_until_it_goes_on() -> None:
         ({"host": {"cell": "64KB"}}, "flowcell"),
         ({"routing": {"samples": 2}}, "drill"),
         ({"routing": {"conga": {"bits": 3}}}, "goes with"),
+        ({"routing": {"conweave": {"queues": 3}}}, "goes with"),
+        ({"routing": {"balance": "conweave", "conweave": {"queues": 0}}}, "above zero"),
+        ({"routing": {"balance": "conweave", "conweave": {"samples": 65}}}, "1 to 64"),
+        ({"routing": {"balance": "conweave", "conweave": {"header": "65B"}}}, "up to 64B"),
+        ({"routing": {"balance": "conweave"}, "switch": {"architecture": "cioq"}}, "queues of out"),
+        ({"routing": {"balance": "conweave"}, "scheme": "hiercc"}, "order the packets"),
+        ({"routing": {"balance": "conweave"}, "scheme": "fncc"}, "ACKs must pass"),
+        ({"routing": {"balance": "conweave"}, "topology": leaf_spine(2, 256)}, "255 paths"),
         ({"routing": {"balance": "conga", "conga": {"bits": 9}}}, "1 to 8"),
         ({"routing": {"balance": "conga", "conga": {"alpha": 0.0}}}, "at most 1"),
         ({"routing": {"balance": "conga", "conga": {"dre_period": "0ns"}}}, "above zero"),
@@ -405,7 +515,7 @@ def test_a_receiver_that_stalls_holds_others_back_until_it_goes_on() -> None:
 def test_what_cannot_be_is_refused(tables: Table, why: str) -> None:
     base: Table = {"topology": leaf_spine(2, 2), "traffic": across(2, "1MB")}
     with pytest.raises(ConfigError, match=why):
-        rocelab.Scenario(**base, **tables).validate()
+        rocelab.Scenario(**base | tables).validate()
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_random_scenarios_have_everything() -> None:
         "profile": 2,
         "hash": 2,
         "paths": 2,
-        "balance": 7,
+        "balance": 8,
         "recovery": 2,
     }
     for word, expected in kinds.items():

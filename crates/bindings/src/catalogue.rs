@@ -15,7 +15,7 @@ struct Scheme {
     caveat: &'static str,
     symmetric_paths: bool,
     input_queues: bool,
-    tolerates: [Tolerated; 4],
+    tolerates: [Tolerated; 5],
     /// The schemes that one run may have beside this one.
     beside: Vec<&'static str>,
     presets: Vec<NamedPreset>,
@@ -84,6 +84,7 @@ impl From<&SchemeInfo> for Scheme {
                 Tolerated::new("spraying", info.tolerates.spraying),
                 Tolerated::new("adaptive routing", info.tolerates.adaptive),
                 Tolerated::new("flowlets", info.tolerates.flowlets),
+                Tolerated::new("rerouting", info.tolerates.rerouting),
                 Tolerated::new("selective repeat", info.tolerates.selective_repeat),
             ],
             beside: beside(info.name),

@@ -298,7 +298,8 @@ fn chassis<S: Scheme>(
     probes: PortProbes,
 ) -> Result<Chassis<S>, SetupError> {
     let red = red(setup, node, common.graph.ports(node));
-    let place = Place { graph: &common.graph, hosts: &common.host_locations, node };
+    let (graph, hosts) = (&common.graph, &common.host_locations);
+    let place = Place { graph, hosts, node, paths: common.paths.as_ref() };
     let router = Router::new(&setup.balance, common.ecmp.at(node), setup.seed, &place);
     let (cp, cp_ports, port_facts) = congestion_point(setup, common, node, &red)?;
     let mut chassis = Chassis {

@@ -64,6 +64,15 @@ pub enum SetupError {
     },
     /// There are more different sets of next hops than the tables can encode.
     RoutingTableFull,
+    /// Between the switches of two racks there are more paths than packets can tell apart.
+    TooManyPaths {
+        /// The switch of a sender.
+        from: NodeId,
+        /// The switch of a receiver.
+        to: NodeId,
+        /// The number of paths.
+        paths: u32,
+    },
     /// The buffer of a switch is smaller than the headroom that PFC needs.
     BufferTooSmall {
         /// The switch.

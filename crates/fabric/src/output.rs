@@ -84,7 +84,7 @@ impl RunOutput {
     ) {
         let of_pauses = chassis.pause_clock.iter().flat_map(|clock| clock.counters());
         for (name, count) in chassis.counters().into_iter().chain(of_pauses) {
-            *self.counters.entry(name).or_default() += count;
+            add_counter(&mut self.counters, name, count);
         }
         let Chassis { ports, mut drops_listed, .. } = chassis;
         self.ports.extend(ports.iter().enumerate().map(|(port, this)| report(port, this)));
@@ -92,6 +92,12 @@ impl RunOutput {
         self.lossless_drops += audit.lossless_drops;
         self.audits.push(audit);
     }
+}
+
+/// Adds what a node counted. Of what is called `max_...` the largest value remains.
+fn add_counter(counters: &mut BTreeMap<&'static str, u64>, name: &'static str, count: u64) {
+    let all = counters.entry(name).or_default();
+    *all = if name.starts_with("max_") { (*all).max(count) } else { *all + count };
 }
 
 /// Collects what the nodes of a run have counted and recorded.
@@ -143,7 +149,7 @@ pub(crate) fn collect<S: Scheme>(
                 output.out_of_order += host.out_of_order;
                 let of_pauses = host.pause_clock.iter().flat_map(|clock| clock.counters());
                 for (name, count) in host.counters().into_iter().chain(of_pauses) {
-                    *output.counters.entry(name).or_default() += count;
+                    add_counter(&mut output.counters, name, count);
                 }
             }
             NodeDevice::Switch(switch) => {

@@ -21,9 +21,11 @@ pub(crate) fn class_of(kind: PacketKind) -> Class {
     match kind {
         PacketKind::Pfc => Class::FlowControl,
         PacketKind::Data => Class::Data,
-        PacketKind::Ack | PacketKind::Nack | PacketKind::Control | PacketKind::LinkControl => {
-            Class::Control
-        }
+        PacketKind::Ack
+        | PacketKind::Nack
+        | PacketKind::Control
+        | PacketKind::LinkControl
+        | PacketKind::PathControl => Class::Control,
     }
 }
 

@@ -38,6 +38,9 @@ pub enum Balance {
     /// The least congested of the paths that the uplinks of a leaf lead to, as all switches on them
     /// measure it.
     Conga(Conga),
+    /// A path that the switch of the sender's rack chooses, until it is slow; the switch of the
+    /// receiver's rack puts packets back in order.
+    ConWeave(ConWeave),
 }
 
 /// Parameters of CONGA.
@@ -55,16 +58,42 @@ pub struct Conga {
     pub age: Time,
 }
 
+/// Parameters of ConWeave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConWeave {
+    /// How long a reply may take beyond the round trip between the switches of two racks.
+    pub reply_extra: Time,
+    /// For how long a path counts as busy on which a packet was marked.
+    pub path_busy: Time,
+    /// After this time without packets a flow starts over.
+    pub inactive: Time,
+    /// How much later than expected the last packet of an old path may come.
+    pub resume_extra: Time,
+    /// How long it may take if no packet of that path has come.
+    pub resume_default: Time,
+    /// Queues for reordering at each port; above zero.
+    pub queues: u32,
+    /// How many paths are drawn to find one that is not busy; above zero.
+    pub samples: u32,
+    /// Bytes that data packets have for it.
+    pub header: u32,
+}
+
 impl Balance {
     /// Whether switches write something into packets that others read.
     pub fn has_tags(&self) -> bool {
-        matches!(self, Balance::Conga(_))
+        matches!(self, Balance::Conga(_) | Balance::ConWeave(_))
+    }
+
+    /// Bytes that a data packet has for it on the wire.
+    pub fn data_bytes(&self) -> u32 {
+        if let Balance::ConWeave(ConWeave { header, .. }) = self { *header } else { 0 }
     }
 
     /// Whether packets of a flow may take different paths without a pause between them.
     pub fn is_per_packet(&self) -> bool {
         match self {
-            Balance::Ecmp => false,
+            Balance::Ecmp | Balance::ConWeave(_) => false,
             Balance::Random | Balance::RoundRobin | Balance::Drill { .. } => true,
             Balance::Adaptive { gap, .. }
             | Balance::LetFlow { gap }

@@ -22,7 +22,7 @@ mod recovery;
 mod spray;
 mod switch;
 
-pub use balance::{Balance, Conga};
+pub use balance::{Balance, ConWeave, Conga};
 pub use cause::Cause;
 pub use class::{ClassMarking, ClassSettings};
 pub use host::HostConfig;

@@ -102,8 +102,8 @@ impl PacketTrace {
     /// What may happen to a packet.
     pub const EVENTS: [&'static str; 5] = ["received", "enqueued", "dequeued", "dropped", "lost"];
     /// What a packet may be.
-    pub const KINDS: [&'static str; 7] =
-        ["data", "ack", "nack", "control", "link-control", "pause", "resume"];
+    pub const KINDS: [&'static str; 8] =
+        ["data", "ack", "nack", "control", "link-control", "pause", "resume", "path-control"];
     /// What switches may say in its ECN field.
     pub const CODE_POINTS: [&'static str; 3] = ["not-marked", "undetermined", "congestion"];
     /// Of a packet that belongs to no message.

@@ -119,6 +119,15 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
                  which has routes of its own",
             )
         }
+        SetupError::TooManyPaths { from, to, paths } => ScenarioError::new(
+            "routing.balance",
+            format!(
+                "\"conweave\" tells up to 255 paths apart, and {paths} lead from {} to {}",
+                name(from),
+                name(to)
+            ),
+        )
+        .hint("take a network with fewer paths, or another routing.balance"),
         SetupError::BufferTooSmall { node, needed } => {
             let (buffer, key) = scenario.switch.buffer_of(scenario.network.node(node));
             let why = format!(

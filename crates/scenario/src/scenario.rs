@@ -132,15 +132,20 @@ impl Scenario {
         let law = also::marking_law(&scheme, also.as_ref(), &spec.ecn)?;
         let ecn = settings::ecn(&mut spec.ecn, law.as_ref(), scheme.info.name, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, needs, &network, &spec.quirks)?;
-        let balance =
-            settings::balance(&mut spec.routing, &spec.quirks, switch.cioq.is_some(), &network)?;
         let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
 
         let class_settings =
             class::resolve(&mut spec.classes.settings, &classes, &pfc, &switch, &spec.quirks)?;
 
-        let lossless = pfc.enabled
-            && classes.lossless.contains(&classes.data)
+        let pauses_data = pfc.enabled && classes.lossless.contains(&classes.data);
+        let balance = settings::balance(
+            &mut spec.routing,
+            &spec.quirks,
+            switch.cioq.is_some(),
+            pauses_data,
+            &network,
+        )?;
+        let lossless = pauses_data
             && spec.failure.is_empty()
             && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0);
         let host = settings::host(

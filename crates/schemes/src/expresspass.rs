@@ -122,6 +122,7 @@ impl Scheme for ExpressPass {
             spraying: Fit::Refused(PATH_OF_CREDITS),
             adaptive: Fit::Refused(PATH_OF_CREDITS),
             flowlets: Fit::Refused(PATH_OF_CREDITS),
+            rerouting: Fit::Refused(PATH_OF_CREDITS),
             selective_repeat: Fit::Refused("what is sent again would need credits of its own"),
         },
         ..Needs::NONE

@@ -143,6 +143,7 @@ impl<const N: usize> Scheme for Fncc<N> {
             spraying: Fit::Refused(PATH_OF_ACKS),
             adaptive: Fit::Refused(PATH_OF_ACKS),
             flowlets: Fit::Refused(PATH_OF_ACKS),
+            rerouting: Fit::Refused(PATH_OF_ACKS),
             selective_repeat: Fit::Note("a lost ACK is lost telemetry"),
         },
         ..Needs::NONE

@@ -187,6 +187,7 @@ impl Scheme for Hiercc {
     const NEEDS: Needs = Needs {
         tolerates: Tolerates {
             flowlets: Fit::Note(ORDER_OF_CREDITS),
+            rerouting: Fit::Refused("its switches order the packets of racks themselves"),
             selective_repeat: Fit::Note("a credit that a lossy network drops is not sent again"),
             ..Tolerates::several_paths(ORDER_OF_CREDITS)
         },

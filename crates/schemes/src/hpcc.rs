@@ -116,6 +116,8 @@ impl HpccParams {
 #[derive(Debug)]
 pub struct Hpcc<const N: usize>;
 
+const NEW_PATH: &str = "the first ACK of a new path is compared with the counters of the old one";
+
 /// HPCC subtracts the counters of a hop in one ACK from those in the next.
 pub(crate) const ONE_PATH_FOR_INT: Tolerates = Tolerates {
     spraying: Fit::Refused(
@@ -124,7 +126,8 @@ pub(crate) const ONE_PATH_FOR_INT: Tolerates = Tolerates {
     adaptive: Fit::Refused(
         "it subtracts the INT counters of consecutive ACKs, which must be of one path",
     ),
-    flowlets: Fit::Note("the first ACK of a new path is compared with the counters of the old one"),
+    flowlets: Fit::Note(NEW_PATH),
+    rerouting: Fit::Note(NEW_PATH),
     ..Tolerates::ALL
 };
 

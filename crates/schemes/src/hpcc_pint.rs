@@ -102,6 +102,7 @@ impl Scheme for HpccPint {
     const NEEDS: Needs = Needs {
         tolerates: Tolerates {
             flowlets: Fit::Note(BUSIEST_PATH),
+            rerouting: Fit::Note(BUSIEST_PATH),
             ..Tolerates::several_paths(BUSIEST_PATH)
         },
         ..Needs::NONE

@@ -129,7 +129,7 @@ const fn tolerates(base: Tolerates) -> Tolerates {
     match base.spraying {
         Fit::Refused(_) => base,
         Fit::Works | Fit::Note(_) => {
-            Tolerates { spraying: note, adaptive: note, flowlets: note, ..base }
+            Tolerates { spraying: note, adaptive: note, flowlets: note, rerouting: note, ..base }
         }
     }
 }

@@ -182,6 +182,7 @@ impl Scheme for Rcm {
             spraying: Fit::Refused(OWN_ROUTING),
             adaptive: Fit::Refused(OWN_ROUTING),
             flowlets: Fit::Refused(OWN_ROUTING),
+            rerouting: Fit::Refused(OWN_ROUTING),
             ..Tolerates::ALL
         },
         ..Needs::NONE

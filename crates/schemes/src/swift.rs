@@ -11,8 +11,8 @@
 //! own. Here a NIC answers at once, so only the fabric's part is modelled.
 
 use crate::contract::{
-    Absent, Ack, HostCx, HostFacts, Needs, NoCtl, Pacing, PathFacts, PlainReceiver, PlainSwitch,
-    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
+    Absent, Ack, Fit, HostCx, HostFacts, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
+    PlainSwitch, Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -83,10 +83,15 @@ impl Scheme for Swift {
         },
     ];
     const NEEDS: Needs = Needs {
-        tolerates: Tolerates::several_paths(
-            "the delay of each packet's own path is compared with one target, so all paths should \
-             have as many hops",
-        ),
+        tolerates: Tolerates {
+            rerouting: Fit::Note(
+                "it takes the time that a switch holds packets for order for a queue",
+            ),
+            ..Tolerates::several_paths(
+                "the delay of each packet's own path is compared with one target, so all paths \
+                 should have as many hops",
+            )
+        },
         ..Needs::NONE
     };
 

@@ -104,6 +104,9 @@ impl Scheme for Timely {
     const NEEDS: Needs = Needs {
         tolerates: Tolerates {
             flowlets: Fit::Note(DELAY_OF_PATHS),
+            rerouting: Fit::Note(
+                "it takes the time that a switch holds packets for order for a queue",
+            ),
             ..Tolerates::several_paths(DELAY_OF_PATHS)
         },
         ..Needs::NONE

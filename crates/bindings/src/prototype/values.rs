@@ -125,7 +125,9 @@ impl From<&contract::Header> for Header {
                 PacketKind::Data => "data",
                 PacketKind::Ack => "ack",
                 PacketKind::Nack => "nack",
-                PacketKind::Control | PacketKind::LinkControl => "control",
+                PacketKind::Control | PacketKind::LinkControl | PacketKind::PathControl => {
+                    "control"
+                }
                 PacketKind::Pfc => "pfc",
             },
             src: header.address.src,

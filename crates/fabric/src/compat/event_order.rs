@@ -45,9 +45,11 @@ pub(crate) fn set_ns3_lead(header: &mut Header, lead: u16) {
 pub(crate) fn arrival_class(kind: PacketKind) -> Class {
     match kind {
         PacketKind::Data => Class::FlowControl,
-        PacketKind::Ack | PacketKind::Nack | PacketKind::Control | PacketKind::LinkControl => {
-            Class::Control
-        }
+        PacketKind::Ack
+        | PacketKind::Nack
+        | PacketKind::Control
+        | PacketKind::LinkControl
+        | PacketKind::PathControl => Class::Control,
         PacketKind::Pfc => Class::Data,
     }
 }

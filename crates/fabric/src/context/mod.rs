@@ -12,10 +12,10 @@ use crate::compat::Compat;
 use crate::compat::clock::Clock;
 use crate::compat::murmur3::udp_word;
 use crate::error::SetupError;
-use crate::forwarding::EcmpHashes;
+use crate::forwarding::{EcmpHashes, PathTable};
 use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf};
 use crate::network::flow::{FlowInfo, flow_rows};
-use crate::network::graph::Graph;
+use crate::network::graph::{Graph, LinkEnd};
 use crate::network::host_locations;
 use crate::network::partition::RackGroups;
 use crate::network::setup::{Balance, HostConfig, Paths, Setup, Spray};
@@ -23,7 +23,8 @@ use crate::packet::{Address, Packet, PacketKind, Scheme, blank};
 use crate::routing::hash::flow_hash;
 use crate::routing::{HopCosts, Routes};
 use schemes::contract::{ArrivalSlot, Ctl, HostLocation, LinkRates, RequeueSlot, SubQueueSlot};
-use units::Time;
+use std::sync::Arc;
+use units::{Bytes, Time};
 
 /// What all nodes of a run share. Built in four parts: sizes on the wire, traffic classes, routes,
 /// messages.
@@ -51,6 +52,8 @@ pub(crate) struct RunContext<S: Scheme> {
     pub(crate) switch_latency: Time,
     /// Whether senders note more of their packets than go-back-N needs.
     pub(crate) tracks_packets: bool,
+    /// The paths between racks, if the forwarding policy numbers them.
+    pub(crate) paths: Option<Arc<PathTable>>,
     /// Whether packets have tags, for the forwarding policy.
     pub(crate) has_tags: bool,
     /// Whether the data of a QP may take any of the shortest paths.
@@ -97,12 +100,27 @@ impl<S: Scheme> RunContext<S> {
         let recovery =
             RecoveryPlan::new(&recovery, retransmit_timeout, &wire, &routes, line_rate, &flows);
 
+        let locations = host_locations::of_hosts(&graph);
+        let paths = match setup.balance {
+            Balance::ConWeave(_) => {
+                let latency = setup.switch.latency;
+                let times = |end: &LinkEnd| {
+                    [wire.full_packet, u32::from(wire.pfc_size)].map(|bytes| {
+                        end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
+                    })
+                };
+                Some(Arc::new(PathTable::new(&graph, &routes, &locations, times)?))
+            }
+            _ => None,
+        };
+
         Ok(RunContext {
             params,
             wire,
             classes,
             groups: RackGroups::new(&graph),
-            host_locations: host_locations::of_hosts(&graph),
+            host_locations: locations,
+            paths,
             rates: LinkRates::new(graph.rates()),
             graph,
             routes,

@@ -21,7 +21,7 @@ pub(crate) struct WireSizes {
     pub(crate) pfc_size: u16,
     /// What the scheme is shown.
     pub(crate) facts: WireFacts,
-    /// What each scheme of the run adds to a data packet.
+    /// What each scheme of the run and load balancing add to a data packet.
     data_meta: [u32; 2],
     /// An ACK of each scheme of the run.
     ack_sizes: [u16; 2],
@@ -32,6 +32,7 @@ impl WireSizes {
     /// run has two.
     pub(crate) fn new(setup: &Setup, meta: [(u32, u32); 2]) -> WireSizes {
         let (profile, payload) = (setup.wire, setup.payload);
+        let meta = meta.map(|(data, ack)| (data + setup.balance.data_bytes(), ack));
         let data_meta = meta[0].0.max(meta[1].0);
         let ack_meta = meta[0].1.max(meta[1].1);
         let full_packet = profile.data_bytes(payload, false, data_meta);

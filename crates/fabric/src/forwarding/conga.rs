@@ -187,7 +187,7 @@ impl Feedback {
 
 impl Conga {
     pub(crate) fn new(ecmp: Ecmp, params: &Params, draws: Pcg64Mcg, place: &Place<'_>) -> Conga {
-        let Place { graph, hosts, node } = *place;
+        let Place { graph, hosts, node, .. } = *place;
         let ends = graph.ports(node);
         let estimators = ends
             .iter()

@@ -25,6 +25,7 @@
 
 mod adaptive;
 mod conga;
+mod conweave;
 mod drill;
 mod ecmp;
 mod flow_table;
@@ -35,6 +36,7 @@ mod letflow;
 mod random;
 mod round_robin;
 
+pub(crate) use conweave::{Arrival, ConWeave, Fate, Notice, PathTable};
 pub(crate) use ecmp::{Ecmp, EcmpHashes};
 
 use crate::network::graph::Graph;
@@ -50,6 +52,7 @@ use random::Random;
 use round_robin::RoundRobin;
 use schemes::contract::HostLocation;
 use std::cell::Cell;
+use std::sync::Arc;
 use units::{Bytes, PortId, Time};
 
 /// What the choice of a policy depends on.
@@ -202,6 +205,7 @@ pub(crate) enum Router {
     Adaptive(Adaptive),
     Drill(Drill),
     Conga(Conga),
+    ConWeave(ConWeave),
 }
 
 /// Where a policy works.
@@ -212,6 +216,8 @@ pub(crate) struct Place<'a> {
     pub(crate) hosts: &'a [HostLocation],
     /// The switch.
     pub(crate) node: u32,
+    /// The paths between racks, if the policy numbers them.
+    pub(crate) paths: Option<&'a Arc<PathTable>>,
 }
 
 /// Calls a function of the policy in a router.
@@ -225,6 +231,7 @@ macro_rules! with_policy {
             Router::Adaptive($policy) => $call,
             Router::Drill($policy) => $call,
             Router::Conga($policy) => $call,
+            Router::ConWeave($policy) => $call,
         }
     };
 }
@@ -253,12 +260,33 @@ impl Router {
                 Router::Drill(Drill::new(ecmp, samples, memory, draws()))
             }
             Balance::Conga(ref params) => Router::Conga(Conga::new(ecmp, params, draws(), place)),
+            Balance::ConWeave(ref params) => {
+                Router::ConWeave(ConWeave::new(ecmp, params, draws(), place))
+            }
         }
     }
 
     /// What its choice depends on.
     pub(crate) fn depends(&self) -> Depends {
         with_policy!(self, policy => depends_of(policy))
+    }
+
+    /// ConWeave, if that is the policy.
+    #[inline]
+    pub(crate) fn conweave(&mut self) -> Option<&mut ConWeave> {
+        match self {
+            Router::ConWeave(policy) => Some(policy),
+            _ => None,
+        }
+    }
+
+    /// When the policy must act next.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Time {
+        match self {
+            Router::ConWeave(policy) => policy.next_timer(),
+            _ => Time::NEVER,
+        }
     }
 
     /// See [`Forwarding::on_depart`].

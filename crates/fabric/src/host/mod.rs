@@ -423,7 +423,7 @@ impl<S: Scheme> Host<S> {
                 self.on_ctl(window, now, &packet.header, ctl);
             }
             // It was meant for a switch.
-            PacketKind::LinkControl => window.packets.discard(handle),
+            PacketKind::LinkControl | PacketKind::PathControl => window.packets.discard(handle),
         }
     }
 

@@ -385,12 +385,13 @@ fn place(from: &mut impl Read) -> io::Result<(Time, NodeId, u16)> {
 }
 
 /// By their numbers.
-const KINDS: [PacketKind; 6] = [
+const KINDS: [PacketKind; 7] = [
     PacketKind::Data,
     PacketKind::Ack,
     PacketKind::Nack,
     PacketKind::Control,
     PacketKind::LinkControl,
+    PacketKind::PathControl,
     PacketKind::Pfc,
 ];
 const CODE_POINTS: [EcnCodePoint; 3] =

@@ -156,9 +156,24 @@ impl<S: Scheme> Switch<S> {
         in_port: u16,
         mut handle: Handle,
     ) {
-        let Some(out) = self.select_port(window, &mut handle, now) else {
-            return self.chassis.discard(window, now, in_port, handle);
-        };
+        if self.chassis.tags {
+            return self.forward_tagged(window, now, in_port, handle);
+        }
+        match self.select_port(window, &mut handle, now) {
+            Some(out) => self.forward_to(window, now, (in_port, out), handle),
+            None => self.chassis.discard(window, now, in_port, handle),
+        }
+    }
+
+    /// Forwards a packet through the port `out`.
+    #[inline(always)]
+    pub(super) fn forward_to(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        (in_port, out): (u16, usize),
+        mut handle: Handle,
+    ) {
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
         if !self.has_room(window, now, out, priority) {
@@ -186,7 +201,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Returns the port that a packet leaves through; `None` if failures have left no route.
     #[inline(always)]
-    fn select_port(
+    pub(super) fn select_port(
         &mut self,
         window: &mut Win<'_, '_, S>,
         handle: &mut Handle,
@@ -251,7 +266,7 @@ impl<S: Scheme> Switch<S> {
     /// Stores a packet in the buffer and calls `keep`, which puts it where it waits. Pauses its
     /// ingress or drops the packet if the limits require it. All ports must have been drained to
     /// `now`.
-    fn admit_near_limits(
+    pub(super) fn admit_near_limits(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,

@@ -26,6 +26,7 @@ mod ns3_order;
 mod pause_times;
 mod plain;
 mod rack;
+mod reordering;
 pub(crate) mod sub_queue;
 
 use crate::forwarding::Depends;
@@ -40,6 +41,7 @@ use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::egress::LevelOf;
 use crate::switch::held::HeldPackets;
 use crate::switch::sub_queue::SubQueues;
+use engine::Fifo;
 use rack::RackPorts;
 use schemes::contract::{ArrivalSlot, Level, Order, RequeueSlot, SubQueueSlot};
 use units::Time;
@@ -72,6 +74,8 @@ pub(crate) struct Switch<S: Scheme> {
     emission_order: EmissionOrder,
     /// Boxed, because few schemes hold packets.
     held: Box<HeldPackets>,
+    /// By number: packets that wait for others that left before them, for ConWeave.
+    reordering: Vec<Fifo>,
 }
 
 impl<S: Scheme> Switch<S> {
@@ -125,6 +129,7 @@ impl<S: Scheme> Switch<S> {
                 Vec::new()
             },
             held: Box::default(),
+            reordering: Vec::new(),
             chassis,
         };
         switch.independent_ports = switch.ports_are_independent();
@@ -234,8 +239,16 @@ impl<S: Scheme> Switch<S> {
         self.chassis.mmu.pauses_any_peer() || self.chassis.is_strict()
     }
 
+    /// Returns when the switch must act next, apart from arrivals and departures.
     #[inline]
     fn next_timer(&self) -> Time {
+        let of_scheme = self.next_scheme_timer();
+        if self.chassis.tags { of_scheme.min(self.chassis.router.next_timer()) } else { of_scheme }
+    }
+
+    /// Returns when the congestion point must act next, which is all in a plain switch.
+    #[inline]
+    fn next_scheme_timer(&self) -> Time {
         let cp = self.chassis.next_timer();
         let cp = if ArrivalsOf::<S>::HOLDS { cp.min(self.held.next()) } else { cp };
         self.chassis.pause_clock.as_ref().map_or(cp, |clock| cp.min(clock.next()))
@@ -305,6 +318,9 @@ impl<S: Scheme> Switch<S> {
     }
 
     fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
+        if self.chassis.tags {
+            self.release_due(window, now);
+        }
         while let Some((in_port, handle)) = self.held.take(now) {
             self.on_held(window, now, in_port, handle);
         }

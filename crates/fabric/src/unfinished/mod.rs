@@ -140,7 +140,10 @@ impl<'a, S: Scheme> Look<'a, S> {
     /// something.
     fn moves(&self, packet: &Packet<S>) -> bool {
         let header = &packet.header;
-        if matches!(header.kind, PacketKind::Pfc | PacketKind::LinkControl) {
+        if matches!(
+            header.kind,
+            PacketKind::Pfc | PacketKind::LinkControl | PacketKind::PathControl
+        ) {
             return false;
         }
         let address = &header.address;

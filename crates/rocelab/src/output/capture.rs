@@ -156,12 +156,13 @@ impl Frames {
             emitted(PfcFrame { source: mac(from), quanta }.emit(out));
             return PfcFrame::BYTES;
         }
-        let ethertype =
-            if header.kind == PacketKind::LinkControl { LOCAL_EXPERIMENT } else { IPV4 };
+        // No standard format says what these do.
+        let is_private = matches!(header.kind, PacketKind::LinkControl | PacketKind::PathControl);
+        let ethertype = if is_private { LOCAL_EXPERIMENT } else { IPV4 };
         let ethernet = EthernetHeader { destination: mac(to), source: mac(from), ethertype };
         emitted(ethernet.emit(out));
         let mut at = EthernetHeader::BYTES;
-        if header.kind == PacketKind::LinkControl {
+        if is_private {
             return at;
         }
         let (src, dst) = header.route_ends();
@@ -248,7 +249,10 @@ impl Frames {
                 emitted(aeth.emit(&mut out[Bth::BYTES..]));
                 Bth::BYTES + Aeth::BYTES
             }
-            PacketKind::Control | PacketKind::LinkControl | PacketKind::Pfc => {
+            PacketKind::Control
+            | PacketKind::LinkControl
+            | PacketKind::PathControl
+            | PacketKind::Pfc => {
                 // What a scheme says in its reserved bytes is not recorded.
                 let cnp = CnpPacket { partition: PARTITION, queue_pair, reserved: [0; 16] };
                 emitted(cnp.emit(out));

@@ -26,9 +26,11 @@ pub(crate) fn pfc(events: &[PfcEvent], peers: &[Vec<u32>], names: &Arc<Vec<Strin
 pub(crate) fn packets(events: &[PacketEvent], names: &Arc<Vec<String>>) -> PacketTrace {
     let flow_id = |event: &PacketEvent| match event.header.kind {
         PacketKind::Pfc | PacketKind::LinkControl => PacketTrace::NO_FLOW,
-        PacketKind::Data | PacketKind::Ack | PacketKind::Nack | PacketKind::Control => {
-            event.header.address.flow
-        }
+        PacketKind::Data
+        | PacketKind::Ack
+        | PacketKind::Nack
+        | PacketKind::Control
+        | PacketKind::PathControl => event.header.address.flow,
     };
     PacketTrace {
         time_ps: events.iter().map(|event| event.time.ps()).collect(),
@@ -78,6 +80,7 @@ fn kind(event: &PacketEvent) -> u8 {
         PacketKind::LinkControl => 4,
         PacketKind::Pfc if event.pause => 5,
         PacketKind::Pfc => 6,
+        PacketKind::PathControl => 7,
     }
 }
 
@@ -87,6 +90,9 @@ fn ecn(event: &PacketEvent) -> u8 {
     match header.kind {
         PacketKind::Ack | PacketKind::Nack => header.echo as u8,
         PacketKind::Pfc => EcnCodePoint::NotMarked as u8,
-        PacketKind::Data | PacketKind::Control | PacketKind::LinkControl => header.code_point as u8,
+        PacketKind::Data
+        | PacketKind::Control
+        | PacketKind::LinkControl
+        | PacketKind::PathControl => header.code_point as u8,
     }
 }

@@ -228,13 +228,23 @@ proptest! {
 }
 
 /// Ways that take their switches to agree, each a list of settings.
-const AGREED: [&[(&str, &str)]; 2] = [
+const AGREED: [&[(&str, &str)]; 4] = [
     &[("routing.balance", "conga"), ("routing.flowlet_gap", "2us")],
     &[
         ("routing.balance", "conga"),
         ("routing.flowlet_gap", "0ns"),
         ("host.recovery", "selective-repeat"),
         ("routing.conga", "{dre_period = \"2us\", bits = 8, age = \"9us\"}"),
+    ],
+    &[("routing.balance", "conweave"), ("routing.conweave.reply_extra", "1us")],
+    &[
+        ("routing.balance", "conweave"),
+        (
+            "routing.conweave",
+            "{reply_extra = \"300ns\", inactive = \"5us\", resume_extra = \"1us\", \
+             resume_default = \"3us\", queues = 1}",
+        ),
+        ("host.reorder", "64"),
     ],
 ];
 

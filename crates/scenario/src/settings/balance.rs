@@ -4,8 +4,10 @@ use super::leaf_spine::check_leaf_spine;
 use super::recovery::no_effect_of;
 use crate::error::{Result, ScenarioError};
 use crate::network::Network;
-use crate::spec::{BalanceKind, CongaSpec, PathsKind, Quantity, QuirksSpec, RoutingSpec};
-use model::{Balance, Conga, Recovery, RecoveryMode, Spray};
+use crate::spec::{
+    BalanceKind, ConWeaveSpec, CongaSpec, PathsKind, Quantity, QuirksSpec, RoutingSpec,
+};
+use model::{Balance, ConWeave, Conga, Recovery, RecoveryMode, Spray};
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
 use units::Time;
@@ -14,16 +16,22 @@ use units::Time;
 /// section 4.1).
 const FLOWLET_GAP: Time = Time::from_us(100);
 
-/// Load balancing, complete.
+/// How late the last packet of an old path may be, as in ConWeave's experiments: there is more to
+/// wait for where switches pause each other.
+const RESUME_EXTRA: Time = Time::from_us(16);
+const RESUME_EXTRA_PAUSED: Time = Time::from_us(64);
+
+/// Load balancing, complete. `lossless`: PFC protects data.
 pub(crate) fn balance(
     spec: &mut RoutingSpec,
     quirks: &QuirksSpec,
     cioq: bool,
+    lossless: bool,
     network: &Network,
 ) -> Result<Balance> {
     let kind = spec.balance;
     let (is_drill, is_adaptive) = (kind == BalanceKind::Drill, kind == BalanceKind::Adaptive);
-    let is_conga = kind == BalanceKind::Conga;
+    let (is_conga, is_conweave) = (kind == BalanceKind::Conga, kind == BalanceKind::Conweave);
     let has_gap = is_adaptive || is_conga || kind == BalanceKind::Letflow;
     let keys = [
         ("samples", spec.samples.is_some(), is_drill, "\"drill\""),
@@ -37,6 +45,7 @@ pub(crate) fn balance(
         ("quantise", spec.quantise.is_some(), is_adaptive, "\"adaptive\""),
         ("update", spec.update.is_some(), is_adaptive, "\"adaptive\""),
         ("conga", spec.conga.is_some(), is_conga, "\"conga\""),
+        ("conweave", spec.conweave.is_some(), is_conweave, "\"conweave\""),
     ];
     if let Some((key, .., of)) = keys.iter().find(|(_, given, fits, _)| *given && !fits) {
         return Err(no_effect_of("routing", key, &format!("routing.balance = {of}")));
@@ -72,6 +81,13 @@ pub(crate) fn balance(
             "set switch.architecture = \"shared-memory\", or routing.balance = \"letflow\"",
         );
     }
+    if cioq && is_conweave {
+        return refuse(
+            "holds packets in queues of outputs, and in CIOQ switches most packets wait at the \
+             inputs",
+            "set switch.architecture = \"shared-memory\", or routing.balance = \"letflow\"",
+        );
+    }
     Ok(match kind {
         BalanceKind::Ecmp => Balance::Ecmp,
         BalanceKind::Random => Balance::Random,
@@ -97,6 +113,15 @@ pub(crate) fn balance(
             check_leaf_spine(network)?;
             let gap = spec.flowlet_gap.get_or_insert(Quantity(FLOWLET_GAP)).0;
             Balance::Conga(conga(spec.conga.get_or_insert_default(), gap)?)
+        }
+        BalanceKind::Conweave => {
+            check_one_port(network)?;
+            let has_three_tiers = network.nodes.iter().any(|node| node.tier > 2);
+            let extra =
+                if lossless && has_three_tiers { RESUME_EXTRA_PAUSED } else { RESUME_EXTRA };
+            let spec = spec.conweave.get_or_insert_default();
+            spec.resume_extra.get_or_insert(Quantity(extra));
+            Balance::ConWeave(conweave(spec)?)
         }
         BalanceKind::Drill => {
             let samples = *spec.samples.get_or_insert(2);
@@ -133,6 +158,46 @@ fn conga(spec: &CongaSpec, gap: Time) -> Result<Conga> {
     Ok(Conga { gap, dre_period: dre_period.0, alpha, bits, age: age.0 })
 }
 
+/// ConWeave's parameters, checked.
+fn conweave(spec: &ConWeaveSpec) -> Result<ConWeave> {
+    let ConWeaveSpec { queues, samples, .. } = *spec;
+    let refuse =
+        |key: &str, why: String| Err(ScenarioError::new(format!("routing.conweave.{key}"), why));
+    if queues == 0 {
+        return refuse("queues", "must be above zero".to_owned());
+    }
+    if !(1..=64).contains(&samples) {
+        return refuse("samples", format!("{samples} is out of range; allowed: 1 to 64"));
+    }
+    let Some(header) = u32::try_from(spec.header.0.get()).ok().filter(|bytes| *bytes <= 64) else {
+        return refuse("header", format!("{} is too much; allowed: up to 64B", spec.header.0));
+    };
+    Ok(ConWeave {
+        reply_extra: spec.reply_extra.0,
+        path_busy: spec.path_busy.0,
+        inactive: spec.inactive.0,
+        resume_extra: spec.resume_extra.expect("it was filled in").0,
+        resume_default: spec.resume_default.0,
+        queues,
+        samples,
+        header,
+    })
+}
+
+/// Refuses hosts with several ports: ConWeave works between the one switch of each host.
+fn check_one_port(network: &Network) -> Result<()> {
+    let mut ports = vec![0; network.nodes.len()];
+    for link in &network.links {
+        ports[link.a.index()] += 1;
+        ports[link.b.index()] += 1;
+    }
+    let Some(host) = network.hosts().find(|host| ports[host.index()] != 1) else { return Ok(()) };
+    let why =
+        format!("\"conweave\" needs hosts with one link, and {} has more", network.name(host));
+    Err(ScenarioError::new("routing.balance", why)
+        .hint("join each host to one switch, or choose another routing.balance"))
+}
+
 /// The word for a policy in scenario files, quoted.
 fn word(kind: BalanceKind) -> &'static str {
     match kind {
@@ -143,6 +208,7 @@ fn word(kind: BalanceKind) -> &'static str {
         BalanceKind::Drill => "\"drill\"",
         BalanceKind::Letflow => "\"letflow\"",
         BalanceKind::Conga => "\"conga\"",
+        BalanceKind::Conweave => "\"conweave\"",
     }
 }
 
@@ -159,6 +225,7 @@ pub(crate) fn demands(
         Balance::Ecmp => None,
         Balance::Random | Balance::RoundRobin => Some(tolerates.spraying),
         Balance::LetFlow { .. } | Balance::Conga(_) => Some(tolerates.flowlets),
+        Balance::ConWeave(_) => Some(tolerates.rerouting),
         Balance::Adaptive { .. } if !balance.is_per_packet() => Some(tolerates.flowlets),
         Balance::Adaptive { .. } | Balance::Drill { .. } => Some(tolerates.adaptive),
     };

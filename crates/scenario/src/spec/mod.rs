@@ -19,7 +19,7 @@ mod word_or_value;
 
 pub use class::{ClassEcnSpec, ClassSpec};
 pub use failure::FailureSpec;
-pub use paths::{BalanceKind, CongaSpec, LossAfter, RepsSpec, SpanSpec, SprayKind};
+pub use paths::{BalanceKind, ConWeaveSpec, CongaSpec, LossAfter, RepsSpec, SpanSpec, SprayKind};
 pub use probe::{ProbePreset, ProbeSpec};
 pub use quantity::{Quantity, Unit};
 pub use quirks::QuirksSpec;

@@ -129,6 +129,9 @@ pub enum BalanceKind {
     /// Each flowlet takes the uplink whose path is least congested, as switches measure it and
     /// leaves tell each other (CONGA, SIGCOMM 2014). In leaf-spine networks only.
     Conga,
+    /// A flow takes another path when its present one is slow, and the switch of the receiver's
+    /// rack puts packets back in order (ConWeave, SIGCOMM 2023).
+    Conweave,
 }
 
 /// Parameters of `balance = "conga"`; defaults as in the paper.
@@ -153,6 +156,46 @@ impl Default for CongaSpec {
             alpha: 0.125,
             bits: 3,
             age: Quantity(Time::from_ms(10)),
+        }
+    }
+}
+
+/// Parameters of `balance = "conweave"`; defaults as in the paper's leaf-spines.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConWeaveSpec {
+    /// How long a reply may take beyond the round trip between the switches of two racks while
+    /// nothing waits. A flow whose reply is later takes another path.
+    pub reply_extra: Quantity<Time>,
+    /// For how long flows do not move to a path on which a packet was marked.
+    pub path_busy: Quantity<Time>,
+    /// A flow that pauses for longer than this starts over, and may take another path at once.
+    pub inactive: Quantity<Time>,
+    /// How much later than expected the last packet of an old path may come before those of the new
+    /// one are released; default 16us, but 64us with PFC in networks of three tiers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_extra: Option<Quantity<Time>>,
+    /// How long it may take if no packet of that path has come.
+    pub resume_default: Quantity<Time>,
+    /// Queues for reordering at each port of a switch to a host.
+    pub queues: u32,
+    /// Paths that are drawn, 1 to 64; the first one that is not busy is taken.
+    pub samples: u32,
+    /// What data packets carry for it on the wire, at most 64B.
+    pub header: Quantity<Bytes>,
+}
+
+impl Default for ConWeaveSpec {
+    fn default() -> ConWeaveSpec {
+        ConWeaveSpec {
+            reply_extra: Quantity(Time::from_us(4)),
+            path_busy: Quantity(Time::from_us(8)),
+            inactive: Quantity(Time::from_us(300)),
+            resume_extra: None,
+            resume_default: Quantity(Time::from_us(200)),
+            queues: 31,
+            samples: 2,
+            header: Quantity(Bytes::new(4)),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `[wire]`, `[host]`, `[switch]`, `[pfc]`, `[ecn]`, `[classes]`, `[routing]`.
 
 use super::{
-    AckPriority, BalanceKind, ClassSpec, CongaSpec, Headroom, LossAfter, Quantity, RepsSpec,
-    ResponseSpec, SpanSpec, SprayKind, Timeout,
+    AckPriority, BalanceKind, ClassSpec, ConWeaveSpec, CongaSpec, Headroom, LossAfter, Quantity,
+    RepsSpec, ResponseSpec, SpanSpec, SprayKind, Timeout,
 };
 use model::RecoveryMode;
 use schemars::JsonSchema;
@@ -424,6 +424,9 @@ pub struct RoutingSpec {
     /// "conga": its parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conga: Option<CongaSpec>,
+    /// "conweave": its parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conweave: Option<ConWeaveSpec>,
 }
 
 /// The paths between two hosts.

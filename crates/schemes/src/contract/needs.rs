@@ -20,6 +20,9 @@ pub struct Tolerates {
     pub adaptive: Fit,
     /// A flow may take another path after a pause.
     pub flowlets: Fit,
+    /// A switch moves a flow to another path at any time, and the last one puts its packets back in
+    /// order.
+    pub rerouting: Fit,
     /// Senders send only lost packets again, and ACKs come for packets that are out of order.
     pub selective_repeat: Fit,
 }
@@ -30,6 +33,7 @@ impl Tolerates {
         spraying: Fit::Works,
         adaptive: Fit::Works,
         flowlets: Fit::Works,
+        rerouting: Fit::Works,
         selective_repeat: Fit::Works,
     };
 

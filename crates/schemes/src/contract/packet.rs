@@ -15,6 +15,8 @@ pub enum PacketKind {
     Control,
     /// A control packet of the scheme between the two ends of a link.
     LinkControl,
+    /// A packet of the fabric's load balancing, from switch to switch. No scheme has to do with it.
+    PathControl,
     /// A PFC frame.
     Pfc,
 }

@@ -242,6 +242,7 @@ where
                 spraying: worse(a.spraying, b.spraying),
                 adaptive: worse(a.adaptive, b.adaptive),
                 flowlets: worse(a.flowlets, b.flowlets),
+                rerouting: worse(a.rerouting, b.rerouting),
                 selective_repeat: worse(a.selective_repeat, b.selective_repeat),
             }
         },

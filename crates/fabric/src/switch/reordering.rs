@@ -1,0 +1,122 @@
+//! Forwards packets with tags, and holds those that overtook others of their flow (ConWeave).
+
+use super::Switch;
+use super::actions::Actor;
+use crate::forwarding::{Arrival, Choice, ConWeave, Fate, Notice};
+use crate::packet::{Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win, blank};
+use crate::switch::chassis::Chassis;
+use engine::{Fifo, Handle};
+use units::Time;
+
+impl<S: Scheme> Switch<S> {
+    /// Forwards a packet that came through `in_port`, or that the switch made.
+    #[inline(never)]
+    pub(super) fn forward_tagged(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        in_port: u16,
+        mut handle: Handle,
+    ) {
+        let arrival = self.arrive(window, now, &handle);
+        let header = window.packets.get(&handle).header;
+        if let Some(queue) = arrival.release_before {
+            self.release(window, now, queue);
+        }
+        match arrival.fate {
+            Fate::Consume => self.chassis.consume(window, handle),
+            Fate::Hold(queue) => self.hold_in_order(window, now, (in_port, queue), handle),
+            Fate::Pass => match self.select_port(window, &mut handle, now) {
+                Some(out) => self.forward_to(window, now, (in_port, out), handle),
+                None => self.chassis.discard(window, now, in_port, handle),
+            },
+        }
+        if let Some(queue) = arrival.release_after {
+            self.release(window, now, queue);
+        }
+        for notice in arrival.notices.into_iter().flatten() {
+            self.send_notice(window, now, &header, notice);
+        }
+    }
+
+    /// Asks the forwarding policy what a packet means to this switch.
+    fn arrive(&mut self, window: &Win<'_, '_, S>, now: Time, handle: &Handle) -> Arrival {
+        let Chassis { common, switch_row, router, .. } = &mut self.chassis;
+        let Some(policy) = router.conweave() else { return Arrival::PASS };
+        let choice = Choice::new(&common.routes, switch_row, now)
+            .with_tag(window.packets.tag(handle), &common.host_locations);
+        policy.arrive(&choice, &window.packets.get(handle).header)
+    }
+
+    /// Stores a packet in the buffer, and puts it into a queue that does not send.
+    fn hold_in_order(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        (in_port, queue): (u16, u32),
+        handle: Handle,
+    ) {
+        // While ports lag behind, counters are upper bounds: drain all ports.
+        self.drain_all(window, now);
+        self.admit_near_limits(window, now, in_port, handle, |this, window, handle| {
+            let size = window.packets.get(&handle).header.size;
+            let number = queue as usize;
+            if this.reordering.len() <= number {
+                this.reordering.resize_with(number + 1, Fifo::default);
+            }
+            this.reordering[number].push(window.packets, handle);
+            let policy = this.chassis.router.conweave().expect("it holds packets");
+            policy.note_held(queue, size);
+        });
+    }
+
+    /// Forwards all packets of a queue.
+    fn release(&mut self, window: &mut Win<'_, '_, S>, now: Time, queue: u32) {
+        // A queue whose packets were all refused by the buffer may have none.
+        while let Some(mut handle) =
+            self.reordering.get_mut(queue as usize).and_then(|fifo| fifo.pop(window.packets))
+        {
+            let header = window.packets.get(&handle).header;
+            match self.select_port(window, &mut handle, now) {
+                Some(out) => self.enqueue(window, now, header.ingress, out, handle),
+                None => {
+                    self.drain_all(window, now);
+                    let Header { ingress, priority, size, .. } = header;
+                    if self.chassis.mmu.release(ingress, priority, u64::from(size)) {
+                        self.send_pfc(window, now, ingress as usize, priority, false);
+                    }
+                    self.chassis.discard(window, now, ingress, handle);
+                }
+            }
+        }
+    }
+
+    /// Releases the queues that have waited in vain until `now`.
+    pub(super) fn release_due(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
+        while let Some(queue) =
+            self.chassis.router.conweave().and_then(|policy| policy.take_due(now))
+        {
+            self.release(window, now, queue);
+            self.apply_effects(window, now);
+        }
+    }
+
+    /// Sends a notice to the switch of a data packet's sender.
+    fn send_notice(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        data: &Header,
+        notice: Notice,
+    ) {
+        let common = &self.chassis.common;
+        let (priority, size) = (common.classes.config.control, common.wire.pfc_size);
+        let mut header = blank(PacketKind::PathControl, data.address, priority, size);
+        header.address.hash = common.hash_back(&data.address);
+        header.flags = Flags::TO_SOURCE;
+        let packet = Packet::with_meta(header, S::Meta::default());
+        let mut handle = window.packets.insert(packet);
+        window.packets.set_tag(&mut handle, ConWeave::tag_of(notice));
+        self.forward(window, now, NO_INGRESS, handle);
+    }
+}
