@@ -81,6 +81,7 @@ struct Estimator {
     period: u64,
     period_ps: u64,
     keep: f64,
+    rate: Rate,
     /// What the register tends to at the full rate.
     full: f64,
 }
@@ -93,6 +94,7 @@ impl Estimator {
             period: 0,
             period_ps: params.dre_period.ps(),
             keep: 1.0 - params.alpha,
+            rate,
             full: per_period / params.alpha,
         }
     }
@@ -112,8 +114,13 @@ impl Estimator {
         self.period = period;
     }
 
-    fn send(&mut self, now: Time, bytes: u16) {
+    /// Counts a packet. `rate`: that of the link, which may have changed.
+    fn send(&mut self, now: Time, bytes: u16, rate: Rate) {
         self.advance(now);
+        if rate != self.rate {
+            self.full *= rate.bps() as f64 / self.rate.bps() as f64;
+            self.rate = rate;
+        }
         self.register += f64::from(bytes);
     }
 
@@ -304,9 +311,9 @@ impl Forwarding for Conga {
         self.ecmp.select(choice, header)
     }
 
-    fn on_depart(&mut self, now: Time, port: PortId, size: u16, tag: u64) -> u64 {
+    fn on_depart(&mut self, now: Time, (port, rate): (PortId, Rate), size: u16, tag: u64) -> u64 {
         let Some(estimator) = &mut self.estimators[port.index()] else { return tag };
-        estimator.send(now, size);
+        estimator.send(now, size, rate);
         match Tag::from_bits(tag) {
             Some(tag) => {
                 let level = tag.level.max(estimator.level(now, self.bits));
@@ -347,7 +354,7 @@ mod tests {
         // 1000 bytes each 200 ns are 40 Gb/s.
         for packet in 0..10_000_u64 {
             let now = Time::from_ns(packet * 200);
-            estimator.send(now, 1000);
+            estimator.send(now, 1000, Rate::from_gbps(100));
             let period = packet / 100;
             if packet % 100 == 99 && period > 0 {
                 let measured = estimator.register / estimator.full;
@@ -365,7 +372,8 @@ mod tests {
     #[test]
     fn more_than_the_rate_is_the_highest_level() {
         let mut estimator = Estimator::new(Rate::from_gbps(10), &PARAMS);
-        (0..1000).for_each(|_| estimator.send(Time::from_us(3), 1000));
+        let rate = Rate::from_gbps(10);
+        (0..1000).for_each(|_| estimator.send(Time::from_us(3), 1000, rate));
         assert_eq!(estimator.level(Time::from_us(3), 3), 7);
         assert_eq!(estimator.level(Time::from_us(3), 8), 255);
     }
@@ -418,6 +426,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_slower_link_is_fuller() {
+        let mut estimator = Estimator::new(Rate::from_gbps(100), &PARAMS);
+        // A fifth of the two megabytes that fill it.
+        (0..400).for_each(|_| estimator.send(Time::from_us(3), 1000, Rate::from_gbps(100)));
+        assert_eq!(estimator.level(Time::from_us(3), 3), 1);
+        estimator.send(Time::from_us(4), 1000, Rate::from_gbps(25));
+        assert_eq!(estimator.level(Time::from_us(4), 3), 6);
     }
 
     #[test]

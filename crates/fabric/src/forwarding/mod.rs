@@ -53,7 +53,7 @@ use round_robin::RoundRobin;
 use schemes::contract::HostLocation;
 use std::cell::Cell;
 use std::sync::Arc;
-use units::{Bytes, PortId, Time};
+use units::{Bytes, PortId, Rate, Time};
 
 /// What the choice of a policy depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +74,9 @@ pub trait Forwarding: Send + 'static {
     /// Selects one of the next hops of `choice` for a packet; `None` if there are none.
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId>;
 
-    /// A packet begins to leave through a port. Returns its tag from here on. Only a policy with
-    /// tags sees it.
-    fn on_depart(&mut self, _now: Time, _port: PortId, _size: u16, tag: u64) -> u64 {
+    /// A packet begins to leave through a port with this rate. Returns its tag from here on. Only a
+    /// policy with tags sees it.
+    fn on_depart(&mut self, _now: Time, _port: (PortId, Rate), _size: u16, tag: u64) -> u64 {
         tag
     }
 
@@ -291,7 +291,13 @@ impl Router {
 
     /// See [`Forwarding::on_depart`].
     #[inline(never)]
-    pub(crate) fn on_depart(&mut self, now: Time, port: PortId, size: u16, tag: u64) -> u64 {
+    pub(crate) fn on_depart(
+        &mut self,
+        now: Time,
+        port: (PortId, Rate),
+        size: u16,
+        tag: u64,
+    ) -> u64 {
         with_policy!(self, policy => policy.on_depart(now, port, size, tag))
     }
 

@@ -208,8 +208,9 @@ impl<S: Scheme> Chassis<S> {
         handle: &mut Handle,
     ) {
         if self.tags {
-            let (tag, port) = (window.packets.tag(handle), PortId::new(port as u16));
-            window.packets.set_tag(handle, self.router.on_depart(now, port, size, tag));
+            let (tag, rate) = (window.packets.tag(handle), self.ports[port].rate());
+            let port = PortId::new(port as u16);
+            window.packets.set_tag(handle, self.router.on_depart(now, (port, rate), size, tag));
         }
     }
 
