@@ -127,7 +127,7 @@ impl<S: Scheme> Device for NodeDevice<S> {
 /// - what has arrived and is not handled yet: the switch has a latency for all but PFC frames.
 fn headroom(end: &LinkEnd, setup: &Setup, max_data_or_ack: u32) -> u64 {
     let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
-    let response = setup.pfc.timing.response.at(end.rate).unwrap_or(Time::ZERO);
+    let response = setup.pfc.timing.response.at(end.rate);
     let on_the_way = end.rate.bytes_in(end.delay * 2 + response + setup.switch.latency).get() + 1;
     3 * u64::from(max_data_or_ack) + frames + on_the_way
 }
@@ -261,7 +261,7 @@ fn port<S: Scheme>(setup: &Setup, common: &RunContext<S>, end: &LinkEnd) -> Port
     let mut port = Port::new(PortConfig {
         end,
         latency,
-        pause_response: setup.pfc.timing.response.at(end.rate).unwrap_or(Time::ZERO),
+        pause_response: setup.pfc.timing.response.at(end.rate),
         scheduler: Scheduler::new(setup.classes.strict, Arc::clone(&common.classes.quanta)),
         common_sizes: [u64::from(common.wire.full_packet), u64::from(common.wire.ack_size)],
         compat: common.compat,

@@ -38,8 +38,14 @@ impl Default for PauseResponse {
 }
 
 impl PauseResponse {
+    /// The time at a port of this rate. Zero where [`PauseResponse::known_at`] has none: scenarios
+    /// are refused if a link with PFC has such a rate.
+    pub fn at(self, rate: Rate) -> Time {
+        self.known_at(rate).unwrap_or(Time::ZERO)
+    }
+
     /// The time at a port of this rate. `None`: the standard has none that is known here.
-    pub fn at(self, rate: Rate) -> Option<Time> {
+    pub fn known_at(self, rate: Rate) -> Option<Time> {
         match self {
             PauseResponse::Fixed(time) => Some(time),
             PauseResponse::Ieee8023 => {

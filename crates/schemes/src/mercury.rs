@@ -371,16 +371,7 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Mercury<B>>, ack: &Ack<'_, Mercury<B>>) {
-        let ack = Ack {
-            next_expected: ack.next_expected,
-            newly_acked: ack.newly_acked,
-            newly_lost: ack.newly_lost,
-            next_to_send: ack.next_to_send,
-            nack: ack.nack,
-            echo: ack.echo,
-            rtt: ack.rtt,
-            meta: ack.meta,
-        };
+        let ack = ack.with_meta::<B>(ack.meta);
         self.below(cx, |law, cx| law.on_ack(cx, &ack));
         self.divide(cx.host);
     }

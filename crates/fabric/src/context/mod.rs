@@ -24,7 +24,7 @@ use crate::routing::hash::flow_hash;
 use crate::routing::{HopCosts, Routes};
 use schemes::contract::{ArrivalSlot, Ctl, HostLocation, LinkRates, RequeueSlot, SubQueueSlot};
 use std::sync::Arc;
-use units::{Bytes, Time};
+use units::Time;
 
 /// What all nodes of a run share. Built in four parts: sizes on the wire, traffic classes, routes,
 /// messages.
@@ -101,26 +101,13 @@ impl<S: Scheme> RunContext<S> {
             RecoveryPlan::new(&recovery, retransmit_timeout, &wire, &routes, line_rate, &flows);
 
         let locations = host_locations::of_hosts(&graph);
-        let paths = match setup.balance {
-            Balance::ConWeave(_) => {
-                let latency = setup.switch.latency;
-                let times = |end: &LinkEnd| {
-                    [wire.full_packet, u32::from(wire.pfc_size)].map(|bytes| {
-                        end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
-                    })
-                };
-                Some(Arc::new(PathTable::new(&graph, &routes, &locations, times)?))
-            }
-            _ => None,
-        };
-
-        Ok(RunContext {
+        let mut context = RunContext {
             params,
             wire,
             classes,
             groups: RackGroups::new(&graph),
             host_locations: locations,
-            paths,
+            paths: None,
             rates: LinkRates::new(graph.rates()),
             graph,
             routes,
@@ -151,7 +138,14 @@ impl<S: Scheme> RunContext<S> {
                 blank(PacketKind::Data, Address::default(), 0, 0),
                 S::Meta::default(),
             ),
-        })
+        };
+        if let Balance::ConWeave(_) = setup.balance {
+            let sizes = [context.wire.full_packet, u32::from(context.wire.pfc_size)];
+            let times = |end: &LinkEnd| sizes.map(|bytes| context.link_time(end, bytes));
+            let (graph, hosts) = (&context.graph, &context.host_locations);
+            context.paths = Some(Arc::new(PathTable::new(graph, &context.routes, hosts, times)?));
+        }
+        Ok(context)
     }
 
     /// Whether a message is between hosts of one rack, whose switch is the hub of their group.

@@ -117,7 +117,8 @@ pub(crate) struct Host<S: Scheme> {
     reordering: Vec<FlowRecovery>,
     /// How many messages end here.
     incoming: u32,
-    /// How often nothing was acknowledged for the timeout, by message.
+    /// How often nothing was acknowledged for the timeout, and how many bytes were sent again for
+    /// it, by message.
     pub(crate) timeouts: BTreeMap<u32, Timeouts>,
     /// What a hook wants to send; empty between hooks.
     outbox: Vec<S::Ctl>,

@@ -12,7 +12,7 @@ use super::{Mmu, Policy};
 pub(super) struct LossyShare {
     /// Bytes for all of them.
     pub(super) room: u64,
-    /// The share of what is free that one egress queue may use, in 65536ths.
+    /// The share of what is free that one egress queue may use, by priority, in 65536ths.
     pub(super) alphas: [Option<u32>; 8],
 }
 

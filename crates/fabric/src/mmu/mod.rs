@@ -74,7 +74,7 @@ enum Policy {
 pub(crate) struct MmuConfig<'a> {
     /// Size of the buffer in bytes.
     pub(crate) buffer: u64,
-    /// Share of the free buffer that an egress queue without PFC may use, in 65536ths.
+    /// Share of the free buffer that an egress queue without PFC may use, by priority, in 65536ths.
     pub(crate) lossy_alpha: [Option<u32>; 8],
     pub(crate) pfc: &'a PfcConfig,
     /// Priorities that carry data, as a bit mask.

@@ -128,7 +128,7 @@ fn timing(
         }
     };
     let links = || network.links.iter().filter(|link| link.pfc);
-    if let Some(link) = links().find(|link| response.at(link.rate).is_none()) {
+    if let Some(link) = links().find(|link| response.known_at(link.rate).is_none()) {
         let why = format!("\"802.3\" has no bound that is known here for links of {}", link.rate);
         return Err(ScenarioError::new("pfc.response", why).hint("give a time"));
     }
@@ -159,7 +159,7 @@ fn timing(
             return Err(ScenarioError::new(key, why).hint("refresh it before it ends"));
         }
         // Else the peer sends again before a refresh can reach it.
-        let least = link.delay * 2 + response.at(link.rate).unwrap_or(Time::ZERO);
+        let least = link.delay * 2 + response.at(link.rate);
         if lasts <= least {
             let why = format!(
                 "a pause of {lasts} at links of {} ends before the queue can have seen it: that \
@@ -343,7 +343,7 @@ fn check_headroom(
         let bytes = match pfc.headroom {
             Headroom::Fixed(bytes) => u128::from(bytes.get()),
             Headroom::Auto => {
-                let response = pfc.timing.response.at(link.rate).unwrap_or(Time::ZERO);
+                let response = pfc.timing.response.at(link.rate);
                 u128::from(link.rate.bytes_in(link.delay * 2 + response).get())
                     + 3 * u128::from(wire.payload)
             }

@@ -56,6 +56,21 @@ pub struct Ack<'a, S: Scheme> {
 }
 
 impl<S: Scheme> Ack<'_, S> {
+    /// Returns the same ACK for the scheme that this one is made of and whose part of the packet is
+    /// `meta`.
+    #[inline]
+    pub fn with_meta<'m, Inner: Scheme>(&self, meta: &'m Inner::Meta) -> Ack<'m, Inner> {
+        Ack {
+            next_expected: self.next_expected,
+            newly_acked: self.newly_acked,
+            newly_lost: self.newly_lost,
+            next_to_send: self.next_to_send,
+            nack: self.nack,
+            echo: self.echo,
+            rtt: self.rtt,
+            meta,
+        }
+    }
     /// Returns whether it acknowledges bytes that were not acknowledged before. NACKs and repeated
     /// ACKs do not: they answer packets that the receiver discarded.
     #[inline]

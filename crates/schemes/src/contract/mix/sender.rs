@@ -75,7 +75,7 @@ where
                     Either::First(meta) => meta,
                     Either::Second(_) => &blank,
                 };
-                let ack = own_ack::<_, A>(ack, meta);
+                let ack = ack.with_meta::<A>(meta);
                 Mix::as_first(cx, |cx| rp.on_ack(cx, &ack));
             }
             Either::Second(rp) => {
@@ -84,7 +84,7 @@ where
                     Either::First(_) => &blank,
                     Either::Second(meta) => meta,
                 };
-                let ack = own_ack::<_, B>(ack, meta);
+                let ack = ack.with_meta::<B>(meta);
                 Mix::as_second(cx, |cx| rp.on_ack(cx, &ack));
             }
         }
@@ -119,21 +119,6 @@ where
             Either::First(rp) => rp.observe(now, what),
             Either::Second(rp) => rp.observe(now, what),
         }
-    }
-}
-
-/// An ACK as the QP's own scheme sees it.
-#[inline]
-fn own_ack<'a, S: Scheme, Own: Scheme>(ack: &Ack<'_, S>, meta: &'a Own::Meta) -> Ack<'a, Own> {
-    Ack {
-        next_expected: ack.next_expected,
-        newly_acked: ack.newly_acked,
-        newly_lost: ack.newly_lost,
-        next_to_send: ack.next_to_send,
-        nack: ack.nack,
-        echo: ack.echo,
-        rtt: ack.rtt,
-        meta,
     }
 }
 
