@@ -46,6 +46,17 @@ def pauses(result: rocelab.Result, node: str) -> pl.DataFrame:
     return result.ports.to_polars().filter(pl.col("node") == node)
 
 
+def test_a_receiver_has_room_for_what_arrives_in_the_response_time() -> None:
+    """Buffers of a slow receiver are refused if data could be dropped in spite of PFC."""
+    receiver = [SLOW | {"buffer": "120KB", "xoff": "60KB"}]
+    result = rocelab.run(star(receiver=receiver))
+    assert result.summary["drops"] == 0
+    with pytest.raises(rocelab.ConfigError, match="120KB is too small: after the pause"):
+        rocelab.run(star({"response": "20us"}, receiver=receiver))
+    result = rocelab.run(star({"response": "20us"}, receiver=[receiver[0] | {"buffer": "364KB"}]))
+    assert result.summary["drops"] == 0
+
+
 def test_a_pause_takes_hold_after_the_response_time() -> None:
     """The receiver gets what the link and the response time hold, and no more."""
     received = {}

@@ -43,7 +43,7 @@ pub(crate) fn resolve(
         let rate = spec.rate.0;
         for host in nodes.hosts(&spec.hosts, &key("hosts"))? {
             let ends = network.links.iter().filter(|link| link.a == host || link.b == host);
-            let needed = ends.map(still_arrives).max().unwrap_or(Bytes::ZERO);
+            let needed = ends.map(|link| still_arrives(link, pfc)).max().unwrap_or(Bytes::ZERO);
             if pfc.enabled && buffer.get() < xoff.get().saturating_add(needed.get()) {
                 let why = format!(
                     "{buffer} is too small: after the pause at xoff = {xoff} up to {needed} may \
@@ -63,10 +63,13 @@ pub(crate) fn resolve(
     Ok(found.into_values().collect())
 }
 
-/// What may arrive over a link after the pause was asked for: what is on it in both directions, and
-/// the longest packets that its ends have begun to send.
-fn still_arrives(link: &Link) -> Bytes {
+/// What may arrive over a link after the pause was asked for: what is on it in both directions,
+/// what the peer sends until the pause takes effect, and the longest packets that its ends have
+/// begun to send.
+fn still_arrives(link: &Link, pfc: &Pfc) -> Bytes {
     const LONGEST_PACKETS: u64 = 3 * 9_500;
-    let on_the_way = link.rate.bytes_in(link.delay.saturating_mul(2)).get();
+    let until_paused =
+        link.delay.saturating_mul(2).saturating_add(pfc.timing.response.at(link.rate));
+    let on_the_way = link.rate.bytes_in(until_paused).get();
     Bytes::new(on_the_way.saturating_add(LONGEST_PACKETS))
 }
