@@ -1,11 +1,12 @@
 //! From `[[classes.settings]]` to what single traffic classes have of their own.
 
 use crate::error::{Result, ScenarioError};
-use crate::settings::{Classes, Pfc, SwitchSettings, check_alpha, check_probability};
+use crate::settings::{
+    Classes, Pfc, SwitchSettings, check_alpha, check_order, check_probability, check_reference_rate,
+};
 use crate::spec::{ClassEcnSpec, ClassSpec, QuirksSpec};
 use crate::traffic::check_priority;
 use model::{ClassMarking, ClassSettings};
-use units::Rate;
 
 /// The settings of classes, each of which comes once.
 pub(crate) fn resolve(
@@ -72,15 +73,10 @@ fn marking(spec: &mut ClassEcnSpec, key: &str) -> Result<ClassMarking> {
         return Err(ScenarioError::new(key(name), "is missing")
             .hint("a class with marking of its own has both `kmin` and `kmax`"));
     };
-    if kmin > kmax {
-        let why = format!("{} is above kmax, which is {}", kmin.0, kmax.0);
-        return Err(ScenarioError::new(key("kmin"), why));
-    }
+    check_order(kmin.0, kmax.0, &key("kmin"))?;
     let pmax = *spec.pmax.get_or_insert(1.0);
     check_probability(pmax, &key("pmax"))?;
+    check_reference_rate(spec.reference_rate, &key("reference_rate"))?;
     let at = spec.reference_rate.map(|at| at.0);
-    if at == Some(Rate::ZERO) {
-        return Err(ScenarioError::new(key("reference_rate"), "must be above zero"));
-    }
     Ok(ClassMarking::Law { kmin: kmin.0, kmax: kmax.0, pmax, at })
 }

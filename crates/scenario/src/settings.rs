@@ -9,7 +9,7 @@ mod run;
 
 pub(crate) use balance::{balance, check_scheme, demands};
 pub use ecn::Ecn;
-pub(crate) use ecn::{check_probability, ecn};
+pub(crate) use ecn::{check_order, check_probability, check_reference_rate, ecn};
 pub use pfc::{Pfc, Threshold};
 pub(crate) use pfc::{check_alpha, pfc};
 pub(crate) use recovery::Surroundings;

@@ -33,20 +33,11 @@ pub(crate) fn ecn(
     if let Some(pmax) = spec.pmax {
         check_probability(pmax, "ecn.pmax")?;
     }
-    if let (Some(kmin), Some(kmax)) = (spec.kmin, spec.kmax)
-        && kmin > kmax
-    {
-        return Err(ScenarioError::new(
-            "ecn.kmin",
-            format!("{} is above kmax, which is {}", kmin.0, kmax.0),
-        ));
+    if let (Some(kmin), Some(kmax)) = (spec.kmin, spec.kmax) {
+        check_order(kmin.0, kmax.0, "ecn.kmin")?;
     }
     let by_rate = ecn_by_rate(spec)?;
-    if let Some(at) = spec.reference_rate
-        && at.0 == Rate::ZERO
-    {
-        return Err(ScenarioError::new("ecn.reference_rate", "must be above zero"));
-    }
+    check_reference_rate(spec.reference_rate, "ecn.reference_rate")?;
     if !enabled {
         return Ok(None);
     }
@@ -62,12 +53,7 @@ pub(crate) fn ecn(
     let kmin = fill(&mut spec.kmin, law.map(|law| Quantity(law.kmin)), || missing("kmin"))?.0;
     let kmax = fill(&mut spec.kmax, law.map(|law| Quantity(law.kmax)), || missing("kmax"))?.0;
     let pmax = fill(&mut spec.pmax, law.map(|law| law.pmax), || missing("pmax"))?;
-    if kmin > kmax {
-        return Err(ScenarioError::new(
-            "ecn.kmin",
-            format!("{kmin} is above kmax, which is {kmax}"),
-        ));
-    }
+    check_order(kmin, kmax, "ecn.kmin")?;
     let at = spec.reference_rate.map(|at| at.0);
     Ok(Some(Ecn { kmin, kmax, pmax, at, by_rate, mark_at: spec.mark_at }))
 }
@@ -77,6 +63,22 @@ pub(crate) fn check_probability(pmax: f64, key: &str) -> Result<()> {
         return Ok(());
     }
     Err(ScenarioError::new(key, format!("must be from 0 to 1, got {pmax}")))
+}
+
+/// Checks that `kmin` is not above `kmax`. `key`: that of `kmin`.
+pub(crate) fn check_order(kmin: Bytes, kmax: Bytes, key: &str) -> Result<()> {
+    if kmin <= kmax {
+        return Ok(());
+    }
+    Err(ScenarioError::new(key, format!("{kmin} is above kmax, which is {kmax}")))
+}
+
+/// Checks the rate that thresholds are given for.
+pub(crate) fn check_reference_rate(at: Option<Quantity<Rate>>, key: &str) -> Result<()> {
+    match at {
+        Some(Quantity(Rate::ZERO)) => Err(ScenarioError::new(key, "must be above zero")),
+        _ => Ok(()),
+    }
 }
 
 fn ecn_by_rate(spec: &EcnSpec) -> Result<Vec<(Rate, Bytes, Bytes, f64)>> {
@@ -90,12 +92,7 @@ fn ecn_by_rate(spec: &EcnSpec) -> Result<Vec<(Rate, Bytes, Bytes, f64)>> {
         if laws.iter().any(|(known, ..)| *known == rate) {
             return Err(ScenarioError::new(key("rate"), format!("{rate} is listed twice")));
         }
-        if kmin > kmax {
-            return Err(ScenarioError::new(
-                key("kmin"),
-                format!("{kmin} is above kmax, which is {kmax}"),
-            ));
-        }
+        check_order(kmin, kmax, &key("kmin"))?;
         check_probability(law.pmax, &key("pmax"))?;
         laws.push((rate, kmin, kmax, law.pmax));
     }

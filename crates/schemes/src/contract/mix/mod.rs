@@ -126,7 +126,7 @@ where
 /// The longest name of a mix.
 const MAX_NAME: usize = 64;
 
-/// The names of two schemes with a plus sign between them, and its length.
+/// The names of two schemes with "and" between them, and the length of that.
 const fn joined(first: &str, second: &str) -> ([u8; MAX_NAME], usize) {
     let parts = [first.as_bytes(), b" and ", second.as_bytes()];
     let (mut name, mut length, mut part) = ([0; MAX_NAME], 0, 0);
