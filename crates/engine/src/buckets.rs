@@ -54,12 +54,13 @@ impl Bucketizer {
         }
     }
 
-    /// Puts `arrivals` into `count` buckets. Returns whether each belongs to one of them.
+    /// Puts `arrivals` into `count` buckets. Returns whether each belongs to one of them. Buckets
+    /// are sorted, unless `arrivals` are in order already: then they keep it.
     #[inline(never)]
     pub(crate) fn fill<P: Copy + Send>(
         &mut self,
         packets: &Packets<'_, P>,
-        arrivals: &[u64],
+        (arrivals, in_order): (&[u64], bool),
         count: usize,
         mut bucket_of: impl FnMut(&P) -> u16,
     ) -> bool {
@@ -91,7 +92,11 @@ impl Bucketizer {
             unsorted[*next as usize] = entry;
             *next += 1;
         }
-        self.sorter.sort_groups(&mut self.unsorted, entries, ends);
+        if in_order {
+            std::mem::swap(&mut self.unsorted, entries);
+        } else {
+            self.sorter.sort_groups(&mut self.unsorted, entries, ends);
+        }
         true
     }
 }

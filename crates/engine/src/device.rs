@@ -34,8 +34,9 @@
 //!                 (reorder_arrivals) ──> advance   until another device could send it a packet
 //! ```
 //!
-//! `reorder_arrivals` is called with [`TieBreak::DeviceOrder`] only. Which thread makes a call, and
-//! how devices are grouped, changes no result.
+//! `reorder_arrivals` is called with [`TieBreak::DeviceOrder`] only. It then comes before
+//! `wants_buckets`, and groups with a hub are advanced as those without. Which thread makes a call,
+//! and how devices are grouped, changes no result.
 
 use crate::arena::Packets;
 use crate::arrival_key::TieBreak;
@@ -64,8 +65,8 @@ pub trait Device: Send {
         false
     }
 
-    /// Handles the window from unsorted arrivals, which it puts into buckets by [`Window::bucket`].
-    /// Called only if [`wants_buckets`](Device::wants_buckets) returned `true`.
+    /// Handles the window from arrivals that may be unsorted, which it puts into buckets by
+    /// [`Window::bucket`]. Called only if [`wants_buckets`](Device::wants_buckets) returned `true`.
     ///
     /// Returns the time of its next own event. Returns `None` if it handled no arrival: the engine
     /// then calls [`advance`](Device::advance). Own events due before the first arrival may be done

@@ -83,6 +83,7 @@ pub fn run_reference<D: Device>(
             base: now,
             until: now + INSTANT,
             arrivals: &entries,
+            in_order: true,
             sender: &mut sender,
             group: Some(&mut delivery),
             bucketizer: &mut bucketizer,

@@ -124,6 +124,8 @@ pub struct Window<'w, 'run, P: Copy + Send> {
     pub(crate) until: Time,
     /// Entries of the arrivals that remain to be taken.
     pub(crate) arrivals: &'w [u64],
+    /// They are in the order in which they are handled.
+    pub(crate) in_order: bool,
     pub(crate) sender: &'w mut MailSender<'run>,
     /// Deliveries within the device's group, if the group is advanced step by step.
     pub(crate) group: Option<&'w mut GroupDelivery<'run>>,
@@ -249,7 +251,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         now.iter().map(|&entry| self.packets.peek(arrival_key::handle(entry)))
     }
 
-    /// Puts the arrivals of the window into `buckets` buckets, each of them sorted. `bucket_of`
+    /// Puts the arrivals of the window into `buckets` buckets, each of them in order. `bucket_of`
     /// says to which bucket a packet belongs.
     ///
     /// Returns `None` if a packet belongs to none of them. A device that
@@ -257,7 +259,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// back by [`recycle`](Window::recycle).
     #[inline(always)]
     pub fn bucket(&mut self, buckets: usize, bucket_of: impl FnMut(&P) -> u16) -> Option<Buckets> {
-        let complete = self.bucketizer.fill(self.packets, self.arrivals, buckets, bucket_of);
+        let arrivals = (self.arrivals, self.in_order);
+        let complete = self.bucketizer.fill(self.packets, arrivals, buckets, bucket_of);
         complete.then(|| std::mem::take(&mut self.bucketizer.buckets))
     }
 

@@ -13,6 +13,7 @@ mod schedule;
 use self::group::{Inbox, indices_in_groups};
 pub(crate) use self::report::WorkerReport;
 use crate::arena::{Arena, Packets};
+use crate::arrival_key::TieBreak;
 use crate::barrier::Barrier;
 use crate::buckets::Bucketizer;
 use crate::config::{Collector, Layout, Outcome, Progress, ProgressCallback};
@@ -332,6 +333,13 @@ impl<'a, D: Device> Worker<'a, D> {
         (device != NOT_SINGLE).then_some(device)
     }
 
+    /// Whether devices may put the arrivals of an instant into an order of their own. Then a hub
+    /// can't separate its arrivals before they are in order.
+    #[inline]
+    fn has_device_order(&self) -> bool {
+        self.shared.layout.tie_break == TieBreak::DeviceOrder
+    }
+
     /// Runs the window of a group that it has claimed.
     fn run_group(&mut self, group: u32, window: u64, from: Time, sender: &mut MailSender<'a>) {
         let wake = match self.single_device(group) {
@@ -340,6 +348,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 let Layout { groups, hubs, .. } = self.shared.layout;
                 let devices = &groups[group as usize];
                 hubs[group as usize]
+                    .filter(|_| !self.has_device_order())
                     .and_then(|hub| {
                         self.advance_hub_group((group, hub), devices, window, from, sender)
                     })
@@ -387,21 +396,30 @@ impl<'a, D: Device> Worker<'a, D> {
         self.delivered += arrivals.len() as u64;
         // SAFETY: this thread has claimed the device's group in this window.
         let this = unsafe { self.shared.devices[device as usize].get() };
+        // An order of the device's own concerns all arrivals, whatever bucket they go to.
+        let in_order = self.has_device_order();
+        if in_order {
+            self.bucketizer.sorter.sort(arrivals);
+            let tie_break = self.shared.layout.tie_break;
+            reorder_arrivals(this, tie_break, &self.packets, span.0, arrivals);
+        }
         if this.wants_buckets(arrivals.len())
-            && let Some(wake) = this.advance_bucketed(&mut self.window_of(arrivals, span, sender))
+            && let Some(wake) =
+                this.advance_bucketed(&mut self.window_of((arrivals, in_order), span, sender))
         {
             return wake;
         }
-        self.bucketizer.sorter.sort(arrivals);
-        reorder_arrivals(this, self.shared.layout.tie_break, &self.packets, span.0, arrivals);
-        this.advance(&mut self.window_of(arrivals, span, sender))
+        if !in_order {
+            self.bucketizer.sorter.sort(arrivals);
+        }
+        this.advance(&mut self.window_of((arrivals, true), span, sender))
     }
 
     /// Returns the window as a device sees it that is advanced through all of it.
     #[inline]
     fn window_of<'w>(
         &'w mut self,
-        arrivals: &'w [u64],
+        (arrivals, in_order): (&'w [u64], bool),
         (base, until): (Time, Time),
         sender: &'w mut MailSender<'a>,
     ) -> Window<'w, 'a, D::Packet> {
@@ -410,6 +428,7 @@ impl<'a, D: Device> Worker<'a, D> {
             base,
             until,
             arrivals,
+            in_order,
             sender,
             group: None,
             bucketizer: &mut self.bucketizer,

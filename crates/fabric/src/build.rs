@@ -264,6 +264,7 @@ fn port<S: Scheme>(setup: &Setup, common: &RunContext<S>, end: &LinkEnd) -> Port
         pause_response: setup.pfc.timing.response.at(end.rate),
         scheduler: Scheduler::new(setup.classes.strict, Arc::clone(&common.classes.quanta)),
         common_sizes: [u64::from(common.wire.full_packet), u64::from(common.wire.ack_size)],
+        min_packet: common.wire.min_packet(),
         compat: common.compat,
     });
     for class in &common.classes.own {
@@ -302,10 +303,11 @@ fn chassis<S: Scheme>(
     let place = Place { graph, hosts, node, paths: common.paths.as_ref() };
     let router = Router::new(&setup.balance, common.ecmp.at(node), setup.seed, &place);
     let (cp, cp_ports, port_facts) = congestion_point(setup, common, node, &red)?;
+    let draws = red.iter().any(Red::draws);
     let mut chassis = Chassis {
         mmu: mmu(setup, common, node)?,
         red,
-        draws: common.compat.mark_draws(common.graph.nodes(), setup.seed),
+        draws: draws.then(|| common.compat.mark_draws(common.graph.nodes(), setup.seed)).flatten(),
         cp,
         cp_ports,
         port_facts,

@@ -90,6 +90,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 base: from,
                 until: end,
                 arrivals,
+                in_order: true,
                 sender: &mut *sender,
                 group: Some(&mut delivery),
                 bucketizer: &mut self.bucketizer,

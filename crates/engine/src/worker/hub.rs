@@ -46,7 +46,7 @@ impl<'a, D: Device> Worker<'a, D> {
         let arrivals = mailboxes.merged(window, self.thread, hub);
         self.bucketizer.kept.clear();
         self.bucketizer.for_coupled.clear();
-        let view = &mut self.window_of(arrivals, span, &mut within);
+        let view = &mut self.window_of((arrivals, false), span, &mut within);
         let is_split = device(hub).advance_downlinks(view, &couplings);
         sender.merge_posted(&within);
         if !is_split {
@@ -67,7 +67,8 @@ impl<'a, D: Device> Worker<'a, D> {
         let arrivals = mailboxes.merged(window, self.thread, hub);
         arrivals.append(&mut self.bucketizer.kept);
         self.delivered += arrivals.len() as u64;
-        let wake = device(hub).advance_uplinks(&mut self.window_of(arrivals, span, sender));
+        let view = &mut self.window_of((arrivals, false), span, sender);
+        let wake = device(hub).advance_uplinks(view);
         arrivals.clear();
         shared.set_device_wake(hub, wake);
         devices.iter().map(|&device| shared.device_wake(device)).min()

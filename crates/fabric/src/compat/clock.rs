@@ -3,9 +3,10 @@
 use units::{Bytes, Rate, Time};
 
 /// How the time that bytes take at a rate is rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Clock {
     /// Rounded up to a picosecond.
+    #[default]
     Exact,
     /// Cut to whole nanoseconds.
     WholeNanoseconds,

@@ -19,9 +19,10 @@
 //! packets. Its own last packet is older than those of the other trains, so it is compared with
 //! theirs before the last.
 
+use crate::compat::clock::Clock;
 use engine::Class;
 use schemes::contract::{Header, PacketKind};
-use units::Time;
+use units::{Rate, Time};
 
 /// Returns how long before its sending the sending of a packet was scheduled, in ns; see
 /// [`set_ns3_lead`].
@@ -69,15 +70,84 @@ pub(crate) struct ArrivalTrain {
     timed: bool,
     /// A host sends them.
     from_host: bool,
-    /// Propagation delay of the link.
-    propagation: Time,
-    /// Sizes of full data packets and of ACKs, and their times on the wire.
-    common_sizes: [(u64, Time); 2],
+    wire: TrainWire,
 }
 
-/// How a packet was sent: when that was scheduled, whether the packet continues a train, and the
-/// index of the train's last packet or the message that the train begins with.
-type Sending = (Time, bool, u64);
+/// The link that packets of a train come over. Its rate never changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TrainWire {
+    /// Propagation delay of the link.
+    propagation: Time,
+    rate: Rate,
+    clock: Clock,
+    /// Full data packets and ACKs.
+    common_sizes: [CommonSize; 2],
+}
+
+/// What is known of packets of one size.
+#[derive(Clone, Copy, Debug, Default)]
+struct CommonSize {
+    size: u16,
+    /// The lead of packets that leave a switch as soon as they have come over the link.
+    lead: u16,
+    /// Time on the wire.
+    time: Time,
+}
+
+impl TrainWire {
+    pub(crate) fn new(propagation: Time, rate: Rate, clock: Clock, sizes: [u64; 2]) -> TrainWire {
+        let mut wire = TrainWire { propagation, rate, clock, ..TrainWire::default() };
+        wire.common_sizes = sizes.map(|size| wire.compute(size as u16));
+        wire
+    }
+
+    fn compute(&self, size: u16) -> CommonSize {
+        let time = self.clock.time_for(self.rate, size.into());
+        let lead = u16::try_from((self.propagation + time).ns()).unwrap_or(u16::MAX);
+        CommonSize { size, lead, time }
+    }
+
+    #[inline]
+    fn look_up(&self, size: u16) -> CommonSize {
+        match self.common_sizes.iter().find(|common| common.size == size) {
+            Some(&known) => known,
+            None => self.compute(size),
+        }
+    }
+}
+
+/// How a packet was sent. Two words: what is read right after it was written in other parts than
+/// these makes the processor wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Sending {
+    /// When that was scheduled.
+    scheduled: Time,
+    /// The index of the train's last packet or the message that the train begins with, and
+    /// [`Sending::CONTINUES`] if the packet continues a train.
+    rank: u64,
+}
+
+impl Sending {
+    /// The bit of `rank` that decides before all others.
+    const CONTINUES: u64 = 1 << 63;
+
+    #[inline(always)]
+    fn new(scheduled: Time, continues: bool, rank: u64) -> Sending {
+        Sending { scheduled, rank: u64::from(continues) << 63 | rank }
+    }
+
+    /// Returns the index or the message.
+    #[inline(always)]
+    fn rank(self) -> u64 {
+        self.rank & !Sending::CONTINUES
+    }
+
+    /// Sets the index or the message.
+    #[inline(always)]
+    fn set_rank(&mut self, rank: u64) {
+        self.rank = self.rank & Sending::CONTINUES | rank;
+    }
+}
 
 /// What decides among arrivals of one instant, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,43 +165,22 @@ pub(crate) struct EmissionKey {
 }
 
 impl ArrivalTrain {
-    pub(crate) fn new(
-        from_host: bool,
-        propagation: Time,
-        common_sizes: [(u64, Time); 2],
-    ) -> ArrivalTrain {
-        ArrivalTrain { from_host, propagation, common_sizes, ..ArrivalTrain::default() }
+    pub(crate) fn new(from_host: bool, wire: TrainWire) -> ArrivalTrain {
+        ArrivalTrain { from_host, wire, ..ArrivalTrain::default() }
     }
 
-    /// Returns how long `size` bytes were on the wire; `otherwise` computes it for an uncommon
-    /// size.
+    /// Returns the lead that a packet of `size` bytes is sent on with. At the earliest it leaves
+    /// when it has arrived, and its sending was scheduled when it was sent here.
     #[inline]
-    pub(crate) fn wire_time(&self, size: u16, otherwise: impl FnOnce(u64) -> Time) -> Time {
-        let size = u64::from(size);
-        match self.common_sizes.iter().find(|(common, _)| *common == size) {
-            Some(&(_, time)) => time,
-            None => otherwise(size),
-        }
-    }
-
-    /// Returns the lead of a packet that leaves a switch as soon as it has come through this port,
-    /// on the wire of which it was for `wire_time`.
-    #[inline]
-    pub(crate) fn lead_after(&self, wire_time: Time) -> u16 {
-        u16::try_from((self.propagation + wire_time).ns()).unwrap_or(u16::MAX)
+    pub(crate) fn lead_of(&self, size: u16) -> u16 {
+        self.wire.look_up(size).lead
     }
 
     /// Notes a packet that arrives through `port` at `time`, and returns its key.
     #[inline]
-    pub(crate) fn add(
-        &mut self,
-        time: Time,
-        port: u16,
-        header: &Header,
-        wire_time: Time,
-    ) -> EmissionKey {
-        let end = time.saturating_sub(self.propagation);
-        let sent = end.saturating_sub(wire_time);
+    pub(crate) fn add(&mut self, time: Time, port: u16, header: &Header) -> EmissionKey {
+        let end = time.saturating_sub(self.wire.propagation);
+        let sent = end.saturating_sub(self.wire.look_up(header.size).time);
         let in_train = sent == self.end;
         let scheduled = if in_train && !self.from_host {
             self.sent
@@ -142,7 +191,7 @@ impl ArrivalTrain {
         let continues = in_train || timed;
         let mut parent = match (in_train, timed) {
             (true, _) => self.last,
-            (false, true) => (self.sent, true, self.index),
+            (false, true) => Sending::new(self.sent, true, self.index),
             (false, false) => Sending::default(),
         };
         if end == self.end {
@@ -151,7 +200,7 @@ impl ArrivalTrain {
         }
         let rank = if continues { self.index } else { u64::from(header.address.flow) };
         (self.sent, self.end, self.parent, self.timed) = (sent, end, parent, timed);
-        self.last = (scheduled, continues, rank);
+        self.last = Sending::new(scheduled, continues, rank);
         EmissionKey { sent, scheduled, continues, parent, rank, port }
     }
 
@@ -171,8 +220,8 @@ impl ArrivalTrain {
             let is_peer = |(other, _): &(&EmissionKey, u64)| {
                 (other.sent, other.scheduled, other.continues) == (key.sent, key.scheduled, true)
             };
-            self.last.2 = before.filter(is_peer).map_or(0, |(_, rank)| rank);
+            self.last.set_rank(before.filter(is_peer).map_or(0, |(_, rank)| rank));
         }
-        self.last.2
+        self.last.rank()
     }
 }

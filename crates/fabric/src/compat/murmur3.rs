@@ -1,11 +1,27 @@
 //! The hash by which the HPCC simulator's switches choose among equal-cost paths.
 
+/// A word that enters the hash, scrambled. What is hashed often is scrambled once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scrambled(u32);
+
+impl Scrambled {
+    #[inline(always)]
+    pub(crate) fn new(word: u32) -> Scrambled {
+        Scrambled(word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593))
+    }
+}
+
 /// Returns the 32-bit MurmurHash3 (Appleby, public domain) of three words.
 #[inline]
 pub fn murmur3(words: [u32; 3], seed: u32) -> u32 {
+    of_scrambled(words.map(Scrambled::new), seed)
+}
+
+/// Returns the hash of three words that are scrambled.
+#[inline(always)]
+pub(crate) fn of_scrambled(words: [Scrambled; 3], seed: u32) -> u32 {
     let mut hash = seed;
-    for word in words {
-        let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
+    for Scrambled(word) in words {
         hash = (hash ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
     }
     hash ^= 12;

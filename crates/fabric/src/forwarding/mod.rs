@@ -39,6 +39,7 @@ mod round_robin;
 pub(crate) use conweave::{Arrival, ConWeave, Fate, Notice, PathTable};
 pub(crate) use ecmp::{Ecmp, EcmpHashes};
 
+use crate::compat::murmur3::Scrambled;
 use crate::network::graph::Graph;
 use crate::packet::{Header, NO_INGRESS, PacketKind};
 use crate::routing::{Routes, SwitchRow, TableRow};
@@ -301,9 +302,9 @@ impl Router {
         with_policy!(self, policy => policy.on_depart(now, port, size, tag))
     }
 
-    /// Whether each packet takes a path of its own that its header tells.
-    pub(crate) fn sprays(&self) -> bool {
-        matches!(self, Router::Random(_))
+    /// Whether rows of this policy choose by flow ([`RowHash::Flow`]).
+    pub(crate) fn hashes_flows(&self) -> bool {
+        matches!(self, Router::Ecmp(ecmp) if !ecmp.hashes_with_murmur3())
     }
 
     /// See [`Forwarding::select`].
@@ -349,11 +350,15 @@ impl Router {
     }
 
     /// The look-ups of a plain switch for many packets; `None` if they take more than the table.
-    pub(crate) fn row<'a>(&self, routes: &'a Routes, row: &SwitchRow) -> Option<ForwardingRow<'a>> {
+    pub(crate) fn row<'a>(
+        &'a self,
+        routes: &'a Routes,
+        row: &SwitchRow,
+    ) -> Option<ForwardingRow<'a>> {
         match self {
-            Router::Ecmp(ecmp) => ecmp.row(routes, row),
-            Router::Random(random) => {
-                random.ecmp.row(routes, row).map(|row| ForwardingRow { sprays: true, ..row })
+            Router::Ecmp(ecmp) => Some(ecmp.row(routes, row)),
+            Router::Random(random) if !random.ecmp.hashes_with_murmur3() => {
+                Some(ForwardingRow { hash: RowHash::Packet, ..random.ecmp.row(routes, row) })
             }
             _ => None,
         }
@@ -364,26 +369,48 @@ impl Router {
 pub(crate) struct ForwardingRow<'a> {
     row: TableRow<'a>,
     salt: u32,
-    /// Each packet takes a path of its own: [`random`].
-    sprays: bool,
+    hash: RowHash<'a>,
 }
 
-impl ForwardingRow<'_> {
-    /// Whether each packet takes a path of its own: what `SPRAYS` must be of
-    /// [`next_hop`](Self::next_hop). It is a constant there, as loops over packets contain it.
+/// What selects the next hop of a packet. A loop over packets is written once for each of these,
+/// with the function of [`ForwardingRow`] that belongs to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RowHash<'a> {
+    /// A hash of the flow.
+    Flow,
+    /// A hash of the flow and the packet, which takes a path of its own: [`random`].
+    Packet,
+    /// The HPCC simulator's hash of a flow, from these addresses of hosts.
+    Murmur3(&'a [Scrambled]),
+}
+
+impl<'a> ForwardingRow<'a> {
+    /// What selects the next hop. The functions below return
+    /// [`NO_ROUTE`](crate::routing::NO_ROUTE) also if [`Router::look_up`] must find it.
     #[inline]
-    pub(crate) fn sprays(&self) -> bool {
-        self.sprays
+    pub(crate) fn hash(&self) -> RowHash<'a> {
+        self.hash
     }
 
-    /// The next hop of a packet. Returns [`NO_ROUTE`](crate::routing::NO_ROUTE) also if
-    /// [`Router::look_up`] must find it.
+    /// For [`RowHash::Flow`].
     #[inline(always)]
-    pub(crate) fn next_hop<const SPRAYS: bool>(&self, header: &Header) -> u16 {
-        debug_assert_eq!(self.sprays, SPRAYS);
-        self.row.pick(header.destination(), || {
-            let hash = if SPRAYS { random::hash(header) } else { header.address.hash };
-            ecmp::mix(hash, self.salt)
+    pub(crate) fn by_flow(&self, header: &Header) -> u16 {
+        self.row.pick(header.destination(), || ecmp::mix(header.address.hash, self.salt))
+    }
+
+    /// For [`RowHash::Packet`].
+    #[inline(always)]
+    pub(crate) fn by_packet(&self, header: &Header) -> u16 {
+        self.row.pick(header.destination(), || ecmp::mix(random::hash(header), self.salt))
+    }
+
+    /// For [`RowHash::Murmur3`].
+    #[inline(always)]
+    pub(crate) fn by_murmur3(&self, addresses: &[Scrambled], header: &Header) -> u16 {
+        let ends = header.route_ends();
+        self.row.pick_at(ends.1, |count| {
+            let hash = ecmp::ns3_hash(addresses, self.salt, ends, header.address.hash);
+            ecmp::ns3_choice(hash, count)
         })
     }
 }

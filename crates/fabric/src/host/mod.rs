@@ -231,8 +231,7 @@ impl<S: Scheme> Host<S> {
 
     /// Reorders arrivals of the same instant by their sending.
     pub(crate) fn reorder_arrivals(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
-        let nics = &self.nics;
-        self.emission_order.sort(arrivals, |number| &nics[number as usize].port);
+        self.emission_order.sort(arrivals);
     }
 
     /// What the scheme counted at this host.

@@ -139,6 +139,12 @@ impl Recorder {
         self.records_packets || !self.queues.is_empty()
     }
 
+    /// Whether a sample of the length of a port's queues is due before `until`.
+    #[inline]
+    pub(crate) fn samples_queue_before(&self, port: usize, until: Time) -> bool {
+        self.queues.get(port).is_some_and(|lengths| lengths.next < until)
+    }
+
     /// Begins a window. Notes whether the limit of records is reached.
     #[inline]
     pub(crate) fn begin<P: Copy + Send>(

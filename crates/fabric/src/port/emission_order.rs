@@ -28,7 +28,7 @@ impl EmissionOrder {
     ) -> EmissionOrder {
         let ends = graph.ports(node).iter().zip(ports);
         let train = |(end, port): (&LinkEnd, &Port)| {
-            ArrivalTrain::new(graph.is_host(end.peer), port.propagation(), port.common_sizes())
+            ArrivalTrain::new(graph.is_host(end.peer), port.train_wire())
         };
         EmissionOrder { trains: ends.map(train).collect(), ..EmissionOrder::default() }
     }
@@ -39,26 +39,15 @@ impl EmissionOrder {
         self.trains.is_empty()
     }
 
-    /// Returns how long `size` bytes that came through port number `number` were on the wire.
+    /// Returns the lead that a packet which came through a port is sent on with.
     #[inline]
-    fn wire_time(&self, number: u16, size: u16, port: &Port) -> Time {
-        self.trains[number as usize].wire_time(size, |size| port.serialisation(size))
+    pub(crate) fn lead_of(&self, port: u16, size: u16) -> u16 {
+        self.trains[usize::from(port)].lead_of(size)
     }
 
-    /// Returns the lead that a packet which came through a port is sent on with. At the earliest it
-    /// leaves when it has arrived, and its sending was scheduled when it was sent here.
+    /// Reorders arrivals of the same instant by their sending.
     #[inline]
-    pub(crate) fn lead_of(&self, number: u16, size: u16, port: &Port) -> u16 {
-        self.trains[number as usize].lead_after(self.wire_time(number, size, port))
-    }
-
-    /// Reorders arrivals of the same instant by their sending. `port`: the port of each number.
-    #[inline]
-    pub(crate) fn sort<'a, S: Scheme>(
-        &mut self,
-        arrivals: &mut Arrivals<'_, '_, Packet<S>>,
-        port: impl Fn(u16) -> &'a Port,
-    ) {
+    pub(crate) fn sort<S: Scheme>(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
         if self.is_off() {
             return;
         }
@@ -71,9 +60,8 @@ impl EmissionOrder {
                 self.count(&mut keys);
                 instant = time;
             }
-            let wire_time = self.wire_time(number, packet.header.size, port(number));
             let train = &mut self.trains[number as usize];
-            let key = train.add(time, number, &packet.header, wire_time);
+            let key = train.add(time, number, &packet.header);
             let is_last = index + 1 == arrivals.len() || arrivals.get(index + 1).0 != time;
             if is_last && keys.is_empty() {
                 self.sorted += 1;

@@ -13,7 +13,7 @@ pub use counters::PortCounters;
 
 use crate::compat::Compat;
 use crate::compat::clock::Clock;
-use crate::compat::event_order;
+use crate::compat::event_order::{self, TrainWire};
 use crate::forwarding::NextHopLoad;
 use crate::network::graph::LinkEnd;
 use crate::packet::{Packet, PacketKind, Scheme, Win, class_of};
@@ -38,6 +38,8 @@ pub(crate) struct Port {
     pub(crate) waiting: u16,
     pfc_class: Class,
     clock: Clock,
+    /// The smallest packet takes time on the wire even at the full rate of the link.
+    all_take_time: bool,
     /// Priorities that the peer has paused.
     pub(crate) paused: u16,
     /// Priority of the packet that left last.
@@ -93,12 +95,14 @@ pub(crate) struct PortConfig<'a> {
     pub(crate) scheduler: Scheduler,
     /// Bytes on the wire of a full data packet and of an ACK.
     pub(crate) common_sizes: [u64; 2],
+    /// The smallest packet.
+    pub(crate) min_packet: u64,
     pub(crate) compat: Compat,
 }
 
 impl Port {
     pub(crate) fn new(config: PortConfig<'_>) -> Port {
-        let PortConfig { end, latency, pause_response, scheduler, common_sizes, compat } = config;
+        let PortConfig { end, latency, pause_response, scheduler, compat, .. } = config;
         let clock = compat.clock();
         let class = if compat.orders_by_emission() { event_order::arrival_class } else { class_of };
         let mut port = Port {
@@ -109,8 +113,9 @@ impl Port {
             packet_round_robin: compat.alternates_packets(),
             queue_bytes: 0,
             byte_time: 0,
-            common_sizes: common_sizes.map(|size| (size, Time::ZERO)),
+            common_sizes: config.common_sizes.map(|size| (size, Time::ZERO)),
             clock,
+            all_take_time: clock.time_for(end.rate, config.min_packet) > Time::ZERO,
             data_class: class(PacketKind::Data),
             other_class: class(PacketKind::Ack),
             pfc_class: class(PacketKind::Pfc),
@@ -200,9 +205,10 @@ impl Port {
         self.rate
     }
 
-    /// Returns the sizes that most packets have, with their times on the wire.
-    pub(crate) fn common_sizes(&self) -> [(u64, Time); 2] {
-        self.common_sizes
+    /// Returns the link to the peer, as what comes over it from there sees it.
+    pub(crate) fn train_wire(&self) -> TrainWire {
+        let sizes = self.common_sizes.map(|(size, _)| size);
+        TrainWire::new(self.propagation(), self.rate, self.clock, sizes)
     }
 
     /// Returns the priorities, and the PFC bit, that have packets and are not paused. Gates and

@@ -72,6 +72,12 @@ impl Red {
         self.law.kmin
     }
 
+    /// Returns whether some queue length leaves it to chance whether a packet is marked.
+    pub(crate) fn draws(&self) -> bool {
+        let draws = |law: &IntegerLaw| law.kmin < law.kmax;
+        draws(&self.law) || self.of_classes.iter().any(|laws| laws.iter().any(draws))
+    }
+
     /// Returns whether a packet is marked that sees `queue` bytes in its queue. `draws` replaces
     /// the port's own random stream.
     #[inline]

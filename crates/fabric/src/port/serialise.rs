@@ -13,6 +13,13 @@ impl Port {
         if self.byte_time != 0 {
             return Time::from_ps(size * self.byte_time);
         }
+        self.inexact_serialisation(size)
+    }
+
+    /// As [`serialisation`](Port::serialisation), if a byte takes no whole number of picoseconds or
+    /// times are rounded.
+    #[inline(always)]
+    fn inexact_serialisation(&self, size: u64) -> Time {
         match self.common_sizes.iter().find(|(common, _)| *common == size) {
             Some(&(_, time)) => time,
             None => self.clock.time_for(self.rate, size),
@@ -43,6 +50,13 @@ impl Port {
         }
     }
 
+    /// Notes the priority of a packet that leaves by [`transmit_by`](Port::transmit_by), where
+    /// priorities alternate.
+    #[inline(always)]
+    pub(crate) fn set_last_priority(&mut self, priority: u8) {
+        self.last_priority = priority;
+    }
+
     /// Puts a packet on the wire like [`transmit`](Port::transmit), on a lane that the caller keeps
     /// for several packets in a row. No class may be shaped.
     #[inline(always)]
@@ -54,15 +68,20 @@ impl Port {
         (kind, size): (PacketKind, u16),
         handle: Handle,
     ) {
-        if self.byte_time == 0 {
+        let bytes = u64::from(size);
+        let time = if self.byte_time != 0 {
+            Time::from_ps(bytes * self.byte_time)
+        } else if self.all_take_time {
+            self.inexact_serialisation(bytes)
+        } else {
             return self.transmit_inexactly(window, start, (kind, size), handle);
-        }
-        let end = start + Time::from_ps(u64::from(size) * self.byte_time);
-        let (arrival, class) = self.put_on_wire(start, end, (kind, size));
+        };
+        let (arrival, class) = self.put_on_wire(start, start + time, (kind, size));
         window.send_on(lane, arrival, class, handle);
     }
 
-    /// Puts a packet on the wire if times are rounded, so that a packet may take no time.
+    /// Puts a packet on the wire if its time has to be computed or is rounded, so that a packet may
+    /// take no time.
     #[inline(never)]
     fn transmit_inexactly<S: Scheme>(
         &mut self,
@@ -71,9 +90,13 @@ impl Port {
         (kind, size): (PacketKind, u16),
         handle: Handle,
     ) {
-        let end = start + self.serialisation(u64::from(size));
+        let end = start + self.inexact_serialisation(u64::from(size));
         let (arrival, class) = self.put_on_wire(start, end, (kind, size));
-        window.send(&mut self.link, arrival, class, handle);
+        if self.all_take_time {
+            window.send_unique(&self.link, arrival, class, handle);
+        } else {
+            window.send(&mut self.link, arrival, class, handle);
+        }
     }
 
     /// Puts a PFC frame on the wire at `start`.

@@ -206,6 +206,12 @@ impl Routes {
         pick(&self.members, self.codec, set, mixed)
     }
 
+    /// The port of a set at the place that `choice` returns for the number of its ports.
+    #[inline(always)]
+    pub(crate) fn pick_at(&self, set: PortSet, choice: impl FnOnce(u32) -> usize) -> u16 {
+        pick_at(&self.members, self.codec, set, choice)
+    }
+
     /// The look-ups of a switch for many packets.
     pub(crate) fn table_row(&self, row: &SwitchRow) -> TableRow<'_> {
         TableRow {
@@ -266,20 +272,45 @@ impl TableRow<'_> {
     /// [`Routes::port_set`] returns `None`.
     #[inline(always)]
     pub(crate) fn pick(&self, host: u32, mixed: impl FnOnce() -> u32) -> u16 {
+        match self.port_set(host) {
+            Some(set) => pick(self.members, self.codec, set, mixed()),
+            None => NO_ROUTE,
+        }
+    }
+
+    /// As [`pick`](Self::pick), with the place that `choice` returns for the number of ports.
+    #[inline(always)]
+    pub(crate) fn pick_at(&self, host: u32, choice: impl FnOnce(u32) -> usize) -> u16 {
+        match self.port_set(host) {
+            Some(set) => pick_at(self.members, self.codec, set, choice),
+            None => NO_ROUTE,
+        }
+    }
+
+    #[inline(always)]
+    fn port_set(&self, host: u32) -> Option<PortSet> {
         let slot = self.host_slots[host as usize];
         let set = set_at(self.codec, self.row[slot.attachment as usize], slot);
-        if self.codec.count(set) == 0 {
-            return NO_ROUTE;
-        }
-        pick(self.members, self.codec, PortSet(set), mixed())
+        (self.codec.count(set) != 0).then_some(PortSet(set))
     }
 }
 
 /// The port of a set that a mixed hash selects. A set of one port has no branch of its own: it
 /// would be mispredicted more often than it saves time.
 #[inline(always)]
-fn pick(members: &[PortId], codec: PortSetCodec, PortSet(set): PortSet, mixed: u32) -> u16 {
-    members[codec.place(set) + scale_to(mixed, codec.count(set))].get()
+fn pick(members: &[PortId], codec: PortSetCodec, set: PortSet, mixed: u32) -> u16 {
+    pick_at(members, codec, set, |count| scale_to(mixed, count))
+}
+
+/// The port of a set at the place that `choice` returns for the number of its ports.
+#[inline(always)]
+fn pick_at(
+    members: &[PortId],
+    codec: PortSetCodec,
+    PortSet(set): PortSet,
+    choice: impl FnOnce(u32) -> usize,
+) -> u16 {
+    members[codec.place(set) + choice(codec.count(set))].get()
 }
 
 /// The name of the set of ports that lead to a host, if the table has `entry` for its attachment.

@@ -102,7 +102,7 @@ impl<S: Scheme> Switch<S> {
         let mut egress = self.chassis.egress(port);
         egress.on_dequeue(now, marks, packet);
         if !self.emission_order.is_off() && ingress != NO_INGRESS {
-            set_ns3_lead(&mut packet.header, self.lead_of(ingress, size));
+            set_ns3_lead(&mut packet.header, self.emission_order.lead_of(ingress, size));
         }
         if !PLAIN {
             self.chassis.tag_departure(window, now, port, size, &mut handle);

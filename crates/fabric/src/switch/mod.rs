@@ -136,8 +136,10 @@ impl<S: Scheme> Switch<S> {
         let Chassis { common, node, .. } = &switch.chassis;
         // A pause of a host in a rack acts on a downlink in the same window; and looking up next
         // hops of a rack's packets is written for those of their hashes alone.
-        let is_separable =
-            switch.independent_ports && !common.hosts_pause && !switch.chassis.router.sprays();
+        let is_separable = switch.independent_ports
+            && switch.emission_order.is_off()
+            && !common.hosts_pause
+            && switch.chassis.router.hashes_flows();
         if is_separable && common.groups.is_hub(*node) {
             switch.rack = Some(Box::new(RackPorts::new(common, *node)));
         }

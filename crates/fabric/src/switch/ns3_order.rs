@@ -7,12 +7,6 @@ use engine::Arrivals;
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
-    /// Returns the lead that a packet which came through `port` is sent on with.
-    #[inline]
-    pub(super) fn lead_of(&self, port: u16, size: u16) -> u16 {
-        self.emission_order.lead_of(port, size, &self.chassis.ports[port as usize])
-    }
-
     /// Returns whether a packet that joins `port` now leaves before anything else happens at this
     /// instant. It does if the wire is free, because then no departure is scheduled there. Drains
     /// the port first: until then, its state may be older than `now`.
@@ -40,7 +34,6 @@ impl<S: Scheme> Switch<S> {
 
     /// Reorders arrivals of the same instant by their sending.
     pub(crate) fn reorder_arrivals(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
-        let ports = &self.chassis.ports;
-        self.emission_order.sort(arrivals, |number| &ports[number as usize]);
+        self.emission_order.sort(arrivals);
     }
 }

@@ -170,7 +170,8 @@ impl<S: Scheme> Switch<S> {
         }
         egress.port.count_direct(size);
         if !self.emission_order.is_off() {
-            set_ns3_lead(&mut packet.header, self.lead_of(tag.port(window), size));
+            let lead = self.emission_order.lead_of(tag.port(window), size);
+            set_ns3_lead(&mut packet.header, lead);
         }
         self.chassis.ports[out].transmit(window, now, (kind, priority, size), handle);
         None

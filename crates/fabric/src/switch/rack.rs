@@ -6,7 +6,6 @@
 //! port.
 
 use super::Switch;
-use super::by_port::next_hop;
 use crate::context::RunContext;
 use crate::forwarding::ForwardingRow;
 use crate::packet::{Packet, Scheme, Win};
@@ -122,7 +121,7 @@ impl<S: Scheme> Switch<S> {
         for &(port, _) in &rack.downlinks {
             let port = usize::from(port);
             if usize::from(rack.bucket_of_port[port]) == port {
-                self.advance_port(window, port, buckets.get(port), &mut schedule);
+                self.advance_port::<false>(window, port, buckets.get(port), &mut schedule);
             }
         }
         window.keep_for_coupled(&buckets, for_coupled);
@@ -134,10 +133,10 @@ impl<S: Scheme> Switch<S> {
     /// Returns the port that a packet leaves through; [`NO_ROUTE`] if it is not to be forwarded.
     #[inline(always)]
     fn next_hop_by_row(&self, row: &ForwardingRow<'_>, packet: &Packet<S>) -> u16 {
-        match next_hop::<S, false>(row, packet) {
+        match row.by_flow(&packet.header) {
+            out if out != NO_ROUTE && packet.header.kind.is_routed() => out,
             // The full look-up may find one.
-            NO_ROUTE => self.next_hop(packet),
-            out => out,
+            _ => self.next_hop(packet),
         }
     }
 
@@ -188,7 +187,8 @@ impl<S: Scheme> Switch<S> {
         let mut schedule = None;
         for &port in &rack.uplinks {
             let port = usize::from(port);
-            due = due.min(self.advance_port(window, port, buckets.get(port), &mut schedule));
+            let arrivals = buckets.get(port);
+            due = due.min(self.advance_port::<false>(window, port, arrivals, &mut schedule));
         }
         window.recycle(buckets);
         self.rack = Some(rack);

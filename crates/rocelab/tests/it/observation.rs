@@ -292,6 +292,60 @@ fn an_arrival_at_the_end_of_a_transmission_finds_the_port_up_to_date() {
     check_observation(&case).unwrap();
 }
 
+/// A loaded network in the event order of the HPCC simulator.
+const LOADED: &str = r#"
+    [run]
+    stop = "150us"
+    [topology]
+    kind = "leaf-spine"
+    leaves = 2
+    spines = 1
+    hosts_per_leaf = 3
+    host_rate = "200Gbps"
+    host_delay = "1us"
+    rate = "400Gbps"
+    delay = "1us"
+    [wire]
+    profile = "hpcc-ns3"
+    [switch]
+    buffer = "32MB"
+    [quirks]
+    whole_nanoseconds = true
+    ns3_ecmp_hash = true
+    ns3_tie_order = true
+    packet_round_robin = true
+    [[traffic]]
+    kind = "poisson"
+    workload = "FB_Hadoop"
+    load = 0.3
+    [[traffic]]
+    kind = "incast"
+    senders = 5
+    receiver = "h0"
+    size = "30KB"
+    [[traffic]]
+    kind = "permutation"
+    size = "50KB"
+"#;
+
+/// Enough arrives in a window for switches to work one port after the other, which they do not
+/// where packets are recorded. Ports are free, busy, or become free while several packets arrive at
+/// one nanosecond.
+#[test]
+fn ports_worked_one_after_the_other_keep_the_order_of_sending() {
+    for (scheme, seed) in [("dctcp", "41"), ("hpcc", "45"), ("none", "47")] {
+        for acks_first in [false, true] {
+            let mut set = vec![("scheme", scheme), ("run.seed", seed)];
+            if acks_first {
+                set.extend([("classes.ack", "7"), ("classes.strict", "[7]")]);
+            }
+            let plain = run(LOADED, &set, 1);
+            let traced = run(&format!("{LOADED}\n{EVERYTHING}"), &set, 2);
+            assert!(outcome(&traced) == outcome(&plain), "{scheme}, ACKs first: {acks_first}");
+        }
+    }
+}
+
 /// Experiments of the HPCC simulator: network, control law, and how many completion times are equal
 /// to that simulator's at least. The others differ where packets of one nanosecond come in an order
 /// that the fast event order does not know.

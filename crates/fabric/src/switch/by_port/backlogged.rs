@@ -6,6 +6,7 @@
 //! would mispredict which of them comes next.
 
 use super::IsolatedPort;
+use crate::compat::event_order::set_ns3_lead;
 use crate::packet::{NO_INGRESS, Scheme, Win};
 use crate::port::Port;
 use std::hint::select_unpredictable;
@@ -125,6 +126,14 @@ impl ArrivalSchedule {
         }
     }
 
+    /// If nothing waits, returns how many arrivals have left, and the queue of the next one.
+    #[inline(always)]
+    fn next_arrival(&self) -> (usize, usize) {
+        let [one, two] = &self.queues;
+        let left = (one.taken + two.taken) % (MAX_BATCH + 1);
+        (left, usize::from(two.bytes[(left + 1) % (MAX_BATCH + 1)] != two.bytes[left]))
+    }
+
     /// Returns how many packets have arrived by `time`. `before` of them are known to have.
     #[inline(always)]
     fn arrived_by(&self, time: u64, mut before: usize) -> usize {
@@ -153,7 +162,7 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
     /// Sends waiting packets and arrivals as long as all are of two priorities of which one always
     /// goes first. Returns the remaining arrivals.
     #[inline(always)]
-    pub(super) fn advance_backlogged<'c>(
+    pub(super) fn advance_backlogged<'c, const NS3: bool>(
         &mut self,
         window: &mut Win<'_, 'run, S>,
         mut arrivals: &'c [u64],
@@ -172,12 +181,15 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
                 schedule.set_priorities(pair, seen);
                 schedule.take_in(window, arrivals);
             }
+            if NS3 && self.egress.port.paused != 0 {
+                return arrivals;
+            }
             let later = arrivals.get(MAX_BATCH..).unwrap_or_default();
             let limit = match later.first() {
                 Some(&next) => engine::offset_ps(next),
                 None => (window.until() - window.begin()).ps(),
             };
-            self.depart_until(window, schedule, limit);
+            self.depart_until::<NS3>(window, schedule, limit);
             if later.is_empty() {
                 return later;
             }
@@ -187,13 +199,13 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
 
     /// Sends all that leaves before `limit`, and enqueues the remaining arrivals.
     #[inline(never)]
-    fn depart_until(
+    fn depart_until<const NS3: bool>(
         &mut self,
         window: &mut Win<'_, 'run, S>,
         schedule: &mut ArrivalSchedule,
         limit: u64,
     ) {
-        let IsolatedPort { egress, mmu, lane, marks } = self;
+        let IsolatedPort { egress, mmu, lane, marks, emission_order } = self;
         let begin = window.begin();
         let mut left = egress.port.queue_bytes;
         schedule.begin(egress.port);
@@ -204,13 +216,26 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
             let [first, second] = [0, 1].map(|index: usize| schedule.queues[index].ready_at);
             next = first.min(second);
             start = free.max(next);
-            if start >= limit {
+            // A packet joins a free port. Nothing waits there, as nothing is paused.
+            let joins_free = NS3
+                && next < NEVER
+                && begin + Time::from_ps(next) > egress.port.free_at
+                && schedule.queues.iter().all(|queue| queue.waiting == 0);
+            if start >= limit && !joins_free {
                 break;
             }
-            arrived = schedule.arrived_by(start, arrived);
+            let mut turn = usize::from(first > start);
+            arrived = if joins_free {
+                // It leaves before what arrives at the same instant after it.
+                let (before, index) = schedule.next_arrival();
+                turn = index;
+                before + 1
+            } else {
+                schedule.arrived_by(start, arrived)
+            };
             let arrived_index = arrived % (MAX_BATCH + 1);
             let arrived_bytes = u64::from(schedule.bytes[arrived_index]);
-            let queue = &mut schedule.queues[usize::from(first > start)];
+            let queue = &mut schedule.queues[turn];
             let priority = queue.priority;
             let entry = queue.entries[queue.taken % (MAX_BATCH + 1)];
             let waits = queue.waiting != 0;
@@ -238,6 +263,11 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
                 let in_port = window.port_of(entry);
                 packet.header.ingress = select_unpredictable(waits, ingress, in_port);
                 egress.notify_dequeue(now, packet);
+            }
+            if NS3 {
+                let in_port = select_unpredictable(waits, ingress, window.port_of(entry));
+                set_ns3_lead(&mut packet.header, emission_order.lead_of(in_port, size));
+                egress.port.set_last_priority(priority);
             }
             egress.port.transmit_by(window, lane, now, (kind, size), handle);
             free = (egress.port.free_at - begin).ps();

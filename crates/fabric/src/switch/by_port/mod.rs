@@ -1,53 +1,64 @@
 //! Advances each port independently through a whole window.
 //!
 //! This is valid if the window holds nothing but arrivals and departures, and no ingress can reach
-//! a PFC or drop threshold in it.
+//! a PFC or drop threshold in it. If arrivals of one instant are ordered by their sending, all of
+//! the switch's arrivals come in that order.
 
 mod backlogged;
 
 use super::{LevelOf, Switch};
-use crate::forwarding::ForwardingRow;
+use crate::compat::event_order::set_ns3_lead;
+use crate::forwarding::{ForwardingRow, RowHash};
 use crate::hooks::{EnqueuesOf, has_own_classes};
 use crate::mmu::Mmu;
-use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
+use crate::observe::recorder::Recorder;
+use crate::packet::{Header, NO_INGRESS, Packet, PacketKind, Scheme, Win};
+use crate::port::emission_order::EmissionOrder;
 use crate::port::scheduler::PFC_BIT;
 use crate::routing::NO_ROUTE;
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::ArrivalSchedule;
-use engine::{Buckets, LinkLane};
+use engine::{Buckets, Handle, LinkLane};
 use schemes::contract::{EnqueueSlot, Level, Order};
 use units::Time;
 
 /// With fewer arrivals per port it does not pay.
 const MIN_ARRIVALS_PER_PORT: usize = 3;
 
-/// Returns the port that a packet leaves through. Returns [`NO_ROUTE`] if there is none, or if the
-/// packet is not to be forwarded.
-#[inline(always)]
-pub(super) fn next_hop<S: Scheme, const SPRAYS: bool>(
-    row: &ForwardingRow<'_>,
-    packet: &Packet<S>,
-) -> u16 {
-    let Packet { header, .. } = packet;
-    let next_hop = row.next_hop::<SPRAYS>(header);
-    if header.kind.is_routed() { next_hop } else { NO_ROUTE }
-}
-
 /// Buckets the arrivals of a window by the ports that they leave through. Returns them and their
 /// bytes, or `None` if some packet has no next hop.
 #[inline(always)]
-fn bucket<S: Scheme, const SPRAYS: bool>(
+fn bucket<S: Scheme>(
     window: &mut Win<'_, '_, S>,
-    row: &ForwardingRow<'_>,
     ports: usize,
+    next_hop: impl Fn(&Header) -> u16,
 ) -> Option<(Buckets, u64)> {
     let mut bytes = 0;
-    let buckets = window.bucket(ports, |packet: &Packet<S>| {
-        bytes += u64::from(packet.header.size);
-        next_hop::<S, SPRAYS>(row, packet)
+    let sum = &mut bytes;
+    // By value, so that the loop need not follow a reference for each packet.
+    let buckets = window.bucket(ports, move |Packet { header, .. }: &Packet<S>| {
+        *sum += u64::from(header.size);
+        let next_hop = next_hop(header);
+        if header.kind.is_routed() { next_hop } else { NO_ROUTE }
     })?;
     Some((buckets, bytes))
+}
+
+/// As [`bucket`], by the rows of a table.
+#[inline]
+fn bucket_by_row<S: Scheme>(
+    window: &mut Win<'_, '_, S>,
+    ports: usize,
+    row: &ForwardingRow<'_>,
+) -> Option<(Buckets, u64)> {
+    match row.hash() {
+        RowHash::Flow => bucket(window, ports, move |header| row.by_flow(header)),
+        RowHash::Packet => bucket(window, ports, move |header| row.by_packet(header)),
+        RowHash::Murmur3(addresses) => {
+            bucket(window, ports, move |header| row.by_murmur3(addresses, header))
+        }
+    }
 }
 
 impl<S: Scheme> Switch<S> {
@@ -61,9 +72,9 @@ impl<S: Scheme> Switch<S> {
             && !has_own_classes::<S>()
             && (self.chassis.cp.is_none() || Self::POINTS_ARE_LOCAL)
             && self.chassis.draws.is_none()
-            && !self.chassis.records_queues_or_packets()
-            && self.emission_order.is_off()
-            && !self.chassis.common.compat.alternates_packets()
+            && (!self.emission_order.is_off()
+                || !(self.chassis.common.compat.alternates_packets()
+                    || self.chassis.records_queues_or_packets()))
     }
 
     /// Returns whether the switch wants its arrivals of a window bucketed by port.
@@ -82,26 +93,39 @@ impl<S: Scheme> Switch<S> {
         let next = self.quiet_until(window, expected)?;
         let Chassis { common, router, switch_row, ports, .. } = &self.chassis;
         let row = router.row(&common.routes, switch_row)?;
-        let (buckets, bytes) = if row.sprays() {
-            bucket::<S, true>(window, &row, ports.len())?
-        } else {
-            bucket::<S, false>(window, &row, ports.len())?
-        };
+        let (buckets, bytes) = bucket_by_row(window, ports.len(), &row)?;
         if bytes > expected {
             window.recycle(buckets);
             return None;
         }
         self.chassis.audit.arrived += bytes;
-        let mut schedule = None;
-        let mut due = next;
+        let due = if self.emission_order.is_off() {
+            self.advance_each::<false>(window, &buckets)
+        } else {
+            self.advance_each::<true>(window, &buckets)
+        };
+        window.recycle(buckets);
+        Recorder::end(&mut self.chassis.recorder, window);
+        Some(due.min(next))
+    }
+
+    /// Advances all ports; see [`advance_port`](Self::advance_port).
+    #[inline(always)]
+    fn advance_each<const NS3: bool>(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        buckets: &Buckets,
+    ) -> Time {
+        let (mut schedule, mut due) = (None, Time::NEVER);
         for out in 0..self.chassis.ports.len() {
             if let Some(port) = self.chassis.ports.get(out + 1) {
                 window.link_lane(&port.link).prefetch();
             }
-            due = due.min(self.advance_port(window, out, buckets.get(out), &mut schedule));
+            let arrivals = buckets.get(out);
+            let next = self.advance_port::<NS3>(window, out, arrivals, &mut schedule);
+            due = due.min(next);
         }
-        window.recycle(buckets);
-        Some(due)
+        due
     }
 
     /// Returns when something is due that is neither an arrival nor a departure. Returns `None` if
@@ -127,9 +151,12 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Sends what waits at a port and what arrives for it in a window. Returns when the next packet
-    /// leaves after that.
+    /// leaves after that. `NS3`: arrivals of one instant are in the order of their sending, and one
+    /// that joins a free port leaves before the next
+    /// ([`compat::event_order`](crate::compat::event_order)); priorities may alternate, and lengths
+    /// of queues may be recorded.
     #[inline(always)]
-    pub(super) fn advance_port(
+    pub(super) fn advance_port<const NS3: bool>(
         &mut self,
         window: &mut Win<'_, '_, S>,
         out: usize,
@@ -145,23 +172,32 @@ impl<S: Scheme> Switch<S> {
             self.depart(window, out);
         }
         let (egress, mmu) = self.chassis.egress_and_mmu(out);
+        let recorder = if NS3 { egress.recorder } else { None };
         let mut isolated = IsolatedPort {
             lane: window.link_lane(&egress.port.link),
             marks: self.marks_at_dequeue,
-            // There are none. Stated here, so that no packet has to check for them.
-            egress: Egress { draws: None, recorder: None, ..egress },
+            egress: Egress {
+                // There are none. Stated here, so that no packet has to check for them.
+                draws: None,
+                recorder: recorder.filter(|recorder| recorder.samples_queue_before(out, until)),
+                ..egress
+            },
             mmu,
+            emission_order: &self.emission_order,
         };
         // If little waits, the next event is predicted well enough.
-        if isolated.egress.port.is_busy() && !EnqueuesOf::<S>::ENABLED {
+        if isolated.egress.port.is_busy()
+            && !EnqueuesOf::<S>::ENABLED
+            && isolated.egress.recorder.is_none()
+        {
             let schedule = schedule.get_or_insert_with(ArrivalSchedule::new);
-            arrivals = isolated.advance_backlogged(window, arrivals, schedule);
+            arrivals = isolated.advance_backlogged::<NS3>(window, arrivals, schedule);
         }
         while let Some((&entry, rest)) = arrivals.split_first() {
             arrivals = rest;
             // SAFETY: each arrival of the port, all of them bucketed in this window, once.
             let (now, tag, mut handle) = unsafe { window.take_bucketed(entry) };
-            isolated.drain(window, now);
+            isolated.drain::<NS3>(window, now);
             let packet = window.packets.get_mut(&mut handle);
             let (kind, priority, size) = packet.header.kind_priority_size();
             if isolated.egress.cp.is_some() {
@@ -169,25 +205,38 @@ impl<S: Scheme> Switch<S> {
                 isolated.egress.notify_enqueue(now, packet);
             }
             let port = &mut *isolated.egress.port;
-            if port.can_send_now(now)
-                && rest.first().is_none_or(|&next| tag.is_strictly_before(next))
-            {
+            let immediate = NS3 && port.free_at < now;
+            let waits_for_others = || {
+                let recorder = &isolated.egress.recorder;
+                rest.first().is_some_and(|&next| !tag.is_strictly_before(next))
+                    || recorder.as_ref().is_some_and(|recorder| recorder.samples_queues_at(now))
+            };
+            if port.can_send_now(now) && (immediate || !waits_for_others()) {
                 // It leaves without waiting. RED does not mark a packet that leaves an empty queue
                 // behind.
                 isolated.egress.notify_dequeue(now, packet);
+                if NS3 {
+                    let lead = isolated.emission_order.lead_of(tag.port(window), size);
+                    set_ns3_lead(&mut packet.header, lead);
+                }
                 let port = &mut *isolated.egress.port;
                 port.count_direct(size);
-                port.transmit_by(window, &isolated.lane, now, (kind, size), handle);
+                isolated.transmit::<NS3>(window, now, (kind, priority, size), handle);
             } else {
                 packet.header.ingress = tag.port(window);
                 isolated.mmu.store(packet.header.ingress, priority, u64::from(size));
+                isolated.egress.record_enqueue(now, packet);
+                let port = &mut *isolated.egress.port;
                 if port.open() == 0 && port.paused & 1 << priority == 0 {
                     port.free_at = port.free_at.max(now);
                 }
                 port.enqueue(window.packets, priority, size, handle);
+                if immediate && port.open() != 0 {
+                    isolated.depart::<NS3>(window);
+                }
             }
         }
-        isolated.drain(window, until);
+        isolated.drain::<NS3>(window, until);
         let port = &*isolated.egress.port;
         let due = port.due(port.open());
         self.chassis.due.set(out, due);
@@ -202,21 +251,22 @@ struct IsolatedPort<'a, 'run, S: Scheme> {
     lane: LinkLane<'run>,
     /// RED marks packets when they begin to leave.
     marks: bool,
+    emission_order: &'a EmissionOrder,
 }
 
 impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
     /// Sends all that leaves before `time`.
     #[inline(always)]
-    fn drain(&mut self, window: &mut Win<'_, 'run, S>, time: Time) {
+    fn drain<const NS3: bool>(&mut self, window: &mut Win<'_, 'run, S>, time: Time) {
         while self.egress.port.open() != 0 && self.egress.port.free_at < time {
-            self.depart(window);
+            self.depart::<NS3>(window);
         }
     }
 
     /// Sends the next packet.
     #[inline(never)]
-    fn depart(&mut self, window: &mut Win<'_, 'run, S>) {
-        let IsolatedPort { egress, mmu, lane, marks } = self;
+    fn depart<const NS3: bool>(&mut self, window: &mut Win<'_, 'run, S>) {
+        let IsolatedPort { egress, mmu, marks, emission_order, .. } = self;
         let now = egress.port.free_at;
         let queue = egress.port.pick(window.packets, egress.port.open(), None);
         let mut handle = egress.port.dequeue(window.packets, queue);
@@ -224,9 +274,29 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
         let (kind, priority, size) = packet.header.kind_priority_size();
         let ingress = packet.header.ingress;
         egress.on_dequeue(now, *marks, packet);
-        egress.port.transmit_by(window, lane, now, (kind, size), handle);
+        if NS3 {
+            set_ns3_lead(&mut packet.header, emission_order.lead_of(ingress, size));
+        }
         debug_assert!(ingress != NO_INGRESS, "such a switch makes nothing but PFC frames");
         let resumes = mmu.release(ingress, priority, u64::from(size));
         debug_assert!(!resumes, "no ingress has its peer paused");
+        self.transmit::<NS3>(window, now, (kind, priority, size), handle);
+    }
+
+    /// Puts a packet on the wire at `start`.
+    #[inline(always)]
+    fn transmit<const NS3: bool>(
+        &mut self,
+        window: &mut Win<'_, 'run, S>,
+        start: Time,
+        (kind, priority, size): (PacketKind, u8, u16),
+        handle: Handle,
+    ) {
+        let port = &mut *self.egress.port;
+        if NS3 {
+            // Priorities may alternate.
+            port.set_last_priority(priority);
+        }
+        port.transmit_by(window, &self.lane, start, (kind, size), handle);
     }
 }
