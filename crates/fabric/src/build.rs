@@ -303,7 +303,7 @@ fn chassis<S: Scheme>(
     let place = Place { graph, hosts, node, paths: common.paths.as_ref() };
     let router = Router::new(&setup.balance, common.ecmp.at(node), setup.seed, &place);
     let (cp, cp_ports, port_facts) = congestion_point(setup, common, node, &red)?;
-    let draws = red.iter().any(Red::draws);
+    let draws = red.iter().any(|red| red.draws_above().is_some());
     let mut chassis = Chassis {
         mmu: mmu(setup, common, node)?,
         red,

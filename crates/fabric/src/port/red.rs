@@ -72,10 +72,12 @@ impl Red {
         self.law.kmin
     }
 
-    /// Returns whether some queue length leaves it to chance whether a packet is marked.
-    pub(crate) fn draws(&self) -> bool {
-        let draws = |law: &IntegerLaw| law.kmin < law.kmax;
-        draws(&self.law) || self.of_classes.iter().any(|laws| laws.iter().any(draws))
+    /// Returns the queue length above which it may be left to chance whether a packet is marked;
+    /// `None` if it never is.
+    pub(crate) fn draws_above(&self) -> Option<u64> {
+        let of_classes = self.of_classes.iter().flat_map(|laws| laws.iter());
+        let laws = of_classes.chain([&self.law]);
+        laws.filter(|law| law.kmin < law.kmax).map(|law| law.kmin).min()
     }
 
     /// Returns whether a packet is marked that sees `queue` bytes in its queue. `draws` replaces

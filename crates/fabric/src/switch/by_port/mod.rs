@@ -71,9 +71,9 @@ impl<S: Scheme> Switch<S> {
         self.plain
             && !has_own_classes::<S>()
             && (self.chassis.cp.is_none() || Self::POINTS_ARE_LOCAL)
-            && self.chassis.draws.is_none()
             && (!self.emission_order.is_off()
-                || !(self.chassis.common.compat.alternates_packets()
+                || !(self.chassis.draws.is_some()
+                    || self.chassis.common.compat.alternates_packets()
                     || self.chassis.records_queues_or_packets()))
     }
 
@@ -94,7 +94,7 @@ impl<S: Scheme> Switch<S> {
         let Chassis { common, router, switch_row, ports, .. } = &self.chassis;
         let row = router.row(&common.routes, switch_row)?;
         let (buckets, bytes) = bucket_by_row(window, ports.len(), &row)?;
-        if bytes > expected {
+        if bytes > expected || (self.chassis.draws.is_some() && self.may_draw(window, &buckets)) {
             window.recycle(buckets);
             return None;
         }
@@ -107,6 +107,17 @@ impl<S: Scheme> Switch<S> {
         window.recycle(buckets);
         Recorder::end(&mut self.chassis.recorder, window);
         Some(due.min(next))
+    }
+
+    /// Returns whether ports could draw marks from the generator that they share.
+    fn may_draw(&self, window: &Win<'_, '_, S>, buckets: &Buckets) -> bool {
+        let Chassis { ports, red, .. } = &self.chassis;
+        // SAFETY: the entries were bucketed in this window, and nobody has taken them.
+        let size = |&entry: &u64| u64::from(unsafe { window.peek_bucketed(entry).header.size });
+        ports.iter().zip(red).enumerate().any(|(number, (port, red))| {
+            let arriving = || buckets.get(number).iter().map(size).sum::<u64>();
+            red.draws_above().is_some_and(|length| port.queue_bytes + arriving() > length)
+        })
     }
 
     /// Advances all ports; see [`advance_port`](Self::advance_port).
