@@ -43,9 +43,9 @@ def main() -> NoReturn:
 
     def command() -> None:
         # Here, as Ctrl-C may come while it is imported.
-        from rocelab.cli.app import app
+        from rocelab.cli.commands import app_for
 
-        app()
+        app_for(sys.argv[1] if len(sys.argv) > 1 else None)()
 
     run_command(command)
 
