@@ -1,8 +1,8 @@
 """Writes the HPCC simulator's files of the comparison in performance.md.
 
-``python docs/hpcc_files.py DIR`` makes a fat tree with k = 8, WebSearch at 50 % for 1 ms drawn with
-seed 1, and a configuration for each law. In DIR, ``rocelab hpcc hpcc.txt`` runs one, as does that
-simulator itself.
+``python docs/hpcc_files.py DIR`` makes a fat tree with k = 8, or with ``--network three-tier`` 320
+hosts in 20 racks, WebSearch at 50 % for 1 ms drawn with seed 1, and a configuration for each law.
+In DIR, ``rocelab hpcc hpcc.txt`` runs one, as does that simulator itself.
 """
 
 from __future__ import annotations
@@ -75,23 +75,36 @@ LAWS = {
 }
 """What its authors publish for 100 Gb/s hosts."""
 
+HOST_LINKS = {"host_rate": "100Gbps", "host_delay": "1us"}
+NETWORKS = {
+    "fat-tree": {**HOST_LINKS, "k": 8, "rate": "400Gbps", "delay": "1us"},
+    "three-tier": {
+        **HOST_LINKS,
+        "pods": 5,
+        "tors_per_pod": 4,
+        "aggs_per_pod": 4,
+        "cores": 16,
+        "hosts_per_tor": 16,
+        "agg_rate": "400Gbps",
+        "agg_delay": "1us",
+        "core_rate": "400Gbps",
+        "core_delay": "1us",
+    },
+}
+"""A fat tree of 128 hosts, and 320 hosts in five pods."""
+
 
 def main() -> None:
     """Writes the files."""
     parser = argparse.ArgumentParser(description="Writes the HPCC simulator's files.")
     parser.add_argument("directory", type=Path)
-    directory: Path = parser.parse_args().directory
+    parser.add_argument("--network", choices=NETWORKS, default="fat-tree")
+    arguments = parser.parse_args()
+    directory: Path = arguments.directory
     directory.mkdir(parents=True, exist_ok=True)
     plan = rocelab.Scenario(
         run={"seed": 1},
-        topology={
-            "kind": "fat-tree",
-            "k": 8,
-            "host_rate": "100Gbps",
-            "rate": "400Gbps",
-            "host_delay": "1us",
-            "delay": "1us",
-        },
+        topology={"kind": arguments.network, **NETWORKS[arguments.network]},
         traffic=[{"kind": "poisson", "workload": "WebSearch", "load": 0.5, "duration": "1ms"}],
         scheme={"name": "none"},
     ).plan()
