@@ -392,19 +392,19 @@ impl<'a> ForwardingRow<'a> {
         self.hash
     }
 
-    /// For [`RowHash::Flow`].
+    /// Returns the next hop that [`RowHash::Flow`] selects.
     #[inline(always)]
     pub(crate) fn by_flow(&self, header: &Header) -> u16 {
         self.row.pick(header.destination(), || ecmp::mix(header.address.hash, self.salt))
     }
 
-    /// For [`RowHash::Packet`].
+    /// Returns the next hop that [`RowHash::Packet`] selects.
     #[inline(always)]
     pub(crate) fn by_packet(&self, header: &Header) -> u16 {
         self.row.pick(header.destination(), || ecmp::mix(random::hash(header), self.salt))
     }
 
-    /// For [`RowHash::Murmur3`].
+    /// Returns the next hop that [`RowHash::Murmur3`] selects.
     #[inline(always)]
     pub(crate) fn by_murmur3(&self, addresses: &[Scrambled], header: &Header) -> u16 {
         let ends = header.route_ends();

@@ -38,12 +38,12 @@ pub(crate) struct Port {
     pub(crate) waiting: u16,
     pfc_class: Class,
     clock: Clock,
-    /// The smallest packet takes time on the wire even at the full rate of the link.
-    all_take_time: bool,
     /// Priorities that the peer has paused.
     pub(crate) paused: u16,
     /// Priority of the packet that left last.
     last_priority: u8,
+    /// The smallest packet takes time on the wire even at the full rate of the link.
+    all_take_time: bool,
     /// When the wire becomes free. The next packet begins then, or when it becomes ready.
     pub(crate) free_at: Time,
     /// Picoseconds that a byte takes; 0 if that is not a whole number or if times are rounded.

@@ -16,8 +16,8 @@ impl Port {
         self.inexact_serialisation(size)
     }
 
-    /// As [`serialisation`](Port::serialisation), if a byte takes no whole number of picoseconds or
-    /// times are rounded.
+    /// Returns how long `size` bytes take on the wire, if a byte takes no whole number of
+    /// picoseconds or times are rounded.
     #[inline(always)]
     fn inexact_serialisation(&self, size: u64) -> Time {
         match self.common_sizes.iter().find(|(common, _)| *common == size) {

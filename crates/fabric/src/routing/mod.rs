@@ -278,7 +278,8 @@ impl TableRow<'_> {
         }
     }
 
-    /// As [`pick`](Self::pick), with the place that `choice` returns for the number of ports.
+    /// The port to `host` at the place that `choice` returns for the number of ports. Returns
+    /// [`NO_ROUTE`] as [`pick`](Self::pick) does.
     #[inline(always)]
     pub(crate) fn pick_at(&self, host: u32, choice: impl FnOnce(u32) -> usize) -> u16 {
         match self.port_set(host) {

@@ -60,6 +60,8 @@ pub(crate) struct Switch<S: Scheme> {
     plain: bool,
     /// The forwarding policy looks at the queues.
     balances_by_load: bool,
+    /// Something besides the congestion point may have timers.
+    has_rare_timers: bool,
     /// Each port may be advanced alone through a window.
     independent_ports: bool,
     /// The ports of a rack's switch that may be advanced alone; `None` in other switches.
@@ -107,6 +109,7 @@ impl<S: Scheme> Switch<S> {
         let mut switch = Switch {
             gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
             balances_by_load: router.depends() == Depends::Queues,
+            has_rare_timers: chassis.tags || chassis.pause_clock.is_some(),
             independent_ports: false,
             rack: None,
             plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
@@ -244,16 +247,17 @@ impl<S: Scheme> Switch<S> {
     /// Returns when the switch must act next, apart from arrivals and departures.
     #[inline]
     fn next_timer(&self) -> Time {
-        let of_scheme = self.next_scheme_timer();
-        if self.chassis.tags { of_scheme.min(self.chassis.router.next_timer()) } else { of_scheme }
-    }
-
-    /// Returns when the congestion point must act next, which is all in a plain switch.
-    #[inline]
-    fn next_scheme_timer(&self) -> Time {
         let cp = self.chassis.next_timer();
         let cp = if ArrivalsOf::<S>::HOLDS { cp.min(self.held.next()) } else { cp };
-        self.chassis.pause_clock.as_ref().map_or(cp, |clock| cp.min(clock.next()))
+        if self.has_rare_timers { cp.min(self.next_rare_timer()) } else { cp }
+    }
+
+    /// Returns when the load balancing or a time of a pause makes the switch act next.
+    #[cold]
+    fn next_rare_timer(&self) -> Time {
+        let Chassis { tags, router, pause_clock, .. } = &self.chassis;
+        let of_pauses = pause_clock.as_ref().map_or(Time::NEVER, |clock| clock.next());
+        if *tags { of_pauses.min(router.next_timer()) } else { of_pauses }
     }
 
     /// Lets `port` send all that it sends before `time`.

@@ -37,7 +37,7 @@ impl<S: Scheme> Switch<S> {
                 if !passed && self.departs_in_time_order() {
                     return;
                 }
-                if (!passed || LevelOf::<S>::EMITS) && self.next_scheme_timer() < limit {
+                if (!passed || LevelOf::<S>::EMITS) && self.next_timer() < limit {
                     return;
                 }
             }

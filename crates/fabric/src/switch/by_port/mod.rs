@@ -45,7 +45,7 @@ fn bucket<S: Scheme>(
     Some((buckets, bytes))
 }
 
-/// As [`bucket`], by the rows of a table.
+/// Buckets the arrivals of a window by the next hops that a row tells.
 #[inline]
 fn bucket_by_row<S: Scheme>(
     window: &mut Win<'_, '_, S>,
