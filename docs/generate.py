@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import bench_results
 from command_line import command_line
 from man_page import man_page
 from typed_keys import typed_keys
@@ -272,6 +273,8 @@ def block(name: str, keys: Keys) -> str:
     }
     if what == "commands":
         return command_line()
+    if what == "bench":
+        return table(*bench_results.TABLES[argument]())
     if what == "claims":
         return pages.overview(list(matrices().values()), argument) + "\n"
     return workloads() if what == "workloads" else makers[what](argument)
