@@ -119,6 +119,7 @@ fn both_orders_give_the_same_where_two_levels_order_all_events() {
         queues += ns3.recorded.queues.len();
     }
     let seen = format!("{compared} of {drawn} networks: {pauses} PFC frames, {queues} queues");
+    println!("{seen}");
     assert!(wanted < 50 || (pauses > 100 && queues > 100), "too little load in {seen}");
     assert!(drawn < 2 * wanted as u64 + 10, "too few could be compared, {seen}");
 }
