@@ -127,3 +127,23 @@ def test_a_lossy_queue_takes_its_share_of_what_is_free() -> None:
 def test_errors_name_the_place_and_a_fix(entries: list[dict[str, Any]], error: str) -> None:
     with pytest.raises(rocelab.ConfigError, match=error):
         star(classes=settings(entries))
+
+
+def test_a_plan_shows_how_each_class_is_marked() -> None:
+    own = [
+        {"priority": 3, "ecn": {"enabled": False}},
+        {"priority": 4, "ecn": {"kmin": "5KB", "kmax": "50KB"}},
+    ]
+    rows = star(classes=settings(own)).plan().checks["marking"]
+    found = {row["priority"]: (row["kmin_bytes"], row["kmax_bytes"]) for row in rows}
+    assert found == {None: (100_000, 400_000), 3: (None, None), 4: (5_000, 50_000)}
+    # Without settings of its own no class is named.
+    assert [row["priority"] for row in star().plan().checks["marking"]] == [None]
+
+
+def test_a_class_that_is_marked_after_it_pauses_is_told() -> None:
+    late = [{"priority": 4, "ecn": {"kmin": "300KB", "kmax": "300KB"}}]
+    pfc = {"threshold": "static", "xoff": "200KB", "xon": "190KB"}
+    told = star(pfc=pfc, classes=settings(late)).plan().warnings
+    assert any("PFC acts before ECN" in one and "of priority 4" in one for one in told), told
+    assert not star(pfc=pfc).plan().warnings

@@ -46,17 +46,19 @@ pub struct BufferRow {
     pub needed_bytes: Option<u64>,
 }
 
-/// The marking thresholds of switch ports of a rate.
+/// The marking thresholds of switch ports of a rate. Without thresholds nothing is marked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MarkingRow {
     /// The rate of the ports.
     pub rate_bps: u64,
+    /// The priority whose queues they belong to; `None`: all that have no row of their own.
+    pub priority: Option<u8>,
     /// Queue length from which packets are marked.
-    pub kmin_bytes: u64,
+    pub kmin_bytes: Option<u64>,
     /// Queue length from which all packets are marked.
-    pub kmax_bytes: u64,
+    pub kmax_bytes: Option<u64>,
     /// Probability of a mark at `kmax_bytes`.
-    pub pmax: f64,
+    pub pmax: Option<f64>,
     /// The rate times the longest base round trip of a message: what fills the longest path.
     pub bdp_bytes: u64,
 }

@@ -2,7 +2,7 @@
 
 use crate::memory::{self, Use};
 use crate::output::warnings_in_advance;
-use fabric::{BufferCycle, PortLoad, Setup, SwitchBuffer};
+use fabric::{BufferCycle, EcnConfig, PortLoad, Setup, SwitchBuffer};
 use results::{BufferRow, MarkingRow, PlanChecks};
 use scenario::{NodeKind, Scenario};
 use std::collections::BTreeMap;
@@ -64,24 +64,36 @@ fn buffer_rows(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Vec<BufferRow> 
     rows
 }
 
+/// How switches mark: all priorities (`None`), and those with marking of their own.
+fn markings(setup: &Setup) -> Vec<(Option<u8>, EcnConfig)> {
+    let of_all = setup.ecn.iter().map(|ecn| (None, ecn.clone()));
+    let own = setup.class_settings.iter().filter_map(|class| {
+        EcnConfig::of_class(class).map(|marking| (Some(class.priority), marking))
+    });
+    of_all.chain(own).collect()
+}
+
 fn marking_rows(scenario: &Scenario, setup: &Setup, rtt: Time) -> Vec<MarkingRow> {
-    let Some(ecn) = setup.ecn.as_ref().filter(|ecn| !ecn.is_off()) else { return Vec::new() };
+    let markings = markings(setup);
+    if markings.iter().all(|(_, marking)| marking.is_off()) {
+        return Vec::new();
+    }
     let is_switch = |node: NodeId| scenario.network.node(node).kind == NodeKind::Switch;
     let of_switches = setup.links.iter().filter(|link| is_switch(link.a) || is_switch(link.b));
     let rates: BTreeMap<Rate, ()> = of_switches.map(|link| (link.rate, ())).collect();
-    rates
-        .into_keys()
-        .map(|rate| {
-            let law = ecn.law_at(rate);
-            MarkingRow {
-                rate_bps: rate.bps(),
-                kmin_bytes: law.kmin.get(),
-                kmax_bytes: law.kmax.get(),
-                pmax: law.pmax,
-                bdp_bytes: rate.bytes_in(rtt).get(),
-            }
-        })
-        .collect()
+    let row = |rate: Rate, (priority, marking): &(Option<u8>, EcnConfig)| {
+        let law = (!marking.is_off()).then(|| marking.law_at(rate));
+        MarkingRow {
+            rate_bps: rate.bps(),
+            priority: *priority,
+            kmin_bytes: law.map(|law| law.kmin.get()),
+            kmax_bytes: law.map(|law| law.kmax.get()),
+            pmax: law.map(|law| law.pmax),
+            bdp_bytes: rate.bytes_in(rtt).get(),
+        }
+    };
+    let of_rate = |rate: Rate| markings.iter().map(move |one| row(rate, one));
+    rates.into_keys().flat_map(of_rate).collect()
 }
 
 /// A circle of links that can pause each other.
@@ -123,19 +135,23 @@ fn too_full(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Option<String> {
 
 /// A fixed threshold at which an ingress pauses its peer before its packets alone are marked.
 fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
-    let ecn = setup.ecn.as_ref().filter(|ecn| !ecn.is_off())?;
     let fixed = buffers.iter().filter(|one| one.is_fixed);
     let threshold = fixed.filter_map(|one| one.pause_threshold).min()?;
-    let (rate, kmin) = setup
-        .links
-        .iter()
-        .map(|link| (link.rate, ecn.law_at(link.rate).kmin))
-        .max_by_key(|&(_, kmin)| kmin)?;
+    let markings = markings(setup);
+    let may_pause = |priority: u8| setup.pfc.lossless & 1 << priority != 0;
+    let laws =
+        markings.iter().filter(|(priority, ecn)| !ecn.is_off() && priority.is_none_or(may_pause));
+    let (kmin, rate, priority) = laws
+        .flat_map(|(priority, ecn)| {
+            setup.links.iter().map(move |link| (ecn.law_at(link.rate).kmin, link.rate, *priority))
+        })
+        .max()?;
+    let of = priority.map_or(String::new(), |priority| format!(" of priority {priority}"));
     (kmin >= threshold).then(|| {
         format!(
             "PFC acts before ECN: an ingress pauses its peer at pfc.xoff = {threshold}, and a \
-             queue at a port of {rate} is marked from ecn.kmin = {kmin} on; raise pfc.xoff, or \
-             lower ecn.kmin and ecn.kmax"
+             queue{of} at a port of {rate} is marked from ecn.kmin = {kmin} on; raise pfc.xoff, \
+             or lower ecn.kmin and ecn.kmax"
         )
     })
 }

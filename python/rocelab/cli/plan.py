@@ -126,20 +126,27 @@ def _threshold(row: dict[str, Any]) -> str:
 
 def _marking(rows: list[dict[str, Any]], buffers: list[dict[str, Any]]) -> list[list[str]]:
     """Thresholds of marks beside what they are chosen by: the BDP, and where PFC begins."""
-    head = ["marking at", "Kmin", "Kmax", "Pmax", "BDP", "pause at"]
+    head = ["marking at", "priority", "Kmin", "Kmax", "Pmax", "BDP", "pause at"]
     pausing = [row for row in buffers if row["pause_threshold_bytes"] is not None]
     first = min(pausing, key=lambda row: row["pause_threshold_bytes"], default=None)
     lines = [
         [
             rate(row["rate_bps"]),
-            *(size(row[name]) for name in ("kmin_bytes", "kmax_bytes")),
-            f"{row['pmax']:g}",
+            "others" if row["priority"] is None else str(row["priority"]),
+            *(
+                "-" if row[name] is None else size(row[name])
+                for name in ("kmin_bytes", "kmax_bytes")
+            ),
+            "-" if row["pmax"] is None else f"{row['pmax']:g}",
             size(row["bdp_bytes"]),
             "-" if first is None else _threshold(first),
         ]
         for row in rows
     ]
-    return [head, *lines]
+    lines = [head, *lines]
+    if any(row["priority"] is not None for row in rows):
+        return lines
+    return [[cell for place, cell in enumerate(line) if place != 1] for line in lines]
 
 
 def _span(least: str, most: str) -> str:

@@ -95,6 +95,17 @@ impl EcnConfig {
         EcnConfig { law, at: None, by_rate: Vec::new(), at_enqueue }
     }
 
+    /// The marking of a class's queues; `None` if it is that of other classes.
+    pub fn of_class(class: &ClassSettings) -> Option<EcnConfig> {
+        Some(match class.marking? {
+            ClassMarking::Off => EcnConfig::off(false),
+            ClassMarking::Law { kmin, kmax, pmax, at } => {
+                let law = EcnLaw { kmin, kmax, pmax };
+                EcnConfig { law, at, by_rate: Vec::new(), at_enqueue: false }
+            }
+        })
+    }
+
     /// Whether it marks nothing at any port.
     pub fn is_off(&self) -> bool {
         self.law.kmin == Bytes::UNLIMITED

@@ -6,7 +6,7 @@ use rand_pcg::rand_core::Rng;
 use units::Rate;
 
 use crate::compat::mrg::Draws;
-use crate::network::setup::{ClassMarking, ClassSettings, EcnConfig, EcnLaw};
+use crate::network::setup::{ClassSettings, EcnConfig, EcnLaw};
 
 /// The marking laws of a port.
 #[derive(Clone, Debug)]
@@ -37,18 +37,6 @@ impl From<EcnLaw> for IntegerLaw {
     }
 }
 
-/// The law of a class at ports of this rate; `None`: as of other classes.
-fn class_law(class: &ClassSettings, rate: Rate) -> Option<EcnLaw> {
-    let config = match class.marking? {
-        ClassMarking::Off => EcnConfig::off(false),
-        ClassMarking::Law { kmin, kmax, pmax, at } => {
-            let law = EcnLaw { kmin, kmax, pmax };
-            EcnConfig { law, at, by_rate: Vec::new(), at_enqueue: false }
-        }
-    };
-    Some(config.law_at(rate))
-}
-
 impl Red {
     pub(crate) fn new(
         config: &EcnConfig,
@@ -59,8 +47,8 @@ impl Red {
         let law = IntegerLaw::from(config.law_at(rate));
         let mut of_classes = [law; 8];
         for class in classes {
-            if let Some(own) = class_law(class, rate) {
-                of_classes[usize::from(class.priority & 7)] = own.into();
+            if let Some(own) = EcnConfig::of_class(class) {
+                of_classes[usize::from(class.priority & 7)] = own.law_at(rate).into();
             }
         }
         let is_own = classes.iter().any(|class| class.marking.is_some());

@@ -184,7 +184,7 @@ fn late_marks_and_overload_are_known_before_the_run() {
         [("scheme", "dcqcn"), ("pfc.xoff", "50KB"), ("ecn.kmin", "10KB"), ("ecn.kmax", "90KB")];
     assert!(checks(&early).warnings.is_empty(), "{:?}", checks(&early).warnings);
     let marking = &checks(&early).marking[0];
-    assert_eq!((marking.rate_bps, marking.kmin_bytes), (100_000_000_000, 10_000));
+    assert_eq!((marking.rate_bps, marking.kmin_bytes), (100_000_000_000, Some(10_000)));
     let poisson = |load: f64| {
         let text = format!(
             "[topology]\n{STAR}[[traffic]]\nkind = \"poisson\"\nworkload = \"FB_Hadoop\"\n\
