@@ -94,6 +94,7 @@ impl Red {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::setup::ClassMarking;
     use units::Bytes;
 
     #[test]
