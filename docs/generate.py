@@ -3,8 +3,9 @@
 ``python docs/generate.py`` rewrites what stands between ``<!-- generated: NAME -->`` and ``<!--
 end -->`` in every page and in the README, and the pages of claims from what ``rocelab reproduce
 --readings`` wrote, ``claims/PAPER.json``, and the keys of scenarios as TypedDicts,
-``python/rocelab/keys.py``, and the manual page, ``rocelab.data/``. ``--check`` only says whether
-anything is out of date. It needs the ``rocelab`` package of the same tree.
+``python/rocelab/keys.py``, the package's README, ``crates/py/README.md``, and the manual page,
+``rocelab.data/``. ``--check`` only says whether anything is out of date. It needs the ``rocelab``
+package of the same tree.
 """
 
 from __future__ import annotations
@@ -283,6 +284,23 @@ def block(name: str, keys: Keys) -> str:
 MAN_PAGE = Path("rocelab.data/data/share/man/man1/rocelab.1")
 """Where maturin finds it: below the folder of its scheme, ``data``."""
 
+PACKAGE_PAGE = Path("crates/py/README.md")
+"""The README of the Python package, whose links also work on a package index."""
+
+REPOSITORY = "https://github.com/rocelab/rocelab/blob/main/"
+PICTURES = "https://raw.githubusercontent.com/rocelab/rocelab/main/"
+LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)]+)\)")
+
+
+def package_page(keys: Keys) -> str:
+    """The README, with links to the repository in place of those to its files."""
+    text = fresh_page(HERE.parent / "README.md", keys)
+    page = "<!-- Made from README.md by docs/generate.py. -->\n"
+    return page + LINK.sub(
+        lambda link: f"{link[1]}[{link[2]}]({PICTURES if link[1] else REPOSITORY}{link[3]})", text
+    )
+
+
 PAPERS = ("mercury", "rcm", "fncc", "hiercc", "themis")
 """In the order of their pages."""
 
@@ -296,13 +314,19 @@ def matrices() -> dict[str, Any]:
     }
 
 
+def fresh_page(page: Path, keys: Keys) -> str:
+    """A page with its generated parts as they should be."""
+    text = page.read_text(encoding="utf-8")
+    return BLOCK.sub(lambda m: f"{m[1]}\n{block(m[2], keys)}\n{m[3]}", text)
+
+
 def fresh_pages(keys: Keys) -> Iterator[tuple[Path, str]]:
     """All files with generated parts, and what they should be."""
     for page in (*sorted(HERE.rglob("*.md")), HERE.parent / "README.md"):
-        text = page.read_text(encoding="utf-8")
-        yield page, BLOCK.sub(lambda m: f"{m[1]}\n{block(m[2], keys)}\n{m[3]}", text)
+        yield page, fresh_page(page, keys)
     for paper, matrix in matrices().items():
         yield HERE / f"claims-{paper}.md", pages.page(matrix)
+    yield HERE.parent / PACKAGE_PAGE, package_page(keys)
     yield HERE.parent / "python/rocelab/keys.py", typed_keys(keys.root)
     yield HERE.parent / MAN_PAGE, man_page()
 

@@ -105,6 +105,16 @@ def test_every_block_of_a_page_has_a_language_that_is_known() -> None:
         assert set(fences[1::2]) <= {""}, page
 
 
+def test_the_page_of_the_package_has_links_that_work_anywhere() -> None:
+    page = (ROOT / "crates/py/README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#]*)", page)
+    assert len(links) > 20
+    for link in links:
+        path = re.fullmatch(r"https://[\w.]+/rocelab/rocelab/(?:blob/)?main/(.+)", link)
+        assert path, link
+        assert (ROOT / path[1]).exists(), link
+
+
 @pytest.fixture
 def workplace(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with what the pages suppose: examples, results, files of the HPCC simulator."""
