@@ -101,14 +101,35 @@ def scenario_of(command: Command, case: Path, keys: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("mode", "balance"),
-    [(2, "drill"), (6, "letflow")],
+    [(2, "drill"), (6, "letflow"), (9, "conweave")],
 )
 def test_load_balancing_of_conweave(mode: int, balance: str, command: Command, case: Path) -> None:
     made = scenario_of(command, case, f"LB_MODE {mode}")
     assert made["routing"]["balance"] == balance
     assert made["host"]["recovery"] == "go-back-n"
     assert made["pfc"]["alpha"] == 1 / 16
+    assert made["classes"]["ack"] == 6
+    assert made["classes"]["strict"] == [6]
     assert len(fcts(command, case, "run")) == len(fcts(command, case, "again"))
+
+
+def test_parameters_of_conweave_s_load_balancing(command: Command, case: Path) -> None:
+    keys = "LB_MODE 9\nCONWEAVE_TX_EXPIRY_TIME 250\nCONWEAVE_EXTRA_VOQ_FLUSH_TIME 17"
+    conweave = scenario_of(command, case, keys)["routing"]["conweave"]
+    given = {"inactive": "250us", "resume_extra": "17us", "header": "0B"}
+    assert {key: conweave[key] for key in given} == given
+    # What the file does not say is as that simulator has it.
+    assert (conweave["path_busy"], conweave["resume_default"]) == ("8us", "500us")
+
+
+def test_switches_of_conweave_send_acks_first(command: Command, case: Path) -> None:
+    """With ECMP and go-back-N, too, which are the only mechanisms of the HPCC simulator."""
+    made = scenario_of(command, case, "LB_MODE 0")
+    assert (made["classes"]["ack"], made["routing"]["balance"]) == (6, "ecmp")
+    assert made["quirks"]["ns3_ecmp_hash"]
+    (case / "config.txt").write_text(CONFIG, encoding="ascii")
+    plain = command("hpcc", "config.txt", "--print-scenario", cwd=case)
+    assert tomllib.loads(plain.stdout)["classes"]["ack"] == "data"
 
 
 def test_loss_recovery_of_conweave(command: Command, case: Path) -> None:

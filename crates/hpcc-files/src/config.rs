@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use units::{Bytes, NodeId, Rate, Time};
 
 pub(crate) use check::check;
-pub use forks::LoadBalancing;
 pub(crate) use forks::refuse_htsim;
+pub use forks::{ConWeaveTimes, LoadBalancing};
 
 /// A configuration, with the original's defaults for keys that the file does not have.
 ///
@@ -81,6 +81,8 @@ pub struct Config {
     pub enable_irn: bool,
     /// `LB_MODE`, a key of ConWeave; ECMP.
     pub load_balancing: LoadBalancing,
+    /// The keys of ConWeave that are parameters of its load balancing.
+    pub conweave: ConWeaveTimes,
     /// `PAUSE_TIME` in PFC frames, us; 5 us. A pause lasts until the resume, except that a time of
     /// 0 pauses nothing.
     pub pause_time: Time,
@@ -196,6 +198,12 @@ pub enum CcMode {
 }
 
 impl Config {
+    /// Whether it is a configuration of ConWeave: it has a key of its load balancing or of its loss
+    /// recovery, with whatever value.
+    pub fn is_written_for_conweave(&self) -> bool {
+        ["LB_MODE", "ENABLE_IRN"].iter().any(|key| self.places.lines.contains_key(key))
+    }
+
     /// Whether it asks for the mechanisms of ConWeave: its loss recovery or its load balancing.
     pub fn is_of_conweave(&self) -> bool {
         self.enable_irn || self.load_balancing != LoadBalancing::Ecmp
@@ -284,6 +292,7 @@ impl Config {
             enable_pfc: true,
             enable_irn: false,
             load_balancing: LoadBalancing::Ecmp,
+            conweave: ConWeaveTimes::default(),
             pause_time: Time::from_us(5),
             enable_qcn: true,
             kmin: BTreeMap::new(),
@@ -341,7 +350,9 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
     while let Some(token) = tokens.next() {
         if let Some(key) = forks::known(token.text) {
             match key.used {
-                Use::Read => config.read_fork_key(key, token.line, &mut tokens)?,
+                Use::Read | Use::OfConWeave => {
+                    config.read_fork_key(key, token.line, &mut tokens)?;
+                }
                 Use::Output | Use::None => left_out.take(key, token.line, &mut tokens)?,
             }
             continue;
@@ -369,6 +380,7 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
         }
         keys::read(&mut config, key, token.line, &mut tokens, warnings)?;
     }
+    left_out.take_parameters(&config);
     warnings.extend(left_out.warning());
     if let Some(stop) = config.flowgen_stop_time
         && !config.places.lines.contains_key("SIMULATOR_STOP_TIME")

@@ -25,7 +25,7 @@ mod tokens;
 pub mod topology;
 pub mod trace_list;
 
-pub use config::{CcMode, Config, LoadBalancing};
+pub use config::{CcMode, ConWeaveTimes, Config, LoadBalancing};
 pub use error::{FileError, Result, Warning};
 pub use experiment::{Experiment, read_topology};
 pub use flows::Flow;

@@ -7,12 +7,15 @@
 use super::Config;
 use crate::error::{FileError, Result, Warning};
 use crate::tokens::Tokens;
+use units::Time;
 
 /// What a key of a fork does here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// It is honoured, or refused by name: [`Values`](super::keys) reads it.
     Read,
+    /// A parameter of ConWeave's load balancing. With other values of `LB_MODE` it has no effect.
+    OfConWeave,
     /// It names a file that this program does not write.
     Output,
     /// It changes no result.
@@ -43,12 +46,11 @@ pub(super) const FORK_KEYS: [ForkKey; 29] = [
     key("LOAD", CONWEAVE, Use::None),
     key("RANDOM_SEED", CONWEAVE, Use::None),
     key("SW_MONITORING_INTERVAL", CONWEAVE, Use::None),
-    // Parameters of LB_MODE 9, which is refused.
-    key("CONWEAVE_TX_EXPIRY_TIME", CONWEAVE, Use::None),
-    key("CONWEAVE_REPLY_TIMEOUT_EXTRA", CONWEAVE, Use::None),
-    key("CONWEAVE_PATH_PAUSE_TIME", CONWEAVE, Use::None),
-    key("CONWEAVE_EXTRA_VOQ_FLUSH_TIME", CONWEAVE, Use::None),
-    key("CONWEAVE_DEFAULT_VOQ_WAITING_TIME", CONWEAVE, Use::None),
+    key("CONWEAVE_TX_EXPIRY_TIME", CONWEAVE, Use::OfConWeave),
+    key("CONWEAVE_REPLY_TIMEOUT_EXTRA", CONWEAVE, Use::OfConWeave),
+    key("CONWEAVE_PATH_PAUSE_TIME", CONWEAVE, Use::OfConWeave),
+    key("CONWEAVE_EXTRA_VOQ_FLUSH_TIME", CONWEAVE, Use::OfConWeave),
+    key("CONWEAVE_DEFAULT_VOQ_WAITING_TIME", CONWEAVE, Use::OfConWeave),
     key("FLOW_INPUT_FILE", CONWEAVE, Use::Output),
     key("CNP_OUTPUT_FILE", CONWEAVE, Use::Output),
     key("VOQ_MON_FILE", CONWEAVE, Use::Output),
@@ -84,14 +86,32 @@ pub enum LoadBalancing {
     Conga,
     /// 6.
     LetFlow,
+    /// 9.
+    ConWeave,
+}
+
+/// Parameters of ConWeave's load balancing, in whole microseconds; `None` where the file has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConWeaveTimes {
+    /// `CONWEAVE_TX_EXPIRY_TIME`: a flow that pauses for longer starts over.
+    pub inactive: Option<Time>,
+    /// `CONWEAVE_REPLY_TIMEOUT_EXTRA`: how long a reply may take beyond the base round trip.
+    pub reply_extra: Option<Time>,
+    /// `CONWEAVE_PATH_PAUSE_TIME`: for how long a path is avoided on which a packet was marked.
+    pub path_busy: Option<Time>,
+    /// `CONWEAVE_EXTRA_VOQ_FLUSH_TIME`: how late the last packet of an old path may be.
+    pub resume_extra: Option<Time>,
+    /// `CONWEAVE_DEFAULT_VOQ_WAITING_TIME`: how late it may be if no packet of that path has come.
+    pub resume_default: Option<Time>,
 }
 
 impl LoadBalancing {
-    const MODES: [(u64, LoadBalancing); 4] = [
+    const MODES: [(u64, LoadBalancing); 5] = [
         (0, LoadBalancing::Ecmp),
         (2, LoadBalancing::Drill),
         (3, LoadBalancing::Conga),
         (6, LoadBalancing::LetFlow),
+        (9, LoadBalancing::ConWeave),
     ];
 
     /// Its number.
@@ -119,9 +139,25 @@ impl LeftOut {
         tokens: &mut Tokens<'_>,
     ) -> Result<()> {
         tokens.need(&format!("the value of {}", key.name))?;
-        if self.names.is_empty() && self.outputs.is_empty() {
-            self.line = line;
+        self.note(key, line);
+        Ok(())
+    }
+
+    /// Takes the parameters of ConWeave's load balancing that a file has without it.
+    pub(super) fn take_parameters(&mut self, config: &Config) {
+        if config.load_balancing == LoadBalancing::ConWeave {
+            return;
         }
+        for key in FORK_KEYS.iter().filter(|key| key.used == Use::OfConWeave) {
+            if let Some(&line) = config.places.lines.get(key.name) {
+                self.note(key, line);
+            }
+        }
+    }
+
+    fn note(&mut self, key: &'static ForkKey, line: usize) {
+        let is_first = self.names.is_empty() && self.outputs.is_empty();
+        self.line = if is_first { line } else { self.line.min(line) };
         let list = if key.used == Use::Output { &mut self.outputs } else { &mut self.names };
         if !list.contains(&key.name) {
             list.push(key.name);
@@ -129,7 +165,6 @@ impl LeftOut {
         if !self.forks.contains(&key.fork) {
             self.forks.push(key.fork);
         }
-        Ok(())
     }
 
     /// The one warning about them.
@@ -220,6 +255,7 @@ impl Config {
         self.places.lines.insert(key.name, line);
         let token = tokens.need(&format!("the value of {}", key.name))?;
         let whole = || token.whole(key.name, 0..=u64::from(u32::MAX));
+        let time = || whole().map(|us| Some(Time::from_us(us)));
         match key.name {
             "ENABLE_PFC" => self.enable_pfc = whole()? != 0,
             "FLOWGEN_STOP_TIME" => {
@@ -230,16 +266,17 @@ impl Config {
                 let mode = whole()?;
                 let known = LoadBalancing::MODES.iter().find(|(number, _)| *number == mode);
                 let Some((_, balancing)) = known else {
-                    let what = match mode {
-                        9 => "LB_MODE 9, ConWeave, is not served".to_owned(),
-                        _ => format!("LB_MODE {mode} is none"),
-                    };
-                    return Err(FileError::new(what)
+                    return Err(FileError::new(format!("LB_MODE {mode} is none"))
                         .at(line)
-                        .hint("0 is ECMP, 2 DRILL, 3 CONGA, 6 LetFlow"));
+                        .hint("0 is ECMP, 2 DRILL, 3 CONGA, 6 LetFlow, 9 ConWeave"));
                 };
                 self.load_balancing = *balancing;
             }
+            "CONWEAVE_TX_EXPIRY_TIME" => self.conweave.inactive = time()?,
+            "CONWEAVE_REPLY_TIMEOUT_EXTRA" => self.conweave.reply_extra = time()?,
+            "CONWEAVE_PATH_PAUSE_TIME" => self.conweave.path_busy = time()?,
+            "CONWEAVE_EXTRA_VOQ_FLUSH_TIME" => self.conweave.resume_extra = time()?,
+            "CONWEAVE_DEFAULT_VOQ_WAITING_TIME" => self.conweave.resume_default = time()?,
             _ => unreachable!("{} has Use::Read", key.name),
         }
         Ok(())

@@ -102,12 +102,14 @@ fn keys_of_forks() {
     assert!(!config.enable_pfc);
     assert_eq!(config.simulator_stop_time, Some(Time::from_ms(5003)));
     assert_eq!(warnings, [""; 0]);
-    assert!(!config.is_of_conweave());
+    assert!(config.is_written_for_conweave() && !config.is_of_conweave());
+    assert!(!read("ENABLE_PFC 0").0.unwrap().is_written_for_conweave());
     let modes = [
         (0, LoadBalancing::Ecmp),
         (2, LoadBalancing::Drill),
         (3, LoadBalancing::Conga),
         (6, LoadBalancing::LetFlow),
+        (9, LoadBalancing::ConWeave),
     ];
     for (mode, balancing) in modes {
         let config = read(&format!("ENABLE_IRN 1\nLB_MODE {mode}")).0.unwrap();
@@ -128,7 +130,7 @@ fn keys_of_forks() {
 
     for (keys, line, words) in [
         ("\nENABLE_IRN maybe", 3, "ENABLE_IRN needs a whole number"),
-        ("LB_MODE 9", 2, "LB_MODE 9, ConWeave, is not served; hint: 0 is ECMP"),
+        ("CONWEAVE_PATH_PAUSE_TIME 1.5", 2, "CONWEAVE_PATH_PAUSE_TIME needs a whole number"),
         ("LB_MODE 5", 2, "LB_MODE 5 is none; hint: 0 is ECMP, 2 DRILL"),
         ("ENABLE_PFC maybe", 2, "ENABLE_PFC needs a whole number"),
         ("FLOWGEN_STOP_TIME 1e9", 2, "FLOWGEN_STOP_TIME needs less than 200 days"),
@@ -137,6 +139,25 @@ fn keys_of_forks() {
         assert_eq!(error.line, Some(line), "{keys}");
         assert!(error.to_string().contains(words), "{keys}: {error}");
     }
+}
+
+#[test]
+fn parameters_of_conweave() {
+    let keys = "CONWEAVE_TX_EXPIRY_TIME 300\nCONWEAVE_PATH_PAUSE_TIME 16";
+    let (config, warnings) = read(&format!("{keys}\nLB_MODE 9"));
+    let times = config.unwrap().conweave;
+    assert_eq!(times.inactive, Some(Time::from_us(300)));
+    assert_eq!(times.path_busy, Some(Time::from_us(16)));
+    assert_eq!(times.reply_extra, None);
+    assert_eq!(warnings, [""; 0]);
+    let (_, warnings) = read(&format!("LB_MODE 6\n{keys}\nLOAD 50"));
+    assert_eq!(
+        warnings,
+        [
+            "line 3: keys of ConWeave: LOAD, CONWEAVE_TX_EXPIRY_TIME, CONWEAVE_PATH_PAUSE_TIME change \
+          nothing here"
+        ]
+    );
 }
 
 #[test]

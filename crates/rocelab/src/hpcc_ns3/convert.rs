@@ -5,16 +5,16 @@ use super::derived::{derive, laws, node_buffers, quirk_warnings};
 use crate::fabric_setup::SAMPLES_PER_EVENT;
 use fabric::RecoveryMode;
 use fabric::{QueueSampling, Records};
-use hpcc_files::{Config, Experiment, LoadBalancing, Warning, queue_lengths};
+use hpcc_files::{ConWeaveTimes, Config, Experiment, LoadBalancing, Warning, queue_lengths};
 use scenario::spec::{
-    AckPriority, BalanceKind, ClassesSpec, CongaSpec, CustomSpec, DataPriority, EcnSpec,
-    FailureSpec, FlowSpec, FlowsSpec, Headroom, HostSpec, LinkSpec, LossAfter, NodeSpec, PfcSpec,
-    Quantity, QuirksSpec, RunSpec, SpanSpec, Spec, StopSpec, SwitchSpec, Timeout, TopologySpec,
-    TraceSpec, TrafficSpec, WireProfile, WireSpec,
+    AckPriority, BalanceKind, ClassesSpec, ConWeaveSpec, CongaSpec, CustomSpec, DataPriority,
+    EcnSpec, FailureSpec, FlowSpec, FlowsSpec, Headroom, HostSpec, LinkSpec, LossAfter, NodeSpec,
+    PfcSpec, Quantity, QuirksSpec, RunSpec, SpanSpec, Spec, StopSpec, SwitchSpec, Timeout,
+    TopologySpec, TraceSpec, TrafficSpec, WireProfile, WireSpec,
 };
 use scenario::{NodeKind, ScenarioError};
 use std::collections::BTreeSet;
-use units::{NodeId, Time, cancel};
+use units::{Bytes, NodeId, Time, cancel};
 
 /// Priority of what switches make themselves.
 pub(super) const CONTROL: u8 = 6;
@@ -100,12 +100,17 @@ fn without_lists(
     }
     let mut given = given(experiment, name);
     let mut warnings = Vec::new();
-    if experiment.config.is_of_conweave() {
-        conweave(&mut given, &experiment.config);
-        warnings.push(Warning::new(
-            "LB_MODE and ENABLE_IRN are keys of ConWeave: hosts and switches are rocelab's own, \
-             which agree with that simulator in distribution, not flow by flow",
-        ));
+    if experiment.config.is_written_for_conweave() {
+        // Its switches send ACKs first, whatever the file says (attribute AckHighPrio).
+        given.classes.ack = AckPriority::Priority(CONTROL);
+        let mut told = "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs \
+                        first; results agree with that simulator in distribution, not flow by flow"
+            .to_owned();
+        if experiment.config.is_of_conweave() {
+            conweave(&mut given, &experiment.config);
+            told.push_str(". Hosts and switches are rocelab's own");
+        }
+        warnings.push(Warning::new(told));
     }
     let mut spec = scenario::with_settings(&given, settings)?;
     warnings.extend(derive(&mut spec, experiment, settings));
@@ -140,7 +145,25 @@ fn conweave(spec: &mut Spec, config: &Config) {
             });
             BalanceKind::Conga
         }
+        LoadBalancing::ConWeave => {
+            spec.routing.conweave = Some(conweave_spec(&config.conweave));
+            BalanceKind::Conweave
+        }
     };
+}
+
+/// ConWeave's parameters, with that simulator's defaults. There they take no room in data packets.
+fn conweave_spec(times: &ConWeaveTimes) -> ConWeaveSpec {
+    let or_us = |time: Option<Time>, us: u64| Quantity(time.unwrap_or(Time::from_us(us)));
+    ConWeaveSpec {
+        inactive: or_us(times.inactive, 1_000),
+        reply_extra: or_us(times.reply_extra, 4),
+        path_busy: or_us(times.path_busy, 8),
+        resume_extra: Some(or_us(times.resume_extra, 32)),
+        resume_default: or_us(times.resume_default, 500),
+        header: Quantity(Bytes::ZERO),
+        ..ConWeaveSpec::default()
+    }
 }
 
 /// What the files say, but for nodes, links and flows.

@@ -60,7 +60,8 @@ pub(super) fn derive(
     let mut warnings = Vec::new();
     let own_law = scheme(spec, experiment, settings, &mut warnings);
     if !settings.has("classes.strict") {
-        spec.classes.strict = strict(&spec.classes, &spec.scheme, own_law);
+        let acks_first = experiment.config.is_written_for_conweave();
+        spec.classes.strict = strict(&spec.classes, &spec.scheme, (own_law, acks_first));
     }
     threshold(spec, experiment, settings);
     warnings.extend(node_buffers(experiment, spec).warning());
@@ -131,11 +132,17 @@ fn scheme(
     scheme.name == law.name && scheme.preset == law.preset
 }
 
-/// Classes with strict precedence.
-fn strict(classes: &ClassesSpec, scheme: &SchemeSpec, own_law: bool) -> Vec<u8> {
+/// Classes with strict precedence. `own_law`: the scheme is that of the files. `acks_first`:
+/// switches send ACKs first.
+fn strict(
+    classes: &ClassesSpec,
+    scheme: &SchemeSpec,
+    (own_law, acks_first): (bool, bool),
+) -> Vec<u8> {
     match (own_law, scheme.name.as_str()) {
         // CNPs of switches go before everything else; nothing else is of their class.
         (true, "themis") => vec![CONTROL],
+        (true, _) if acks_first => vec![CONTROL],
         (true, _) => Vec::new(),
         // The original has no packets of their own for other schemes.
         (false, _) => {
