@@ -151,13 +151,8 @@ fn parameters_of_conweave() {
     assert_eq!(times.reply_extra, None);
     assert_eq!(warnings, [""; 0]);
     let (_, warnings) = read(&format!("LB_MODE 6\n{keys}\nLOAD 50"));
-    assert_eq!(
-        warnings,
-        [
-            "line 3: keys of ConWeave: LOAD, CONWEAVE_TX_EXPIRY_TIME, CONWEAVE_PATH_PAUSE_TIME change \
-          nothing here"
-        ]
-    );
+    let names = "LOAD, CONWEAVE_TX_EXPIRY_TIME, CONWEAVE_PATH_PAUSE_TIME";
+    assert_eq!(warnings, [format!("line 3: keys of ConWeave: {names} change nothing here")]);
 }
 
 #[test]
