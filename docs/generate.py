@@ -3,7 +3,7 @@
 ``python docs/generate.py`` rewrites what stands between ``<!-- generated: NAME -->`` and ``<!--
 end -->`` in every page and in the README, and the pages of claims from what ``rocelab reproduce
 --readings`` wrote, ``claims/PAPER.json``, and the keys of scenarios as TypedDicts,
-``python/rocelab/keys.py``, the package's README, ``crates/py/README.md``, and the manual page,
+``python/rocelab/keys.py``, the package's README, ``python/README.md``, and the manual page,
 ``rocelab.data/``. ``--check`` only says whether anything is out of date. It needs the ``rocelab``
 package of the same tree.
 """
@@ -284,7 +284,7 @@ def block(name: str, keys: Keys) -> str:
 MAN_PAGE = Path("rocelab.data/data/share/man/man1/rocelab.1")
 """Where maturin finds it: below the folder of its scheme, ``data``."""
 
-PACKAGE_PAGE = Path("crates/py/README.md")
+PACKAGE_PAGE = Path("python/README.md")
 """The README of the Python package, whose links also work on a package index."""
 
 REPOSITORY = "https://github.com/rocelab/rocelab/blob/main/"

@@ -106,7 +106,7 @@ def test_every_block_of_a_page_has_a_language_that_is_known() -> None:
 
 
 def test_the_page_of_the_package_has_links_that_work_anywhere() -> None:
-    page = (ROOT / "crates/py/README.md").read_text(encoding="utf-8")
+    page = (ROOT / "python/README.md").read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#]*)", page)
     assert len(links) > 20
     for link in links:
