@@ -146,4 +146,10 @@ def test_a_class_that_is_marked_after_it_pauses_is_told() -> None:
     pfc = {"threshold": "static", "xoff": "200KB", "xon": "190KB"}
     told = star(pfc=pfc, classes=settings(late)).plan().warnings
     assert any("PFC acts before ECN" in one and "of priority 4" in one for one in told), told
+    # What it says to change helps.
+    assert any(
+        one.endswith("lower ecn.kmin and ecn.kmax in its [[classes.settings]]") for one in told
+    )
+    lower = [{"priority": 4, "ecn": {"kmin": "100KB", "kmax": "300KB"}}]
+    assert not star(pfc=pfc, classes=settings(lower)).plan().warnings
     assert not star(pfc=pfc).plan().warnings

@@ -146,12 +146,19 @@ fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
             setup.links.iter().map(move |link| (ecn.law_at(link.rate).kmin, link.rate, *priority))
         })
         .max()?;
-    let of = priority.map_or(String::new(), |priority| format!(" of priority {priority}"));
+    let (of, key, keys) = match priority {
+        None => (String::new(), "ecn.kmin", "ecn.kmin and ecn.kmax"),
+        Some(own) => (
+            format!(" of priority {own}"),
+            "its kmin",
+            "ecn.kmin and ecn.kmax in its [[classes.settings]]",
+        ),
+    };
     (kmin >= threshold).then(|| {
         format!(
             "PFC acts before ECN: an ingress pauses its peer at pfc.xoff = {threshold}, and a \
-             queue{of} at a port of {rate} is marked from ecn.kmin = {kmin} on; raise pfc.xoff, \
-             or lower ecn.kmin and ecn.kmax"
+             queue{of} at a port of {rate} is marked from {key} = {kmin} on; raise pfc.xoff, or \
+             lower {keys}"
         )
     })
 }

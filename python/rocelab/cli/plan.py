@@ -110,7 +110,7 @@ def _buffers(rows: list[dict[str, Any]]) -> list[list[str]]:
             size(row["max_headroom_bytes"]),
             size(row["reserved_bytes"]),
             _threshold(row),
-            "-" if row["needed_bytes"] is None else size(row["needed_bytes"]),
+            _size_or_dash(row["needed_bytes"]),
         ]
         for row in rows
     ]
@@ -126,27 +126,31 @@ def _threshold(row: dict[str, Any]) -> str:
 
 def _marking(rows: list[dict[str, Any]], buffers: list[dict[str, Any]]) -> list[list[str]]:
     """Thresholds of marks beside what they are chosen by: the BDP, and where PFC begins."""
-    head = ["marking at", "priority", "Kmin", "Kmax", "Pmax", "BDP", "pause at"]
+    by_class = any(row["priority"] is not None for row in rows)
+    classes = ["priority"] if by_class else []
+    head = ["marking at", *classes, "Kmin", "Kmax", "Pmax", "BDP", "pause at"]
     pausing = [row for row in buffers if row["pause_threshold_bytes"] is not None]
     first = min(pausing, key=lambda row: row["pause_threshold_bytes"], default=None)
     lines = [
         [
             rate(row["rate_bps"]),
-            "others" if row["priority"] is None else str(row["priority"]),
-            *(
-                "-" if row[name] is None else size(row[name])
-                for name in ("kmin_bytes", "kmax_bytes")
-            ),
+            *([_class(row["priority"])] if by_class else []),
+            *(_size_or_dash(row[name]) for name in ("kmin_bytes", "kmax_bytes")),
             "-" if row["pmax"] is None else f"{row['pmax']:g}",
             size(row["bdp_bytes"]),
             "-" if first is None else _threshold(first),
         ]
         for row in rows
     ]
-    lines = [head, *lines]
-    if any(row["priority"] is not None for row in rows):
-        return lines
-    return [[cell for place, cell in enumerate(line) if place != 1] for line in lines]
+    return [head, *lines]
+
+
+def _class(priority: int | None) -> str:
+    return "others" if priority is None else str(priority)
+
+
+def _size_or_dash(count: int | None) -> str:
+    return "-" if count is None else size(count)
 
 
 def _span(least: str, most: str) -> str:
