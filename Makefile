@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml Cargo.toml python/README.md $(shell find crates python rocelab.data -type f \
+SOURCES := pyproject.toml Cargo.toml $(shell find crates python rocelab.data -type f \
 	-not -name '*.py[co]' -not -name '*.so' -not -name 'THIRD-PARTY-LICENSES.txt')
 LICENCES := python/rocelab/THIRD-PARTY-LICENSES.txt
 

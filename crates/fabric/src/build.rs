@@ -303,11 +303,15 @@ fn chassis<S: Scheme>(
     let place = Place { graph, hosts, node, paths: common.paths.as_ref() };
     let router = Router::new(&setup.balance, common.ecmp.at(node), setup.seed, &place);
     let (cp, cp_ports, port_facts) = congestion_point(setup, common, node, &red)?;
-    let draws = red.iter().any(|red| red.draws_above().is_some());
+    let draws = if red.iter().any(|red| red.draws_above().is_some()) {
+        common.compat.mark_draws(common.graph.nodes(), setup.seed)
+    } else {
+        None
+    };
     let mut chassis = Chassis {
         mmu: mmu(setup, common, node)?,
         red,
-        draws: draws.then(|| common.compat.mark_draws(common.graph.nodes(), setup.seed)).flatten(),
+        draws,
         cp,
         cp_ports,
         port_facts,

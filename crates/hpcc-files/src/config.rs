@@ -205,7 +205,7 @@ impl Config {
     }
 
     /// Whether it asks for the mechanisms of ConWeave: its loss recovery or its load balancing.
-    pub fn is_of_conweave(&self) -> bool {
+    pub fn asks_for_conweave(&self) -> bool {
         self.enable_irn || self.load_balancing != LoadBalancing::Ecmp
     }
 }

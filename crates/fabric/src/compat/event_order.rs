@@ -133,7 +133,7 @@ impl Sending {
 
     #[inline(always)]
     fn new(scheduled: Time, continues: bool, rank: u64) -> Sending {
-        Sending { scheduled, rank: u64::from(continues) << 63 | rank }
+        Sending { scheduled, rank: (u64::from(continues) * Sending::CONTINUES) | rank }
     }
 
     /// Returns the index or the message.

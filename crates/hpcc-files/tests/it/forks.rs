@@ -102,7 +102,7 @@ fn keys_of_forks() {
     assert!(!config.enable_pfc);
     assert_eq!(config.simulator_stop_time, Some(Time::from_ms(5003)));
     assert_eq!(warnings, [""; 0]);
-    assert!(config.is_written_for_conweave() && !config.is_of_conweave());
+    assert!(config.is_written_for_conweave() && !config.asks_for_conweave());
     assert!(!read("ENABLE_PFC 0").0.unwrap().is_written_for_conweave());
     let modes = [
         (0, LoadBalancing::Ecmp),
@@ -113,7 +113,7 @@ fn keys_of_forks() {
     ];
     for (mode, balancing) in modes {
         let config = read(&format!("ENABLE_IRN 1\nLB_MODE {mode}")).0.unwrap();
-        assert!(config.enable_irn && config.is_of_conweave());
+        assert!(config.enable_irn && config.asks_for_conweave());
         assert_eq!((config.load_balancing, balancing.mode()), (balancing, mode));
     }
     // The simulator's own key counts.

@@ -106,7 +106,7 @@ fn without_lists(
         let mut told = "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs \
                         first; results agree with that simulator in distribution, not flow by flow"
             .to_owned();
-        if experiment.config.is_of_conweave() {
+        if experiment.config.asks_for_conweave() {
             conweave(&mut given, &experiment.config);
             told.push_str(". Hosts and switches are rocelab's own");
         }
