@@ -1,6 +1,6 @@
 //! The warning that flows are unfinished: how many, why, and what finishes them.
 
-use fabric::RunOutput;
+use fabric::{RecoveryMode, RunOutput};
 use results::{FlowTable, Unfinished, Warning, WarningKind};
 use scenario::{NodeKind, Paths, Scenario, Stop};
 use units::Time;
@@ -92,7 +92,17 @@ fn fixes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Vec<St
 /// What has hosts send lost packets again.
 fn send_again(scenario: &Scenario) -> String {
     let silent = "quirks.silent_duplicates = false";
-    let timeout = || format!("host.retransmit_timeout = \"{}\"", scenario.usual_timeout());
+    let timeout = || {
+        let usual = scenario.usual_timeout();
+        let recovery = &scenario.host.recovery;
+        match recovery.mode {
+            RecoveryMode::GoBackN => format!("host.retransmit_timeout = \"{usual}\""),
+            RecoveryMode::SelectiveRepeat if recovery.rto_low == Time::NEVER => {
+                format!("host.rto_low = \"{usual}\" and host.rto_high = \"{usual}\"")
+            }
+            RecoveryMode::SelectiveRepeat => format!("host.rto_high = \"{usual}\""),
+        }
+    };
     let is_silent = scenario.quirks.silent_duplicates;
     match (scenario.host.retransmit_timeout == Time::NEVER, is_silent) {
         (true, true) => format!("set {} and {silent}", timeout()),

@@ -339,10 +339,18 @@ fn sent_for_nothing(scenario: &Scenario, output: &RunOutput, flows: &FlowTable) 
     let lost = dropped || links_lose(output);
     let again: u64 = flows.retransmitted_bytes.iter().sum();
     (again > 0 && !lost && output.out_of_order == 0).then(|| {
+        let host = &scenario.host;
+        let timeout = match host.recovery.mode {
+            RecoveryMode::GoBackN => {
+                format!("host.retransmit_timeout, which is {}", host.retransmit_timeout)
+            }
+            RecoveryMode::SelectiveRepeat => format!(
+                "host.rto_low, which is {}, or host.rto_high, which is {}",
+                host.recovery.rto_low, host.recovery.rto_high
+            ),
+        };
         format!(
-            "{again} bytes were sent again though nothing was lost: ACKs take longer than \
-             host.retransmit_timeout, which is {}",
-            scenario.host.retransmit_timeout
+            "{again} bytes were sent again though nothing was lost: ACKs take longer than {timeout}"
         )
     })
 }

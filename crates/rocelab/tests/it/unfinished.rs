@@ -99,6 +99,16 @@ fn lost_packets_that_nothing_sends_again_are_told_with_all_that_it_takes() {
     }
 }
 
+/// The fix names the timeouts of selective repeat where that is what hosts do.
+#[test]
+fn selective_repeat_has_timeouts_of_its_own() {
+    let set = [("host.rto_low", "never"), ("host.rto_high", "never")];
+    let text = LOSSY.replace("retransmit_timeout = \"never\"", "recovery = \"selective-repeat\"");
+    let summary = run_with(&text, &set).summary;
+    assert!(summary.unfinished.lost > 0, "{:?}", summary.warnings);
+    mend(&text, &set, &summary, &["host.rto_low", "host.rto_high"]);
+}
+
 /// A gap that no NACK tells of is there for good, whatever follows it.
 #[test]
 fn without_nacks_a_gap_is_a_loss_while_the_sender_goes_on() {

@@ -169,9 +169,19 @@ fn a_timeout_below_the_delay_of_full_switches_is_told() {
     assert!(usual.flows.fct_ps.iter().all(|&fct| fct < Time::from_ms(75).ps()));
     let short = run_with(incast, &[("host.retransmit_timeout", "1ms")]).summary.warnings;
     assert!(
-        short.iter().any(|told| told.contains("sent again though nothing was lost")),
+        short.iter().any(|told| told.contains("than host.retransmit_timeout, which is 1ms")),
         "{short:?}"
     );
+    // The timeouts of selective repeat have other names.
+    let selective = [
+        ("host.recovery", "selective-repeat"),
+        ("host.in_flight", "unlimited"),
+        ("host.rto_low", "1ms"),
+        ("host.rto_high", "2ms"),
+    ];
+    let short = run_with(incast, &selective).summary.warnings;
+    let named = "host.rto_low, which is 1ms, or host.rto_high, which is 2ms";
+    assert!(short.iter().any(|told| told.contains(named)), "{short:?}");
 }
 
 /// Protects memory from probes of runs that do not end: they stop at the same instant on any number
