@@ -593,6 +593,8 @@ def test_claims_of_which_nothing_was_measured_differ(nothing: float | list[float
         "up to": verdict.up_to(ours, theirs, -10, ""),
         "up to, the other": verdict.up_to(theirs["b"], {"a": ours}, 10, ""),
         "between": verdict.between(ours, theirs, (-5, -10), ""),
+        "at least": verdict.at_least(readings["b"], {"a": readings["a"]}, -10, ""),
+        "at least, the other": verdict.at_least(readings["a"], {"b": readings["b"]}, -10, ""),
         "lowest at all": verdict.lowest_at_all({"a": ours, **theirs}, "a", ""),
         "lowest at all, the other": verdict.lowest_at_all({"a": ours, **theirs}, "b", ""),
     }
@@ -683,6 +685,16 @@ def test_a_span_holds_where_both_its_ends_do() -> None:
     assert judged(verdict.between(ours, others, (-5, -81), "us")).verdict == "weaker"
     above = {"a": curve(89.0, 100.0)}
     assert judged(verdict.between(ours, above, (-5, -40), "us")).verdict == "differs"
+
+
+def test_at_least_is_against_the_nearest_of_the_others() -> None:
+    others = {"a": reading(100.0), "b": reading(80.0), "c": reading(200.0)}
+    outcome = judged(verdict.at_least(reading(60.0), others, -50, "us"))
+    assert outcome == Outcome("-25.0 % (60 against b 80 us)", "holds")
+    assert judged(verdict.at_least(reading(60.0), others, -51, "us")).verdict == "weaker"
+    assert judged(verdict.at_least(reading(81.0), others, -5, "us")).verdict == "differs"
+    spread = {"a": reading([100.0, 100.0]), "b": reading([80.0, 60.0])}
+    assert judged(verdict.at_least(reading([60.0, 60.0]), spread, -10, "")).verdict == "undecidable"
 
 
 def test_lowest_at_each_point_names_the_pairs_that_are_not() -> None:

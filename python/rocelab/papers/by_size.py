@@ -8,15 +8,17 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
 
 import polars as pl
 
 from rocelab import _format
 from rocelab._percentile import of_column
+from rocelab.io.open import open_result
 from rocelab.papers import seeds
-from rocelab.papers.measurements import warmed_up
+from rocelab.papers.measurements import WARM_UP, warmed_up
 from rocelab.papers.model import Line, Measure, Panel, Points, Runs
-from rocelab.result import Result
 
 STATISTICS: Mapping[str, Callable[[pl.Series], float]] = {
     "Average": lambda values: float(values.sum()) / len(values) if len(values) else math.nan,
@@ -36,22 +38,34 @@ def panels(schemes: tuple[str, ...]) -> list[Panel]:
             f"({letter}) {statistic}",
             "Flow size",
             "FCT slowdown",
-            [Line(name, _line(name, statistic)) for name in schemes],
+            [Line(name, points(name, statistic)) for name in schemes],
             by_size=True,
         )
         for letter, statistic in zip("abcd", STATISTICS, strict=True)
     ]
 
 
-def of_seeds(scheme: str, statistic: str, least: float = 0, most: float = math.inf) -> Measure:
-    """The statistic over flows of ``least`` to ``most`` bytes, for each seed."""
-    return lambda runs: _of_seeds(runs, scheme, statistic, least, most)
+def of_seeds(
+    scheme: str,
+    statistic: str,
+    least: float = 0,
+    most: float = math.inf,
+    *,
+    warm_up: float = WARM_UP,
+) -> Measure:
+    """The statistic over flows of ``least`` to ``most`` bytes, for each seed.
+
+    ``warm_up`` is the share of the time in which flows arrive that is left out.
+    """
+    return lambda runs: _of_seeds(runs, scheme, statistic, least, most, warm_up)
 
 
-def _of_seeds(runs: Runs, scheme: str, statistic: str, least: float, most: float) -> list[float]:
+def _of_seeds(
+    runs: Runs, scheme: str, statistic: str, least: float, most: float, warm_up: float
+) -> list[float]:
     return [
-        STATISTICS[statistic](_flows(run, least, most)["slowdown"].drop_nulls())
-        for run in _runs(runs, scheme)
+        STATISTICS[statistic](_flows(run, least, most, warm_up)["slowdown"].drop_nulls())
+        for run in _directories(runs, scheme)
     ]
 
 
@@ -64,37 +78,49 @@ def at_sizes(
     """
     return lambda runs: {
         _format.size(float(f"{top:.3g}")): values
-        for top, values in _classes(runs, scheme, statistic).items()
+        for top, values in _classes(runs, scheme, statistic, WARM_UP).items()
         if above < top <= most
     }
 
 
-def _line(scheme: str, statistic: str) -> Callable[[Runs], Points]:
-    def points(runs: Runs) -> Points:
-        found = _classes(runs, scheme, statistic)
+def points(scheme: str, statistic: str, *, warm_up: float = WARM_UP) -> Callable[[Runs], Points]:
+    """The statistic over the tops of the classes of sizes, means over the seeds."""
+
+    def read(runs: Runs) -> Points:
+        found = _classes(runs, scheme, statistic, warm_up)
         return list(found), [statistics.fmean(values) for values in found.values()]
 
-    return points
+    return read
 
 
-def _classes(runs: Runs, scheme: str, statistic: str) -> dict[float, list[float]]:
+def _classes(runs: Runs, scheme: str, statistic: str, warm_up: float) -> dict[float, list[float]]:
     """By the top of each class of sizes, what the seeds have that have flows of it."""
     found = {}
+    directories = _directories(runs, scheme)
     # Half decades: 0.1 to 0.316 KB and so on.
     for step in range(4, 20):
         low, top = 10 ** (step / 2), 10 ** ((step + 1) / 2)
-        counts = [len(_flows(run, low + 1e-9, top)) for run in _runs(runs, scheme)]
+        counts = [len(_flows(run, low + 1e-9, top, warm_up)) for run in directories]
         if sum(counts) >= _MIN_FLOWS:
-            of_seeds = _of_seeds(runs, scheme, statistic, low + 1e-9, top)
+            of_seeds = _of_seeds(runs, scheme, statistic, low + 1e-9, top, warm_up)
             found[top] = [value for value in of_seeds if not math.isnan(value)]
     return found
 
 
-def _runs(runs: Runs, scheme: str) -> list[Result]:
-    return [runs[case] for case in seeds.named(runs, scheme)]
+def _directories(runs: Runs, scheme: str) -> list[Path]:
+    """Where the runs of a scheme are, one for each seed."""
+    found = [runs[case].directory for case in seeds.named(runs, scheme)]
+    assert None not in found, "all runs of figures are saved"  # noqa: S101
+    return [directory for directory in found if directory is not None]
 
 
-def _flows(run: Result, least: float, most: float) -> pl.DataFrame:
-    """Flows of these sizes; the first tenth of the time in which they arrive is left out."""
-    flows = warmed_up(run.flows.to_polars())
-    return flows.filter(pl.col("size_bytes").is_between(least, most))
+def _flows(directory: Path, least: float, most: float, warm_up: float) -> pl.DataFrame:
+    """Flows of these sizes, without those that arrive in the share ``warm_up`` of the time."""
+    return _all_flows(directory, warm_up).filter(pl.col("size_bytes").is_between(least, most))
+
+
+@lru_cache(maxsize=8)
+def _all_flows(directory: Path, warm_up: float) -> pl.DataFrame:
+    """Of a run; kept for some runs, as each class of sizes and statistic reads it again."""
+    flows = open_result(directory).flows.to_polars().select("start_ps", "size_bytes", "slowdown")
+    return warmed_up(flows, warm_up).drop("start_ps")

@@ -133,10 +133,16 @@ def pauses_sent(case: str, node: str) -> Measure:
     return reading
 
 
-def warmed_up(flows: pl.DataFrame) -> pl.DataFrame:
-    """``flows`` without those of the first tenth of the time in which they arrive."""
+WARM_UP = 0.1
+"""Of the time in which flows arrive, what figures leave out unless a paper says otherwise."""
+
+
+def warmed_up(flows: pl.DataFrame, share: float = WARM_UP) -> pl.DataFrame:
+    """``flows`` without those of the first ``share`` of the time in which they arrive."""
     last_ps = flows["start_ps"].max()
-    return flows.filter(pl.col("start_ps") >= last_ps / 10) if isinstance(last_ps, int) else flows
+    if not isinstance(last_ps, int):
+        return flows
+    return flows.filter(pl.col("start_ps") >= last_ps * share)
 
 
 def first(

@@ -90,6 +90,7 @@ _NAMES = {
     "rcm": "RCM",
     "hiercc": "HierCC",
     "themis": "THEMIS",
+    "conweave": "ConWeave",
 }
 
 

@@ -13,7 +13,7 @@ from rocelab._doubts import doubts_of, warnings_of
 from rocelab.errors import ConfigError
 from rocelab.io.files import to_json, write_atomic
 from rocelab.io.write import to_parquet
-from rocelab.papers import baselines, fncc, hiercc, mercury, plots, rcm, themis
+from rocelab.papers import baselines, conweave, fncc, hiercc, mercury, plots, rcm, themis
 from rocelab.papers.decisions import Reading
 from rocelab.papers.model import Claim, Figure, Outcome, Panel, Paper, Runs
 from rocelab.papers.places import places
@@ -28,6 +28,7 @@ PAPERS: tuple[Paper, ...] = (
     rcm.PAPER,
     hiercc.PAPER,
     themis.PAPER,
+    conweave.PAPER,
     baselines.PAPER,
 )
 

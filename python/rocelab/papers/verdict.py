@@ -121,6 +121,20 @@ def between(
     return judge
 
 
+def at_least(new: Measure, olds: Mapping[str, Measure], paper_percent: float, unit: str) -> Judge:
+    """``new`` is that many per cent above each of ``olds``, or more; below it where negative.
+
+    It holds where the least change holds, by the rule for changes.
+    """
+
+    def judge(runs: Runs) -> Outcome:
+        after = new(runs)
+        found = [_Change(after, old(runs), f" {name}") for name, old in olds.items()]
+        return _change(_end(min, found, paper_percent), paper_percent, unit)
+
+    return judge
+
+
 def lowest_at_all(curves: Mapping[str, Curve], name: str, unit: str) -> Judge:
     """``name`` is below each of the others at each point."""
 

@@ -1,0 +1,90 @@
+"""What ConWeave's paper leaves open or says otherwise than its code, and the readings of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rocelab.papers.decisions import Decision, Option, Reading
+
+Table = Mapping[str, Any]
+
+_CODE = "the published simulator"
+_TABLE = "the paper's table of parameters"
+
+HEADER: Decision[str] = Decision(
+    "C1",
+    "How much longer does ConWeave make a data packet?",
+    1,
+    "two time stamps of 16 bits; all else takes reserved bits",
+    (
+        Option("4 B", "4B", "the paper's packet format"),
+        Option("nothing", "0B", _CODE),
+    ),
+)
+PATH_BUSY: Decision[str] = Decision(
+    "C2",
+    "How long is a path busy on which a packet was marked?",
+    1,
+    "the time in which a queue of Kmin drains",
+    (
+        Option("8 us", "8us", _TABLE),
+        Option("16 us", "16us", _CODE),
+    ),
+)
+RESUME_EXTRA: Decision[Mapping[str, str]] = Decision(
+    "C3",
+    "How much later than expected may a tail come before packets behind it are released?",
+    1,
+    "16 us with selective repeat, and 64 us where pauses may hold it up",
+    (
+        Option("16 us, with PFC 64 us", {"PFC": "64us", "IRN": "16us"}, _TABLE),
+        Option("16 us", {"PFC": "16us", "IRN": "16us"}, _CODE),
+    ),
+)
+CONGA: Decision[Table] = Decision(
+    "C4",
+    "Over what time does CONGA measure a link, and how long does it remember a path?",
+    2,
+    "the paper gives the gap between flowlets alone; the code measures over 250 us and forgets "
+    "after 500 us",
+    (
+        Option("250 us, 500 us", {"dre_period": "50us", "alpha": 0.2, "age": "500us"}, _CODE),
+        Option(
+            "160 us, 10 ms",
+            {"dre_period": "20us", "alpha": 0.125, "age": "10ms"},
+            "CONGA's paper",
+        ),
+    ),
+)
+PFC_ALPHA: Decision[float] = Decision(
+    "C5",
+    "How much of the free buffer may one ingress take before PFC pauses it?",
+    2,
+    "the paper gives the size of the buffer alone",
+    (
+        Option("1/16", 1 / 16, _CODE),
+        Option("1/8", 1 / 8, "the HPCC simulator"),
+    ),
+)
+ACKS: Decision[Table] = Decision(
+    "C6",
+    "Do ACKs wait behind data?",
+    2,
+    "they have a class of their own, which goes first",
+    (
+        Option("no", {"ack": 6, "control": 6, "strict": [6]}, _CODE),
+        Option("yes", {}, "the HPCC simulator"),
+    ),
+)
+
+DECISIONS: tuple[Decision[Any], ...] = (HEADER, PATH_BUSY, RESUME_EXTRA, CONGA, PFC_ALPHA, ACKS)
+
+READINGS = (
+    Reading("letter", "The paper's parameters; where it gives none, those of the code it names"),
+    Reading(
+        "code",
+        "The parameters of the published simulator's scripts",
+        {"C1": "nothing", "C2": "16 us", "C3": "16 us"},
+    ),
+)
