@@ -146,6 +146,19 @@ class ClassEcn(TypedDict):
     """
 
 
+class ClassPfc(TypedDict):
+    """The PFC threshold of a class. The rest is as `[pfc]` says."""
+
+    alpha: NotRequired[float]
+    """Dynamic thresholds: pause at this share of the free shared buffer."""
+
+    xoff: NotRequired[str]
+    """Static thresholds: pause at this many bytes of an ingress port."""
+
+    xon: NotRequired[str]
+    """Static thresholds: resume at this many bytes; default: as far below `xoff` as in `[pfc]`."""
+
+
 class Class(TypedDict):
     """What one traffic class has of its own at switches. `[classes]` says what is sent in which
     class, with which weight, and which classes PFC protects.
@@ -158,6 +171,9 @@ class Class(TypedDict):
     """A queue of it takes at most this share of what is free, where PFC does not protect it;
     default: `switch.lossy_alpha`.
     """
+
+    pfc: NotRequired[ClassPfc]
+    """When PFC pauses it, where PFC protects it; default: as `[pfc]` says."""
 
     priority: int
     """Its priority, 0 to 7."""

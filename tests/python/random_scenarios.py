@@ -93,6 +93,7 @@ class _Maker:
         self.second_scheme(tables)
         self.class_settings(tables)
         self.pause_times(tables)
+        self.class_pauses(tables)
         return rocelab.Scenario(
             name=name,
             topology=topology,
@@ -447,6 +448,23 @@ class _Maker:
             action = self.more.choice(["drop", "forward"])
             times = {"detect": "30us", "restore": "100us"}
             pfc["watchdog"] = times | {"action": action}
+
+    def class_pauses(self, tables: Table) -> None:
+        """A pause threshold of a class of its own."""
+        pfc, classes = tables.get("pfc", {}), tables.get("classes", {})
+        if pfc.get("enabled") is False or self.more.random() > 0.2:
+            return
+        lossless = classes.get("lossless", [3])
+        entries = classes.get("settings", [])
+        priority = self.more.choice(lossless)
+        entry = next((one for one in entries if one["priority"] == priority), None)
+        if entry is None:
+            entry = {"priority": priority}
+            tables.setdefault("classes", {}).setdefault("settings", []).append(entry)
+        if self.cioq or "xoff" in pfc:
+            entry["pfc"] = self.more.choice([{"xoff": "20KB"}, {"xoff": "25KB", "xon": "12KB"}])
+        else:
+            entry["pfc"] = {"alpha": self.more.choice([0.01, 0.25, 2.0])}
 
     def probes(self) -> list[Table]:
         if self.dice.random() < 0.4:

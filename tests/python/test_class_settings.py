@@ -153,3 +153,76 @@ def test_a_class_that_is_marked_after_it_pauses_is_told() -> None:
     lower = [{"priority": 4, "ecn": {"kmin": "100KB", "kmax": "300KB"}}]
     assert not star(pfc=pfc, classes=settings(lower)).plan().warnings
     assert not star(pfc=pfc).plan().warnings
+
+
+def longest(pfc: dict[str, Any], *entries: dict[str, Any]) -> tuple[int, int]:
+    """The longest queue of class 3, and that of class 4, each of what four ingresses store."""
+    result = rocelab.run(star(scheme="none", pfc=pfc, classes=settings(list(entries))))
+    assert result.summary["drops"] == 0
+    return port(result, "h0", "max_queue_bytes"), port(result, "h1", "max_queue_bytes")
+
+
+def test_a_class_pauses_at_its_own_xoff() -> None:
+    usual = {"xoff": "300KB"}
+    plain = longest(usual)
+    early = longest(usual, {"priority": 4, "pfc": {"xoff": "30KB"}})
+    late = longest(usual, {"priority": 4, "pfc": {"xoff": "450KB", "xon": "400KB"}})
+    for found, xoff in ((plain, 300_000), (early, 30_000), (late, 450_000)):
+        # Above Xoff is what still comes after a pause: two packets, and 2 us of 100 Gb/s.
+        assert 4 * xoff < found[1] < 4 * (xoff + 30_000)
+        # The other class does not notice.
+        assert found[0] == plain[0]
+    assert longest(usual, *({"priority": one, "pfc": usual} for one in (3, 4))) == plain
+
+
+def test_a_class_pauses_at_its_own_share_of_what_is_free() -> None:
+    usual = {"alpha": 0.05}
+    plain = longest(usual)
+    early = longest(usual, {"priority": 4, "pfc": {"alpha": 0.005}})
+    late = longest(usual, {"priority": 4, "pfc": {"alpha": 0.5}})
+    assert early[1] < plain[1] < late[1]
+    # What one class does not take is free for the other.
+    assert early[0] > plain[0]
+    assert longest(usual, *({"priority": one, "pfc": usual} for one in (3, 4))) == plain
+
+
+@pytest.mark.parametrize(
+    ("pfc", "own", "error"),
+    [
+        ({}, {"xoff": "1KB"}, 'pfc.xoff: goes with pfc.threshold = "static"'),
+        ({}, {}, "pfc.alpha: is missing"),
+        ({"xoff": "99KB"}, {"alpha": 1.0}, 'pfc.alpha: goes with pfc.threshold = "dynamic"'),
+        ({"xoff": "99KB"}, {"xon": "9KB"}, "pfc.xoff: is missing"),
+        ({"xoff": "99KB"}, {"xoff": "0B"}, "pfc.xoff: must be above zero"),
+        ({"xoff": "99KB"}, {"xoff": "33MB"}, "pfc.xoff: 33MB is more than the switch's buffer"),
+        ({"xoff": "99KB"}, {"xoff": "9KB", "xon": "10KB"}, "pfc.xon: 10KB is above xoff"),
+        ({}, {"alpha": 65.0}, r"pfc.alpha: must be from 2\^-16 to 64"),
+        ({"enabled": False}, {"alpha": 1.0}, "pfc: has no effect on a class that PFC does not"),
+    ],
+)
+def test_errors_of_pause_thresholds(pfc: dict[str, Any], own: dict[str, Any], error: str) -> None:
+    with pytest.raises(rocelab.ConfigError, match=f"classes.settings.0.{error}"):
+        star(pfc=pfc, classes=settings([{"priority": 4, "pfc": own}]))
+
+
+def test_a_plan_shows_where_each_class_pauses() -> None:
+    pfc = {"xoff": "200KB", "xon": "190KB"}
+    own = [{"priority": 4, "pfc": {"xoff": "90KB"}}]
+    plan = star(pfc=pfc, classes=settings(own)).plan()
+    rows = {row["priority"]: row for row in plan.checks["buffers"]}
+    assert {one: row["pause_threshold_bytes"] for one, row in rows.items()} == {
+        None: 200_000,
+        4: 90_000,
+    }
+    # Ten ports, each with both classes.
+    reserved = rows[None]["reserved_bytes"]
+    assert {row["needed_bytes"] for row in rows.values()} == {10 * 290_000 + reserved}
+    # Kmin is 100 KB for both.
+    told = [one for one in plan.warnings if "PFC acts before ECN" in one]
+    assert len(told) == 1
+    assert "an ingress of priority 4 pauses its peer at its xoff = 90KB" in told[0]
+    assert told[0].endswith(
+        "raise pfc.xoff in its [[classes.settings]], or lower ecn.kmin and ecn.kmax"
+    )
+    small = star(pfc=pfc, switch={"buffer": "3MB"}, classes=settings(own)).plan().warnings
+    assert any("lower the xoff of classes to" in one for one in small), small

@@ -449,10 +449,15 @@ fn check_input_queues(
     headroom: &[u64],
     node: NodeId,
 ) -> Result<(), SetupError> {
-    let Threshold::Static { xoff, .. } = setup.pfc.threshold else {
-        unreachable!("the scenario gives CIOQ switches fixed thresholds")
-    };
-    let needed = headroom.iter().max().map_or(0, |headroom| headroom + xoff.get());
+    let lossless = (0..8).filter(|priority| setup.pfc.lossless & 1 << priority != 0);
+    let xoff = lossless.map(|priority| match setup.pfc.threshold_of(priority) {
+        Threshold::Static { xoff, .. } => xoff.get(),
+        Threshold::Dynamic { .. } => {
+            unreachable!("the scenario gives CIOQ switches fixed thresholds")
+        }
+    });
+    let xoff = xoff.max().unwrap_or(0);
+    let needed = headroom.iter().max().map_or(0, |headroom| headroom + xoff);
     if setup.pfc.lossless != 0 && needed > cioq.input_queue.get() {
         return Err(SetupError::InputQueueTooSmall { node, needed });
     }

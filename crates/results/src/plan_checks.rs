@@ -37,6 +37,8 @@ pub struct BufferRow {
     pub max_headroom_bytes: u64,
     /// The number of ingresses, each a port and a priority, that PFC protects.
     pub lossless_ingresses: u32,
+    /// The priority of which the threshold is; `None`: all that have no row of their own.
+    pub priority: Option<u8>,
     /// The bytes at which an ingress pauses its peer while nothing else is stored. `None` if it
     /// never does.
     pub pause_threshold_bytes: Option<u64>,

@@ -26,15 +26,17 @@ pub(crate) fn plan_checks(scenario: &Scenario, setup: &Setup, plan: &fabric::Pla
     PlanChecks {
         packet_hops: plan.packet_hops,
         memory_bytes: memory::estimate(scenario, Use::Run).total(),
-        buffers: buffer_rows(scenario, &plan.buffers),
+        buffers: buffer_rows(scenario, setup, &plan.buffers),
         marking: marking_rows(scenario, setup, rtt),
         buffer_cycle: cycle.map_or(Vec::new(), |one| one.nodes.iter().copied().map(name).collect()),
         warnings: own.into_iter().flatten().chain(of_run).collect(),
     }
 }
-fn buffer_rows(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Vec<BufferRow> {
+fn buffer_rows(scenario: &Scenario, setup: &Setup, buffers: &[SwitchBuffer]) -> Vec<BufferRow> {
     let mut rows: Vec<BufferRow> = Vec::new();
-    for one in buffers {
+    for (one, (priority, threshold)) in
+        buffers.iter().flat_map(|one| thresholds(setup, one).into_iter().map(move |of| (one, of)))
+    {
         let bytes = |bytes: Option<Bytes>| bytes.map(Bytes::get);
         let row = BufferRow {
             tier: scenario.network.node(one.node).tier,
@@ -44,7 +46,8 @@ fn buffer_rows(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Vec<BufferRow> 
             reserved_bytes: one.reserved.get(),
             max_headroom_bytes: one.max_headroom.get(),
             lossless_ingresses: one.lossless_ingresses,
-            pause_threshold_bytes: bytes(one.pause_threshold),
+            priority,
+            pause_threshold_bytes: bytes(threshold),
             is_fixed: one.is_fixed,
             needed_bytes: bytes(one.needed()),
         };
@@ -62,6 +65,18 @@ fn buffer_rows(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Vec<BufferRow> 
     }
     rows.sort_by_key(|row| row.tier);
     rows
+}
+
+/// The pause threshold of a switch for the priorities that have none of their own (`None`), if
+/// there are any, and for those that do.
+fn thresholds(setup: &Setup, buffer: &SwitchBuffer) -> Vec<(Option<u8>, Option<Bytes>)> {
+    let (own, others): (Vec<u8>, Vec<u8>) = (0..8)
+        .filter(|priority| setup.pfc.lossless & 1 << priority != 0)
+        .partition(|&priority| setup.pfc.of_class[usize::from(priority)].is_some());
+    let at = |priority: u8| buffer.pause_thresholds[usize::from(priority)];
+    let usual = others.iter().filter_map(|&priority| at(priority)).min();
+    let of_others = (!others.is_empty() || own.is_empty()).then_some((None, usual));
+    of_others.into_iter().chain(own.into_iter().map(|one| (Some(one), at(one)))).collect()
 }
 
 /// How switches mark: all priorities (`None`), and those with marking of their own.
@@ -113,7 +128,9 @@ fn too_full(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Option<String> {
     let short = |one: &&SwitchBuffer| one.needed().is_some_and(|needed| needed > one.buffer);
     let worst = buffers.iter().filter(short).max_by_key(|one| one.needed())?;
     let others = buffers.iter().filter(short).count() - 1;
-    let threshold = worst.pause_threshold?;
+    let mut thresholds: Vec<Bytes> = worst.pause_thresholds.into_iter().flatten().collect();
+    thresholds.sort_unstable();
+    thresholds.dedup();
     let also = match others {
         0 => String::new(),
         1 => " (and 1 switch more)".to_owned(),
@@ -121,10 +138,14 @@ fn too_full(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Option<String> {
     };
     let room = worst.buffer.get().saturating_sub(worst.reserved.get());
     let fits = Bytes::new(room / u64::from(worst.lossless_ingresses.max(1)));
+    let (reach, lower) = match thresholds[..] {
+        [one] => (format!("pfc.xoff = {one}"), format!("pfc.xoff to {fits}")),
+        _ => ("their xoff".to_owned(), format!("the xoff of classes to {fits} on average")),
+    };
     Some(format!(
-        "{}{also}: its buffer of {} is full before all of its {} ingresses reach pfc.xoff = \
-         {threshold}: with {} of headroom they take {}, and packets that PFC protects can be \
-         dropped; raise switch.buffer to that, or lower pfc.xoff to {fits}",
+        "{}{also}: its buffer of {} is full before all of its {} ingresses reach {reach}: with {} \
+         of headroom they take {}, and packets that PFC protects can be dropped; raise \
+         switch.buffer to that, or lower {lower}",
         scenario.network.name(worst.node),
         worst.buffer,
         worst.lossless_ingresses,
@@ -135,32 +156,41 @@ fn too_full(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Option<String> {
 
 /// A fixed threshold at which an ingress pauses its peer before its packets alone are marked.
 fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
-    let fixed = buffers.iter().filter(|one| one.is_fixed);
-    let threshold = fixed.filter_map(|one| one.pause_threshold).min()?;
     let markings = markings(setup);
-    let may_pause = |priority: u8| setup.pfc.lossless & 1 << priority != 0;
-    let laws =
-        markings.iter().filter(|(priority, ecn)| !ecn.is_off() && priority.is_none_or(may_pause));
-    let (kmin, rate, priority) = laws
-        .flat_map(|(priority, ecn)| {
-            setup.links.iter().map(move |link| (ecn.law_at(link.rate).kmin, link.rate, *priority))
-        })
-        .max()?;
-    let (of, key, keys) = match priority {
-        None => (String::new(), "ecn.kmin", "ecn.kmin and ecn.kmax"),
-        Some(own) => (
-            format!(" of priority {own}"),
-            "its kmin",
-            "ecn.kmin and ecn.kmax in its [[classes.settings]]",
-        ),
+    let of = |priority: u8| {
+        let own = markings.iter().find(|(of, _)| *of == Some(priority));
+        own.or_else(|| markings.iter().find(|(of, _)| of.is_none()))
     };
-    (kmin >= threshold).then(|| {
-        format!(
-            "PFC acts before ECN: an ingress pauses its peer at pfc.xoff = {threshold}, and a \
-             queue{of} at a port of {rate} is marked from {key} = {kmin} on; raise pfc.xoff, or \
-             lower {keys}"
-        )
-    })
+    let late = (0..8).filter_map(|priority: u8| {
+        let at = |one: &SwitchBuffer| one.pause_thresholds[usize::from(priority)];
+        let threshold = buffers.iter().filter(|one| one.is_fixed).filter_map(at).min()?;
+        let (own, law) = of(priority).filter(|(_, law)| !law.is_off())?;
+        let at_rates = setup.links.iter().map(|link| (law.law_at(link.rate).kmin, link.rate));
+        let (kmin, rate) = at_rates.max()?;
+        (kmin >= threshold).then_some((kmin, rate, priority, own.is_some(), threshold))
+    });
+    let (kmin, rate, priority, marks_alone, threshold) = late.max()?;
+    let pauses_alone = setup.pfc.of_class[usize::from(priority)].is_some();
+    let of = if marks_alone || pauses_alone {
+        format!(" of priority {priority}")
+    } else {
+        String::new()
+    };
+    let (xoff, mend_xoff) = if pauses_alone {
+        ("its xoff", "pfc.xoff in its [[classes.settings]]")
+    } else {
+        ("pfc.xoff", "pfc.xoff")
+    };
+    let (key, mend_marks) = if marks_alone {
+        ("its kmin", "ecn.kmin and ecn.kmax in its [[classes.settings]]")
+    } else {
+        ("ecn.kmin", "ecn.kmin and ecn.kmax")
+    };
+    Some(format!(
+        "PFC acts before ECN: an ingress{of} pauses its peer at {xoff} = {threshold}, and a \
+         queue{of} at a port of {rate} is marked from {key} = {kmin} on; raise {mend_xoff}, or \
+         lower {mend_marks}"
+    ))
 }
 
 /// Links that are asked for more than they carry while messages arrive.

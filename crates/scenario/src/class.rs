@@ -1,8 +1,10 @@
 //! From `[[classes.settings]]` to what single traffic classes have of their own.
 
 use crate::error::{Result, ScenarioError};
+use crate::network::Network;
 use crate::settings::{
-    Classes, Pfc, SwitchSettings, check_alpha, check_order, check_probability, check_reference_rate,
+    Classes, Pfc, SwitchSettings, check_alpha, check_order, check_probability,
+    check_reference_rate, class_pause,
 };
 use crate::spec::{ClassEcnSpec, ClassSpec, QuirksSpec};
 use crate::traffic::check_priority;
@@ -14,6 +16,7 @@ pub(crate) fn resolve(
     classes: &Classes,
     pfc: &Pfc,
     switch: &SwitchSettings,
+    network: &Network,
     quirks: &QuirksSpec,
 ) -> Result<Vec<ClassSettings>> {
     let mut found: Vec<ClassSettings> = Vec::new();
@@ -31,13 +34,14 @@ pub(crate) fn resolve(
             let why = format!("priority {priority} has an entry already");
             return Err(ScenarioError::new(key("priority"), why));
         }
-        if spec.ecn.is_none() && spec.lossy_alpha.is_none() {
+        if spec.ecn.is_none() && spec.lossy_alpha.is_none() && spec.pfc.is_none() {
             return Err(ScenarioError::new(here(), "sets nothing")
-                .hint("give `ecn` or `lossy_alpha`, or leave the entry out"));
+                .hint("give `ecn`, `pfc` or `lossy_alpha`, or leave the entry out"));
         }
+        let is_protected = pfc.enabled && classes.lossless.contains(&priority);
         let lossy_alpha = spec.lossy_alpha.map(|alpha| check_alpha(alpha, &key("lossy_alpha")));
         let lossy_alpha = lossy_alpha.transpose()?;
-        if lossy_alpha.is_some() && pfc.enabled && classes.lossless.contains(&priority) {
+        if lossy_alpha.is_some() && is_protected {
             let why = "has no effect on a class that PFC protects";
             return Err(ScenarioError::new(key("lossy_alpha"), why)
                 .hint("leave it out, or take the priority from classes.lossless"));
@@ -47,8 +51,16 @@ pub(crate) fn resolve(
             return Err(ScenarioError::new(key("lossy_alpha"), why)
                 .hint("leave it out, or set switch.architecture = \"shared-memory\""));
         }
+        if spec.pfc.is_some() && !is_protected {
+            let why = "has no effect on a class that PFC does not protect";
+            return Err(ScenarioError::new(key("pfc"), why)
+                .hint("leave it out, or add the priority to classes.lossless"));
+        }
+        let pause =
+            spec.pfc.as_mut().map(|own| class_pause(own, pfc, switch, network, &key("pfc")));
+        let pause = pause.transpose()?;
         let marking = spec.ecn.as_mut().map(|ecn| marking(ecn, &key("ecn"))).transpose()?;
-        found.push(ClassSettings { priority, marking, lossy_alpha });
+        found.push(ClassSettings { priority, marking, lossy_alpha, pause });
     }
     Ok(found)
 }

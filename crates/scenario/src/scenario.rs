@@ -134,8 +134,14 @@ impl Scenario {
         let routing = settings::routing(&mut spec.routing, needs, &network, &spec.quirks)?;
         let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
 
-        let class_settings =
-            class::resolve(&mut spec.classes.settings, &classes, &pfc, &switch, &spec.quirks)?;
+        let class_settings = class::resolve(
+            &mut spec.classes.settings,
+            &classes,
+            &pfc,
+            &switch,
+            &network,
+            &spec.quirks,
+        )?;
 
         let pauses_data = pfc.enabled && classes.lossless.contains(&classes.data);
         let balance = settings::balance(

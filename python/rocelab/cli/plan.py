@@ -97,18 +97,24 @@ def _tag(entry: dict[str, Any]) -> str:
 
 
 def _buffers(rows: list[dict[str, Any]]) -> list[list[str]]:
-    head = ["buffers of", "number", "buffer", "headroom", "reserved", "pause at", "needed"]
-    tiers = [row["tier"] for row in rows]
+    by_class = any(row["priority"] is not None for row in rows)
+    classes = ["priority"] if by_class else []
+    head = [
+        *("buffers of", "number", "buffer", "headroom", "reserved"),
+        *(*classes, "pause at", "needed"),
+    ]
+    tiers = [(row["tier"], row["priority"]) for row in rows]
     lines = [
         [
             # Those of a tier that differ have the name of their first switch.
             f"{_tier(row['tier'])}: {printable(row['first'], _MAX_NAME)}"
-            if tiers.count(row["tier"]) > 1
+            if tiers.count((row["tier"], row["priority"])) > 1
             else _tier(row["tier"]),
             f"{row['switches']:,}",
             size(row["buffer_bytes"]),
             size(row["max_headroom_bytes"]),
             size(row["reserved_bytes"]),
+            *([_class(row["priority"])] if by_class else []),
             _threshold(row),
             _size_or_dash(row["needed_bytes"]),
         ]
@@ -128,9 +134,8 @@ def _marking(rows: list[dict[str, Any]], buffers: list[dict[str, Any]]) -> list[
     """Thresholds of marks beside what they are chosen by: the BDP, and where PFC begins."""
     by_class = any(row["priority"] is not None for row in rows)
     classes = ["priority"] if by_class else []
+    marked = {row["priority"] for row in rows if row["priority"] is not None}
     head = ["marking at", *classes, "Kmin", "Kmax", "Pmax", "BDP", "pause at"]
-    pausing = [row for row in buffers if row["pause_threshold_bytes"] is not None]
-    first = min(pausing, key=lambda row: row["pause_threshold_bytes"], default=None)
     lines = [
         [
             rate(row["rate_bps"]),
@@ -138,11 +143,23 @@ def _marking(rows: list[dict[str, Any]], buffers: list[dict[str, Any]]) -> list[
             *(_size_or_dash(row[name]) for name in ("kmin_bytes", "kmax_bytes")),
             "-" if row["pmax"] is None else f"{row['pmax']:g}",
             size(row["bdp_bytes"]),
-            "-" if first is None else _threshold(first),
+            _least_threshold(row["priority"], marked, buffers),
         ]
         for row in rows
     ]
     return [head, *lines]
+
+
+def _least_threshold(priority: int | None, marked: set[int], buffers: list[dict[str, Any]]) -> str:
+    """Where PFC begins for this priority; None: for those that are not ``marked`` by their own."""
+    pausing = [row for row in buffers if row["pause_threshold_bytes"] is not None]
+    if priority is None:
+        found = [row for row in pausing if row["priority"] not in marked]
+    else:
+        own = [row for row in pausing if row["priority"] == priority]
+        found = own or [row for row in pausing if row["priority"] is None]
+    at = min(found, key=lambda row: row["pause_threshold_bytes"], default=None)
+    return "-" if at is None else _threshold(at)
 
 
 def _class(priority: int | None) -> str:

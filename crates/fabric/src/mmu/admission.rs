@@ -33,7 +33,8 @@ impl Mmu {
     }
 
     fn is_below_own_limits(&self, port: u16, priority: u8, size: u64) -> bool {
-        let ingress = &self.ingress[self.index(port, priority)];
+        let index = self.index(port, priority);
+        let ingress = &self.ingress[index];
         if !ingress.lossless {
             return self.lossy.alphas[usize::from(priority & 7)].is_none()
                 && self.used + size <= self.lossy.room;
@@ -42,8 +43,8 @@ impl Mmu {
             return false;
         }
         match &self.policy {
-            Policy::Fixed(fixed) => fixed.is_below(ingress.bytes + size),
-            Policy::Dynamic(dynamic) => dynamic.is_below(port, ingress, size, self.shared_used),
+            Policy::Fixed(fixed) => fixed.is_below(priority, ingress.bytes + size),
+            Policy::Dynamic(dynamic) => dynamic.is_below(index, ingress, size, self.shared_used),
         }
     }
 
@@ -78,13 +79,13 @@ impl Mmu {
         }
         let headroom = self.headroom[port as usize];
         let full = match &self.policy {
-            Policy::Fixed(fixed) => fixed.is_full(ingress.bytes + size, headroom),
+            Policy::Fixed(fixed) => fixed.is_full(priority, ingress.bytes + size, headroom),
             Policy::Dynamic(dynamic) => {
-                dynamic.needs_headroom(port, ingress, size, self.shared_used)
+                dynamic.needs_headroom(index, ingress, size, self.shared_used)
                     && ingress.in_headroom + size > headroom
             }
         };
-        if full && self.may_pause_on_drop(index) {
+        if full && self.may_pause_on_drop(index, priority) {
             self.ingress[index].paused = true;
             self.pausing += 1;
             return Some(Admission::HeadroomFullPause);
@@ -94,10 +95,10 @@ impl Mmu {
 
     /// Returns whether an ingress that drops a packet may pause its peer. It may only if something
     /// is stored that will end the pause when it leaves.
-    fn may_pause_on_drop(&self, index: usize) -> bool {
+    fn may_pause_on_drop(&self, index: usize, priority: u8) -> bool {
         let ingress = &self.ingress[index];
         let ends = match &self.policy {
-            Policy::Fixed(fixed) => !fixed.resumes(ingress.bytes),
+            Policy::Fixed(fixed) => !fixed.resumes(priority, ingress.bytes),
             Policy::Dynamic(dynamic) => ingress.bytes > 0 && dynamic.may_pause_on_drop(),
         };
         ends && !ingress.paused
@@ -118,15 +119,15 @@ impl Mmu {
         ingress.bytes += size;
         self.used += size;
         let above = match &self.policy {
-            Policy::Fixed(fixed) => !fixed.is_below(ingress.bytes),
+            Policy::Fixed(fixed) => !fixed.is_below(priority, ingress.bytes),
             Policy::Dynamic(dynamic) => {
-                if dynamic.needs_headroom(port, &before, size, self.shared_used) {
+                if dynamic.needs_headroom(index, &before, size, self.shared_used) {
                     ingress.in_headroom += size;
                 } else {
                     let below = before.bytes - before.in_headroom;
                     self.shared_used += before.shared_from(below, size);
                 }
-                dynamic.is_above(port, ingress, self.shared_used)
+                dynamic.is_above(index, ingress, self.shared_used)
             }
         };
         if above && !ingress.paused {
@@ -157,8 +158,8 @@ impl Mmu {
             return false;
         }
         let resumes = match &self.policy {
-            Policy::Fixed(fixed) => fixed.resumes(ingress.bytes),
-            Policy::Dynamic(dynamic) => dynamic.resumes(port, ingress, self.shared_used),
+            Policy::Fixed(fixed) => fixed.resumes(priority, ingress.bytes),
+            Policy::Dynamic(dynamic) => dynamic.resumes(index, ingress, self.shared_used),
         };
         if resumes {
             ingress.paused = false;

@@ -8,7 +8,7 @@ use units::Bytes;
 /// of it, then its headroom. It pauses its peer when it uses the headroom or reaches the threshold.
 #[derive(Clone, Debug)]
 pub(super) struct Dynamic {
-    /// By port, in 65536ths.
+    /// By ingress, in 65536ths.
     alphas: Vec<u32>,
     /// Size of the shared part. If headroom exceeds the buffer, it is negative.
     shared: i64,
@@ -57,44 +57,45 @@ impl Dynamic {
         self.rules.free_bytes(self.shared - used as i64)
     }
 
-    /// Returns how many shared bytes an ingress of `port` may use if `used` are in use.
-    pub(super) fn threshold(&self, port: u16, used: u64) -> u64 {
-        share(self.free(used), self.alphas[port as usize])
+    /// Returns how many shared bytes an ingress may use if `used` are in use.
+    pub(super) fn threshold(&self, index: usize, used: u64) -> u64 {
+        share(self.free(used), self.alphas[index])
     }
 
     /// Returns whether `ingress` stays below its threshold if it stores `size` more bytes, even if
-    /// less of the shared part is in use than `used` says.
-    pub(super) fn is_below(&self, port: u16, ingress: &Ingress, size: u64, used: u64) -> bool {
+    /// less of the shared part is in use than `used` says. `index` is that of the ingress, here and
+    /// below.
+    pub(super) fn is_below(&self, index: usize, ingress: &Ingress, size: u64, used: u64) -> bool {
         let before = ingress.bytes.saturating_sub(self.reserve);
         let after = (ingress.bytes + size).saturating_sub(self.reserve);
         ingress.in_headroom == 0
-            && (after == 0 || after < self.threshold(port, used + after - before))
+            && (after == 0 || after < self.threshold(index, used + after - before))
     }
 
     /// Returns whether a packet of `size` bytes goes into the headroom of `ingress`.
     pub(super) fn needs_headroom(
         &self,
-        port: u16,
+        index: usize,
         ingress: &Ingress,
         size: u64,
         used: u64,
     ) -> bool {
         let below = ingress.bytes - ingress.in_headroom;
-        (below + size).saturating_sub(ingress.reserve()) > self.threshold(port, used)
+        (below + size).saturating_sub(ingress.reserve()) > self.threshold(index, used)
     }
 
     /// Returns whether `ingress`, which has just stored a packet, must pause its peer.
-    pub(super) fn is_above(&self, port: u16, ingress: &Ingress, used: u64) -> bool {
+    pub(super) fn is_above(&self, index: usize, ingress: &Ingress, used: u64) -> bool {
         let shared = ingress.bytes - ingress.in_headroom;
         ingress.in_headroom > 0
-            || shared.saturating_sub(ingress.reserve()) >= self.threshold(port, used)
+            || shared.saturating_sub(ingress.reserve()) >= self.threshold(index, used)
     }
 
     /// Returns whether `ingress`, which has just released a packet, resumes its peer.
-    pub(super) fn resumes(&self, port: u16, ingress: &Ingress, used: u64) -> bool {
+    pub(super) fn resumes(&self, index: usize, ingress: &Ingress, used: u64) -> bool {
         let shared = ingress.bytes.saturating_sub(self.reserve);
         ingress.in_headroom == 0
-            && (shared == 0 || shared + self.resume_offset <= self.threshold(port, used))
+            && (shared == 0 || shared + self.resume_offset <= self.threshold(index, used))
     }
 }
 

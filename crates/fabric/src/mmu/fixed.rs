@@ -5,39 +5,51 @@ use units::Bytes;
 /// An ingress pauses its peer at Xoff bytes and resumes it at Xon.
 #[derive(Clone, Debug)]
 pub(super) struct Fixed {
+    /// By priority.
+    limits: [Limits; 8],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Limits {
     xoff: u64,
     xon: u64,
 }
 
 impl Fixed {
-    pub(super) fn new(xoff: Bytes, xon: Bytes) -> Fixed {
-        Fixed { xoff: xoff.get(), xon: xon.get() }
+    /// `limits`: Xoff and Xon by priority.
+    pub(super) fn new(limits: [(Bytes, Bytes); 8]) -> Fixed {
+        Fixed { limits: limits.map(|(xoff, xon)| Limits { xoff: xoff.get(), xon: xon.get() }) }
     }
 
-    pub(super) fn xoff(&self) -> u64 {
-        self.xoff
+    #[inline]
+    fn of(&self, priority: u8) -> Limits {
+        self.limits[usize::from(priority & 7)]
+    }
+
+    pub(super) fn xoff(&self, priority: u8) -> u64 {
+        self.of(priority).xoff
     }
 
     /// Returns how many bytes all ingresses together may store without one reaching Xoff.
     pub(super) fn safe_fill(&self) -> u64 {
-        self.xoff.saturating_sub(1)
+        self.limits.iter().map(|limits| limits.xoff).min().unwrap_or(0).saturating_sub(1)
     }
 
     /// Returns whether an ingress of `bytes` is below Xoff.
     #[inline]
-    pub(super) fn is_below(&self, bytes: u64) -> bool {
-        bytes < self.xoff
+    pub(super) fn is_below(&self, priority: u8, bytes: u64) -> bool {
+        bytes < self.of(priority).xoff
     }
 
     /// Returns whether `bytes` exceed Xoff and the headroom.
-    pub(super) fn is_full(&self, bytes: u64, headroom: u64) -> bool {
-        bytes > self.xoff + headroom
+    pub(super) fn is_full(&self, priority: u8, bytes: u64, headroom: u64) -> bool {
+        bytes > self.of(priority).xoff + headroom
     }
 
     /// Returns whether an ingress of `bytes` resumes its peer.
     #[inline]
-    pub(super) fn resumes(&self, bytes: u64) -> bool {
-        bytes <= self.xon
+    pub(super) fn resumes(&self, priority: u8, bytes: u64) -> bool {
+        bytes <= self.of(priority).xon
     }
 }
 

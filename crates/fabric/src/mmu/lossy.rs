@@ -40,8 +40,11 @@ impl Mmu {
     pub(super) fn compute_lossy_share(&mut self) {
         let kept = match &self.policy {
             Policy::Fixed(fixed) => {
-                let lossless = self.ingress.iter().filter(|ingress| ingress.lossless).count();
-                let kept = self.reserved + fixed.xoff() * lossless as u64;
+                let lossless = |priority| {
+                    self.of_priority(priority).iter().filter(|ingress| ingress.lossless).count()
+                };
+                let xoffs = (0..8).map(|priority| fixed.xoff(priority) * lossless(priority) as u64);
+                let kept = self.reserved + xoffs.sum::<u64>();
                 if kept <= self.buffer { kept } else { self.reserved }
             }
             Policy::Dynamic(dynamic) if dynamic.never_fires() => 0,

@@ -46,6 +46,8 @@ struct Ingress {
     lossless: bool,
 }
 
+const PRIORITIES: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+
 /// A reserve without limit: nothing counts as shared.
 const UNBOUNDED: u32 = u32::MAX;
 
@@ -125,9 +127,19 @@ impl Mmu {
         let reserved = (headroom.iter().sum::<u64>() + reserve * ports as u64)
             * rules.reserves_per_port(pfc.lossless);
         let policy = match pfc.threshold {
-            Threshold::Static { xoff, xon } => Policy::Fixed(Fixed::new(xoff, xon)),
-            Threshold::Dynamic { alpha, at, resume_offset, reserve } => {
-                let alphas = rates.iter().map(|&rate| rules.alpha_of_port(alpha, at, rate));
+            Threshold::Static { .. } => Policy::Fixed(Fixed::new(PRIORITIES.map(|priority| {
+                let Threshold::Static { xoff, xon } = pfc.threshold_of(priority) else {
+                    unreachable!("thresholds of classes are of the same kind")
+                };
+                (xoff, xon)
+            }))),
+            Threshold::Dynamic { resume_offset, reserve, .. } => {
+                let alphas = PRIORITIES.into_iter().flat_map(|priority| {
+                    let Threshold::Dynamic { alpha, at, .. } = pfc.threshold_of(priority) else {
+                        unreachable!("thresholds of classes are of the same kind")
+                    };
+                    rates.iter().map(move |&rate| rules.alpha_of_port(alpha, at, rate))
+                });
                 let shared = buffer as i64 - reserved as i64;
                 Policy::Dynamic(Dynamic::new(alphas, shared, resume_offset, reserve, rules))
             }
@@ -180,16 +192,20 @@ impl Mmu {
         &self.headroom
     }
 
-    /// Returns how many bytes an ingress of a port may store, above its reserve, before it pauses
-    /// its peer, if nothing else is stored. `None` if it never does.
-    pub(crate) fn pause_threshold(&self, port: u16) -> Option<u64> {
-        let protects = (0..8).any(|priority| self.is_lossless(port, priority));
+    /// Returns how many bytes an ingress may store, above its reserve, before it pauses its peer,
+    /// if nothing else is stored. `None` if it never does.
+    pub(crate) fn pause_threshold(&self, port: u16, priority: u8) -> Option<u64> {
         match &self.policy {
-            _ if !protects => None,
-            Policy::Fixed(fixed) => Some(fixed.xoff()),
+            _ if !self.is_lossless(port, priority) => None,
+            Policy::Fixed(fixed) => Some(fixed.xoff(priority)),
             Policy::Dynamic(dynamic) if dynamic.never_fires() => None,
-            Policy::Dynamic(dynamic) => Some(dynamic.threshold(port, 0)),
+            Policy::Dynamic(dynamic) => Some(dynamic.threshold(self.index(port, priority), 0)),
         }
+    }
+
+    /// Returns the ingresses of a priority, by port.
+    fn of_priority(&self, priority: u8) -> &[Ingress] {
+        &self.ingress[self.index(0, priority)..][..self.headroom.len()]
     }
 
     /// Returns whether the threshold is fixed. Otherwise it falls as the buffer fills.

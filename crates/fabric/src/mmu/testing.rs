@@ -31,6 +31,7 @@ pub(super) fn fixed(xoff: u64, xon: u64) -> PfcConfig {
         timing: PauseTiming::default(),
         lossless: 1 << 3,
         threshold: Threshold::Static { xoff: Bytes::new(xoff), xon: Bytes::new(xon) },
+        of_class: [None; 8],
         headroom: Headroom::Auto,
     }
 }
@@ -45,6 +46,7 @@ pub(super) fn dynamic(alpha: u32, resume_offset: u64, reserve: u64) -> PfcConfig
             resume_offset: Bytes::new(resume_offset),
             reserve: Bytes::new(reserve),
         },
+        of_class: [None; 8],
         headroom: Headroom::Auto,
     }
 }

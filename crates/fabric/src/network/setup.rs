@@ -33,10 +33,19 @@ pub struct PfcConfig {
     pub lossless: u8,
     /// When an ingress pauses its peer.
     pub threshold: Threshold,
+    /// By priority, the threshold of classes that have one of their own. It is of the same kind.
+    pub of_class: [Option<Threshold>; 8],
     /// Buffer space above the threshold, for each port and lossless priority.
     pub headroom: Headroom,
     /// How fast a pause takes hold, how long it lasts, and who frees what is paused without end.
     pub timing: PauseTiming,
+}
+
+impl PfcConfig {
+    /// Returns the threshold of a priority.
+    pub fn threshold_of(&self, priority: u8) -> Threshold {
+        self.of_class[usize::from(priority & 7)].unwrap_or(self.threshold)
+    }
 }
 
 /// Buffer space above the threshold, for packets that still arrive after a pause.

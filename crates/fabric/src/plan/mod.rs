@@ -66,10 +66,10 @@ pub struct SwitchBuffer {
     pub max_headroom: Bytes,
     /// The number of ingresses, each a port and a priority, that PFC protects.
     pub lossless_ingresses: u32,
-    /// The smallest number of bytes at which an ingress pauses its peer while nothing else is
-    /// stored. `None` if none ever does.
-    pub pause_threshold: Option<Bytes>,
-    /// Whether the threshold is fixed. Otherwise it falls as the buffer fills.
+    /// By priority, the smallest number of bytes at which an ingress pauses its peer while nothing
+    /// else is stored. `None` if none ever does.
+    pub pause_thresholds: [Option<Bytes>; 8],
+    /// Whether thresholds are fixed. Otherwise they fall as the buffer fills.
     pub is_fixed: bool,
 }
 
@@ -78,9 +78,15 @@ impl SwitchBuffer {
     /// headroom and reserves keep. `None` if a dynamic threshold keeps the sum below the buffer,
     /// or if none ever pauses.
     pub fn needed(&self) -> Option<Bytes> {
-        let threshold = self.pause_threshold.filter(|_| self.is_fixed)?;
-        let stored = threshold.get().checked_mul(u64::from(self.lossless_ingresses))?;
-        Some(Bytes::new(stored.checked_add(self.reserved.get())?))
+        let thresholds = || self.pause_thresholds.iter().flatten();
+        let priorities = thresholds().count() as u32;
+        if !self.is_fixed || priorities == 0 {
+            return None;
+        }
+        // A link has PFC in all of these priorities, or in none.
+        let ports = u64::from(self.lossless_ingresses / priorities);
+        let all = thresholds().try_fold(0u64, |sum, bytes| sum.checked_add(bytes.get()))?;
+        Some(Bytes::new(all.checked_mul(ports)?.checked_add(self.reserved.get())?))
     }
 }
 
@@ -224,15 +230,17 @@ impl<S: Scheme> Simulation<S> {
         });
         let buffer = |(node, mmu): (usize, &Mmu)| {
             let headroom = mmu.headroom_bytes();
-            let thresholds =
-                (0..headroom.len() as u16).filter_map(|port| mmu.pause_threshold(port));
+            let threshold = |priority| {
+                let ports = 0..headroom.len() as u16;
+                ports.filter_map(|port| mmu.pause_threshold(port, priority)).min().map(Bytes::new)
+            };
             SwitchBuffer {
                 node: NodeId::new(node as u32),
                 buffer: Bytes::new(mmu.buffer_bytes()),
                 reserved: Bytes::new(mmu.reserved_bytes()),
                 max_headroom: Bytes::new(headroom.iter().copied().max().unwrap_or(0)),
                 lossless_ingresses: mmu.lossless_ingresses() as u32,
-                pause_threshold: thresholds.min().map(Bytes::new),
+                pause_thresholds: [0, 1, 2, 3, 4, 5, 6, 7].map(threshold),
                 is_fixed: mmu.has_fixed_threshold(),
             }
         };

@@ -4,11 +4,11 @@ use super::{Classes, MAX_BUFFER, SwitchSettings, Wire};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, NodeKind, WAN_DELAY};
 use crate::spec::{
-    Headroom, PfcSpec, Quantity, QuirksSpec, ResponseSpec, ThresholdKind, WatchdogActionSpec,
-    WatchdogSpec,
+    ClassPfcSpec, Headroom, PfcSpec, Quantity, QuirksSpec, ResponseSpec, ThresholdKind,
+    WatchdogActionSpec, WatchdogSpec,
 };
 use crate::traffic::check_time;
-use model::{PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
+use model::{ClassPause, PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
 use units::{Bytes, Time};
 
 /// Priority flow control.
@@ -209,15 +209,7 @@ fn fixed_threshold(
     switch: &SwitchSettings,
     network: &Network,
 ) -> Result<Threshold> {
-    // An ingress stores what it takes here.
-    let (room, what, mend) = match switch.cioq {
-        Some(cioq) => (
-            cioq.input_queue,
-            "an input queue".to_owned(),
-            "leave it out, or enlarge switch.input_queue".to_owned(),
-        ),
-        None => smallest_buffer(switch, network),
-    };
+    let (room, ..) = room(switch, network);
     refuse_strangers(
         "static",
         &[
@@ -243,18 +235,83 @@ fn fixed_threshold(
         None => xoff.saturating_sub(Bytes::new(2_000)),
     };
     let xon = spec.xon.get_or_insert(Quantity(below)).0;
+    check_fixed(xoff, xon, switch, network, "pfc")?;
+    Ok(Threshold::Static { xoff, xon })
+}
+
+/// How much an ingress may store at most, what that is, and how to have more.
+fn room(switch: &SwitchSettings, network: &Network) -> (Bytes, String, String) {
+    match switch.cioq {
+        Some(cioq) => (
+            cioq.input_queue,
+            "an input queue".to_owned(),
+            "leave it out, or enlarge switch.input_queue".to_owned(),
+        ),
+        None => smallest_buffer(switch, network),
+    }
+}
+
+/// Checks that a queue of `xoff` bytes has room, and that it does not resume above that.
+fn check_fixed(
+    xoff: Bytes,
+    xon: Bytes,
+    switch: &SwitchSettings,
+    network: &Network,
+    key: &str,
+) -> Result<()> {
+    let (room, what, mend) = room(switch, network);
+    let of_xoff = |why: &str| ScenarioError::new(format!("{key}.xoff"), why);
     if xoff == Bytes::ZERO {
-        return Err(ScenarioError::new("pfc.xoff", "must be above zero"));
+        return Err(of_xoff("must be above zero"));
     }
     if xoff > room {
-        let why = format!("{xoff} is more than {what} of {room}");
-        return Err(ScenarioError::new("pfc.xoff", why).hint(mend));
+        return Err(of_xoff(&format!("{xoff} is more than {what} of {room}")).hint(mend));
     }
     if xon > xoff {
-        return Err(ScenarioError::new("pfc.xon", format!("{xon} is above xoff, which is {xoff}"))
+        let why = format!("{xon} is above xoff, which is {xoff}");
+        return Err(ScenarioError::new(format!("{key}.xon"), why)
             .hint("a port pauses at xoff and resumes at xon"));
     }
-    Ok(Threshold::Static { xoff, xon })
+    Ok(())
+}
+
+/// The threshold of a class, of the kind that `[pfc]` has.
+pub(crate) fn class_pause(
+    spec: &mut ClassPfcSpec,
+    pfc: &Pfc,
+    switch: &SwitchSettings,
+    network: &Network,
+    key: &str,
+) -> Result<ClassPause> {
+    let (kind, other, strangers) = match pfc.threshold {
+        Threshold::Static { .. } => ("static", "dynamic", [("alpha", spec.alpha.is_some()); 2]),
+        Threshold::Dynamic { .. } => {
+            ("dynamic", "static", [("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())])
+        }
+    };
+    if let Some((name, _)) = strangers.iter().find(|(_, given)| *given) {
+        let why = format!("goes with pfc.threshold = \"{other}\", but it is \"{kind}\"");
+        return Err(ScenarioError::new(format!("{key}.{name}"), why)
+            .hint(format!("leave it out, or set pfc.threshold = \"{other}\"")));
+    }
+    let missing = |name: &str| {
+        let why =
+            format!("is missing: it is the class's threshold where pfc.threshold = \"{kind}\"");
+        ScenarioError::new(format!("{key}.{name}"), why)
+    };
+    match pfc.threshold {
+        Threshold::Dynamic { .. } => {
+            let alpha = spec.alpha.ok_or_else(|| missing("alpha"))?;
+            Ok(ClassPause::Share(check_alpha(alpha, &format!("{key}.alpha"))?))
+        }
+        Threshold::Static { xoff: usual, xon } => {
+            let xoff = spec.xoff.ok_or_else(|| missing("xoff"))?.0;
+            let below = xoff.saturating_sub(usual - xon);
+            let xon = spec.xon.get_or_insert(Quantity(below)).0;
+            check_fixed(xoff, xon, switch, network, key)?;
+            Ok(ClassPause::At { xoff, xon })
+        }
+    }
 }
 
 /// The smallest buffer of the switches that may pause a link, whose it is, and how to have a larger

@@ -19,6 +19,24 @@ pub struct ClassSpec {
     /// default: `switch.lossy_alpha`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lossy_alpha: Option<f64>,
+    /// When PFC pauses it, where PFC protects it; default: as `[pfc]` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pfc: Option<ClassPfcSpec>,
+}
+
+/// The PFC threshold of a class. The rest is as `[pfc]` says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClassPfcSpec {
+    /// Dynamic thresholds: pause at this share of the free shared buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Static thresholds: pause at this many bytes of an ingress port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xoff: Option<Quantity<Bytes>>,
+    /// Static thresholds: resume at this many bytes; default: as far below `xoff` as in `[pfc]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xon: Option<Quantity<Bytes>>,
 }
 
 /// ECN marking of a class. Thresholds are of the queue of the class at a port.

@@ -17,7 +17,7 @@ mod trace;
 mod traffic;
 mod word_or_value;
 
-pub use class::{ClassEcnSpec, ClassSpec};
+pub use class::{ClassEcnSpec, ClassPfcSpec, ClassSpec};
 pub use failure::FailureSpec;
 pub use paths::{BalanceKind, ConWeaveSpec, CongaSpec, LossAfter, RepsSpec, SpanSpec, SprayKind};
 pub use probe::{ProbePreset, ProbeSpec};

@@ -68,7 +68,8 @@ pub struct PortFacts {
     pub peer: NodeId,
     /// Whether the peer is a host.
     pub peer_is_host: bool,
-    /// Queue length at which an ingress pauses its peer, if the threshold is fixed.
+    /// Queue length at which an ingress pauses its peer, if the threshold is fixed. Single classes
+    /// may have other thresholds than this and the next two.
     pub xoff: Bytes,
     /// Queue length at which an ingress ends the pause, if the threshold is fixed.
     pub xon: Bytes,

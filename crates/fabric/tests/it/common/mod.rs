@@ -60,6 +60,7 @@ pub fn empty() -> Setup {
             timing: PauseTiming::default(),
             lossless: 1 << 3,
             threshold: Threshold::Static { xoff: Bytes::new(320_000), xon: Bytes::new(318_000) },
+            of_class: [None; 8],
             headroom: Headroom::Auto,
         },
         ecn: None,
