@@ -60,6 +60,8 @@ class Result:
     - ``max_reorder_bytes``: the most payload that the receiver kept ahead of a gap
     - ``duplicate_bytes``: payload that arrived again
     - ``timeout_bytes``, ``timeouts``: payload sent again after timeouts without an ACK; how many
+    - ``path_changes``: how often switches moved it to another path; null where they remember no
+      paths of flows, which is with ECMP and where packets are spread one by one
     - ``done``, ``unfinished``: whether it completed, and why not
 
     Columns of ``ports``, a row for each end of each link:

@@ -98,6 +98,7 @@ class _Check:
                     ("flows", "fct_ps"),
                     ("flows", "slowdown"),
                     ("flows", "unfinished"),
+                    ("flows", "path_changes"),
                     ("packets", "flow_id"),
                 }
                 assert may_be_null or not values.null_count(), (name, column)
@@ -181,6 +182,10 @@ class _Check:
         assert summary["timeouts"] or not summary["timeout_bytes"]
         for column in ("retransmitted_bytes", "duplicate_bytes", "timeout_bytes", "timeouts"):
             assert flows[column].sum() == summary[column], column
+        moved = flows["path_changes"]
+        counted = summary["counters"].get("path_changes")
+        assert moved.null_count() == (len(moved) if counted is None else 0)
+        assert moved.sum() == (counted or 0)
         # What comes twice was sent again.
         assert (flows["duplicate_bytes"] <= flows["retransmitted_bytes"]).all()
         keeps = self.scenario["host"].get("reorder", 0) != 0

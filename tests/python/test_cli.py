@@ -37,6 +37,7 @@ FLOW_COLUMNS = [
     "duplicate_bytes",
     "timeout_bytes",
     "timeouts",
+    "path_changes",
     "done",
     "unfinished",
 ]

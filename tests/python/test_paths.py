@@ -86,6 +86,8 @@ def test_a_sprayed_permutation_takes_little_longer_than_alone(
     assert completion(result) < most
     assert result.summary["retransmitted_bytes"] == 0
     assert result.summary["out_of_order_packets"] > 0
+    # Packets have paths of their own, and flows have none.
+    assert result.flows.to_polars()["path_changes"].null_count() == len(result.flows)
 
 
 def test_flowlets_need_gaps() -> None:
@@ -98,6 +100,7 @@ def test_flowlets_need_gaps() -> None:
     counters = result.summary["counters"]
     assert counters["flowlets"] == 4
     assert counters["path_changes"] == 0
+    assert result.flows.to_polars()["path_changes"].to_list() == [0] * 4
     assert result.summary["out_of_order_packets"] == 0
 
 
@@ -114,6 +117,10 @@ def test_a_flow_that_pauses_changes_its_path_in_order() -> None:
     counters = result.summary["counters"]
     assert counters["flowlets"] == 30
     assert 15 <= counters["path_changes"] < 30, "three of four choices are another path"
+    moved = result.flows.to_polars().sort("start_ps")["path_changes"]
+    assert moved[0] == 0
+    assert set(moved) == {0, 1}
+    assert moved.sum() == counters["path_changes"]
     assert result.summary["out_of_order_packets"] == 0
 
 
@@ -251,6 +258,9 @@ def test_hosts_see_packets_in_order_as_long_as_the_tail_is_waited_for(seed: int)
     result = busy(patient, seed)
     counters = result.summary["counters"]
     assert counters["reroutes"] > 5
+    # A reroute may draw the path that the flow is on.
+    assert 0 < counters["path_changes"] <= counters["reroutes"]
+    assert result.flows.to_polars()["path_changes"].sum() == counters["path_changes"]
     assert counters["held_packets"] > 50
     assert counters["early_releases"] == counters["unheld_packets"] == 0
     assert counters["clears"] == counters["reroutes"] + counters["aborted_reroutes"]
@@ -558,3 +568,16 @@ def test_the_plan_spreads_what_the_network_spreads() -> None:
     ports = rocelab.run(scenario).ports.to_polars().filter(uplinks)
     for sent, expected in zip(ports["tx_bytes"], planned, strict=True):
         assert sent == pytest.approx(expected, rel=0.1)
+
+
+def test_a_trace_has_the_packets_that_a_switch_holds() -> None:
+    result = busy({}, 1, trace={"packets": ["leaf0..leaf2"]})
+    events = result.traces["packets"].to_polars()
+    held = events.filter(pl.col("event") == "held")
+    assert len(held) == result.summary["counters"]["held_packets"] > 0
+    # What was held joins a queue later, and nothing else does so twice.
+    packet = ["node", "flow_id", "sequence"]
+    joined = events.filter(pl.col("event") == "enqueued", pl.col("kind") == "data")
+    waited = held.join(joined, on=packet, suffix="_joined")
+    assert len(waited) == len(held)
+    assert (waited["time_ps_joined"] >= waited["time_ps"]).all()

@@ -62,6 +62,9 @@ pub struct RunOutput {
     pub out_of_order: u64,
     /// What messages met of reordering and losses, by message; without those that met nothing.
     pub recovery: Vec<(u32, FlowRecovery)>,
+    /// How often switches moved each message to another path. `None` if they remember no paths of
+    /// flows.
+    pub path_changes: Option<Vec<u32>>,
     /// Bytes into and out of each switch.
     pub audits: Vec<SwitchAudit>,
     /// Counters of the scheme by name, summed over hosts and switches.
@@ -85,6 +88,9 @@ impl RunOutput {
         let of_pauses = chassis.pause_clock.iter().flat_map(|clock| clock.counters());
         for (name, count) in chassis.counters().into_iter().chain(of_pauses) {
             add_counter(&mut self.counters, name, count);
+        }
+        if let Some(changes) = &mut self.path_changes {
+            chassis.router.moved().iter().for_each(|&flow| changes[flow as usize] += 1);
         }
         let Chassis { ports, mut drops_listed, .. } = chassis;
         self.ports.extend(ports.iter().enumerate().map(|(port, this)| report(port, this)));
@@ -123,6 +129,7 @@ pub(crate) fn collect<S: Scheme>(
         lossless_drops: 0,
         out_of_order: 0,
         recovery: Vec::new(),
+        path_changes: common.moves_flows.then(|| vec![0; common.flows.len()]),
         audits: Vec::new(),
         counters: BTreeMap::new(),
         outcome,

@@ -90,6 +90,15 @@ impl Balance {
         if let Balance::ConWeave(ConWeave { header, .. }) = self { *header } else { 0 }
     }
 
+    /// Whether switches remember the path of a flow, and move it to another one.
+    pub fn moves_flows(&self) -> bool {
+        match self {
+            Balance::LetFlow { .. } | Balance::Conga(_) | Balance::ConWeave(_) => true,
+            Balance::Adaptive { gap, .. } => *gap > Time::ZERO,
+            Balance::Ecmp | Balance::Random | Balance::RoundRobin | Balance::Drill { .. } => false,
+        }
+    }
+
     /// Whether packets of a flow may take different paths without a pause between them.
     pub fn is_per_packet(&self) -> bool {
         match self {

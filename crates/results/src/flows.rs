@@ -65,6 +65,8 @@ pub struct FlowTable {
     /// Rows, in order, with what their flow met of reordering and losses; without those that met
     /// nothing.
     pub recovery: Vec<(u32, FlowRecovery)>,
+    /// How often switches moved it to another path. `None` if they remember no paths of flows.
+    pub path_changes: Option<Vec<u32>>,
     /// Why it did not complete; `None` where it did.
     pub unfinished: Vec<Option<Cause>>,
 }
@@ -100,8 +102,15 @@ impl FlowTable {
         rows
     }
 
+    fn path_changes(&self) -> UInt32Array {
+        match &self.path_changes {
+            Some(changes) => UInt32Array::from(changes.clone()),
+            None => UInt32Array::new_null(self.len()),
+        }
+    }
+
     /// As Arrow, in the order of the rows. Unfinished flows have null `fct_ps` and `slowdown`, the
-    /// others null `unfinished`.
+    /// others null `unfinished`. All have null `path_changes` if no paths of flows are remembered.
     ///
     /// # Errors
     /// If the columns differ in length.
@@ -144,6 +153,7 @@ impl FlowTable {
             ("duplicate_bytes", Arc::new(bytes(&recovery, |flow| flow.duplicate_bytes)), false),
             ("timeout_bytes", Arc::new(bytes(&recovery, |flow| flow.timeout_bytes)), false),
             ("timeouts", Arc::new(counts(&recovery, |flow| flow.timeouts)), false),
+            ("path_changes", Arc::new(self.path_changes()), true),
             (
                 "done",
                 Arc::new(
@@ -203,6 +213,7 @@ pub(crate) mod tests {
             ideal_fct_ps: vec![100, 200, 100],
             retransmitted_bytes: vec![0, 0, 1_000],
             recovery: vec![(2, FlowRecovery { timeouts: 1, ..FlowRecovery::default() })],
+            path_changes: None,
             unfinished: vec![None, Some(Cause::Lost), None],
         }
     }

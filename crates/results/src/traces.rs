@@ -100,7 +100,8 @@ impl PacketTrace {
     /// Its name.
     pub const NAME: &'static str = "packets";
     /// What may happen to a packet.
-    pub const EVENTS: [&'static str; 5] = ["received", "enqueued", "dequeued", "dropped", "lost"];
+    pub const EVENTS: [&'static str; 6] =
+        ["received", "enqueued", "dequeued", "dropped", "lost", "held"];
     /// What a packet may be.
     pub const KINDS: [&'static str; 8] =
         ["data", "ack", "nack", "control", "link-control", "pause", "resume", "path-control"];

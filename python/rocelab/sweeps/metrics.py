@@ -141,6 +141,13 @@ METRICS: tuple[Metric, ...] = (
     _summary("duplicate_bytes", "Payload arrived twice", "bytes"),
     _summary("timeout_bytes", "Payload sent again after timeouts", "bytes"),
     _summary("timeouts", "Timeouts"),
+    Metric(
+        "path_changes",
+        "Path changes of flows",
+        "",
+        lambda run: run.summary.counters.get("path_changes"),
+        whole=True,
+    ),
     Metric("uplink_imbalance", "Imbalance of uplinks", "", _uplink_imbalance),
     _summary("simulated_ns", "Simulated time", "ns"),
 )

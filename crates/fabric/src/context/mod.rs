@@ -56,6 +56,8 @@ pub(crate) struct RunContext<S: Scheme> {
     pub(crate) paths: Option<Arc<PathTable>>,
     /// Whether packets have tags, for the forwarding policy.
     pub(crate) has_tags: bool,
+    /// Whether switches remember the path of a flow, and move it to another one.
+    pub(crate) moves_flows: bool,
     /// Whether the data of a QP may take any of the shortest paths.
     pub(crate) spreads_data: bool,
     /// The number of spanning trees, if paths are theirs.
@@ -126,6 +128,7 @@ impl<S: Scheme> RunContext<S> {
                 Paths::FiveTuple | Paths::Symmetric => None,
             },
             has_tags: setup.balance.has_tags(),
+            moves_flows: setup.balance.moves_flows(),
             spreads_data: setup.balance != Balance::Ecmp || setup.host.spray != Spray::Off,
             symmetric: setup.paths != Paths::FiveTuple || S::NEEDS.symmetric_paths,
             recovery,

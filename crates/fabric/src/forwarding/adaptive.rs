@@ -89,6 +89,10 @@ impl Forwarding for Adaptive {
         }
     }
 
+    fn moved(&self) -> &[u32] {
+        self.flows.as_ref().map_or(&[], FlowletTable::moved)
+    }
+
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.flows.as_ref().map_or(Vec::new(), FlowletTable::counters)
     }

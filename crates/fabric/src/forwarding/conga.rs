@@ -329,6 +329,10 @@ impl Forwarding for Conga {
         }
     }
 
+    fn moved(&self) -> &[u32] {
+        self.leaf.as_ref().map_or(&[], |leaf| leaf.flows.moved())
+    }
+
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.leaf.as_ref().map_or(Vec::new(), |leaf| leaf.flows.counters())
     }

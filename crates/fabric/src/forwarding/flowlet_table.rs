@@ -22,14 +22,15 @@ const UNSEEN: Entry = Entry { last: Time::ZERO, port: NO_PORT };
 pub(super) struct FlowletTable {
     flows: FlowTable<Entry>,
     gap: Time,
-    /// How often a flow chose a port, and how often that was another one than before.
+    /// How often a flow chose a port.
     flowlets: u64,
-    path_changes: u64,
+    /// The messages whose packets took another port than those before them, once for each time.
+    moved: Vec<u32>,
 }
 
 impl FlowletTable {
     pub(super) fn new(gap: Time) -> FlowletTable {
-        FlowletTable { flows: FlowTable::new(UNSEEN), gap, flowlets: 0, path_changes: 0 }
+        FlowletTable { flows: FlowTable::new(UNSEEN), gap, flowlets: 0, moved: Vec::new() }
     }
 
     /// Has all flows choose again.
@@ -55,7 +56,9 @@ impl FlowletTable {
             let before = (entry.port != NO_PORT).then_some(PortId::new(entry.port));
             let port = choose(before);
             self.flowlets += 1;
-            self.path_changes += u64::from(before.is_some_and(|before| before != port));
+            if before.is_some_and(|before| before != port) {
+                self.moved.push(header.address.flow);
+            }
             entry.port = port.get();
         }
         PortId::new(entry.port)
@@ -63,7 +66,12 @@ impl FlowletTable {
 
     /// What was counted, for the summary of the run.
     pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("flowlets", self.flowlets), ("path_changes", self.path_changes)]
+        vec![("flowlets", self.flowlets), ("path_changes", self.moved.len() as u64)]
+    }
+
+    /// See [`Forwarding::moved`](super::Forwarding::moved).
+    pub(super) fn moved(&self) -> &[u32] {
+        &self.moved
     }
 }
 

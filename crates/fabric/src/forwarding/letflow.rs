@@ -40,6 +40,10 @@ impl Forwarding for LetFlow {
         self.flows.begin_epoch();
     }
 
+    fn moved(&self) -> &[u32] {
+        self.flows.moved()
+    }
+
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.flows.counters()
     }

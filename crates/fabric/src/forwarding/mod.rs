@@ -84,6 +84,12 @@ pub trait Forwarding: Send + 'static {
     /// A link failed or was repaired somewhere: next hops may differ from here on.
     fn begin_epoch(&mut self) {}
 
+    /// The messages that it moved to another path, once for each time. Only a policy that
+    /// remembers paths of flows has any ([`Balance::moves_flows`]).
+    fn moved(&self) -> &[u32] {
+        &[]
+    }
+
     /// What it counted, by name. Runs sum it over switches.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
@@ -324,6 +330,11 @@ impl Router {
     /// See [`Forwarding::begin_epoch`].
     pub(crate) fn begin_epoch(&mut self) {
         with_policy!(self, policy => policy.begin_epoch());
+    }
+
+    /// See [`Forwarding::moved`].
+    pub(crate) fn moved(&self) -> &[u32] {
+        with_policy!(self, policy => policy.moved())
     }
 
     /// See [`Forwarding::counters`].

@@ -39,6 +39,9 @@ pub enum PacketEventKind {
     Dropped,
     /// It was lost on the link to this port: damaged, or the link failed.
     Lost,
+    /// It waits in the switch for packets that were sent before it, and has joined no queue of a
+    /// port.
+    Held,
 }
 
 /// An event of a packet.
@@ -402,12 +405,13 @@ const KINDS: [PacketKind; 7] = [
 ];
 const CODE_POINTS: [EcnCodePoint; 3] =
     [EcnCodePoint::NotMarked, EcnCodePoint::Undetermined, EcnCodePoint::CongestionExperienced];
-const HAPPENINGS: [PacketEventKind; 5] = [
+const HAPPENINGS: [PacketEventKind; 6] = [
     PacketEventKind::Received,
     PacketEventKind::Enqueued,
     PacketEventKind::Dequeued,
     PacketEventKind::Dropped,
     PacketEventKind::Lost,
+    PacketEventKind::Held,
 ];
 
 /// What has a number.

@@ -3,6 +3,7 @@
 use super::Switch;
 use super::actions::Actor;
 use crate::forwarding::{Arrival, Choice, ConWeave, Fate, Notice};
+use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win, blank};
 use crate::switch::chassis::Chassis;
 use engine::{Fifo, Handle};
@@ -59,14 +60,17 @@ impl<S: Scheme> Switch<S> {
         // While ports lag behind, counters are upper bounds: drain all ports.
         self.drain_all(window, now);
         self.admit_near_limits(window, now, in_port, handle, |this, window, handle| {
-            let size = window.packets.get(&handle).header.size;
+            let header = window.packets.get(&handle).header;
+            if let Some(recorder) = &mut this.chassis.recorder {
+                recorder.packet(now, in_port, PacketEventKind::Held, 0, &header);
+            }
             let number = queue as usize;
             if this.reordering.len() <= number {
                 this.reordering.resize_with(number + 1, Fifo::default);
             }
             this.reordering[number].push(window.packets, handle);
             let policy = this.chassis.router.conweave().expect("it holds packets");
-            policy.note_held(queue, size);
+            policy.note_held(queue, header.size);
         });
     }
 

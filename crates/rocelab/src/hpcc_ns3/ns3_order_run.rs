@@ -125,6 +125,7 @@ fn fabric_output(output: Output, pauses: bool, options: &RunOptions) -> RunOutpu
         lossless_drops: if pauses { dropped } else { 0 },
         out_of_order: output.out_of_order,
         recovery: Vec::new(),
+        path_changes: None,
         audits: Vec::new(),
         counters: BTreeMap::from([(UNORDERED, output.unordered)]),
         network_rtt: output.max_rtt,

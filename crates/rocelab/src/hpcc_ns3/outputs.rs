@@ -274,6 +274,7 @@ fn is_traced(event: &PacketEvent, experiment: &Experiment) -> bool {
         // At that time nothing comes in there before it fails, so this waited in its queue.
         PacketEventKind::Dropped => at_failed(|time, down| time == down),
         PacketEventKind::Lost => at_failed(|time, down| time >= down),
+        PacketEventKind::Held => false,
     }
 }
 
@@ -343,6 +344,7 @@ fn record(event: &PacketEvent, experiment: &Experiment, ports: &[(u16, u16)]) ->
             PacketEventKind::Enqueued => Event::Enqueued,
             PacketEventKind::Dequeued => Event::Dequeued,
             PacketEventKind::Dropped | PacketEventKind::Lost => Event::Dropped,
+            PacketEventKind::Held => unreachable!("the original has no event for it"),
         },
         ecn: if header.code_point == EcnCodePoint::CongestionExperienced { 3 } else { 0 },
         packet,

@@ -66,7 +66,10 @@ impl Capturer {
             let direction = match event.happening {
                 PacketEventKind::Received => Direction::Inbound,
                 PacketEventKind::Dequeued => Direction::Outbound,
-                PacketEventKind::Enqueued | PacketEventKind::Dropped | PacketEventKind::Lost => {
+                PacketEventKind::Enqueued
+                | PacketEventKind::Dropped
+                | PacketEventKind::Lost
+                | PacketEventKind::Held => {
                     continue;
                 }
             };

@@ -112,6 +112,7 @@ fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>)
         ideal_fct_ps: collect(output.ideal.iter().map(|ideal| ideal.ps()), ROWS),
         retransmitted_bytes: times(|flow| flow.retransmitted_bytes),
         recovery: output.recovery.iter().map(|(flow, met)| (*flow, recovery(met))).collect(),
+        path_changes: output.path_changes.clone(),
         unfinished: {
             let mut causes = vec![None; messages.len()];
             for &(flow, why) in &output.unfinished {

@@ -181,6 +181,10 @@ impl Forwarding for ConWeave {
         }
     }
 
+    fn moved(&self) -> &[u32] {
+        self.rack.as_ref().map_or(&[], |rack| rack.source.moved())
+    }
+
     fn counters(&self) -> Vec<(&'static str, u64)> {
         let Some(rack) = &self.rack else { return Vec::new() };
         rack.source.counters().into_iter().chain(rack.destination.counters()).collect()

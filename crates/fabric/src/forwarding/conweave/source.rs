@@ -47,6 +47,8 @@ pub(super) struct Source {
     timely_replies: u64,
     reroutes: u64,
     aborted_reroutes: u64,
+    /// The messages that took another path than the packet before, once for each time.
+    moved: Vec<u32>,
 }
 
 impl Source {
@@ -59,6 +61,7 @@ impl Source {
             timely_replies: 0,
             reroutes: 0,
             aborted_reroutes: 0,
+            moved: Vec::new(),
         }
     }
 
@@ -78,6 +81,7 @@ impl Source {
             let is_free = |path: &u8| busy.get(usize::from(*path)).is_none_or(|&end| end <= now);
             (0..params.samples).map(|_| scale_to(draws.next_u32(), paths) as u8).find(is_free)
         };
+        let (before, was_new) = (flow.path, flow.stage == Stage::New);
         let was_idle = now - flow.active > params.inactive;
         let mut tag = Tag {
             kind: Kind::Data,
@@ -107,10 +111,9 @@ impl Source {
             _ => {
                 // Nothing is on the way of a flow that was idle: it may take another path at once.
                 if flow.stage != Stage::Settled || was_idle {
-                    let is_new = flow.stage == Stage::New;
                     match draw() {
                         Some(path) => flow.path = path,
-                        None if is_new => flow.path = scale_to(draws.next_u32(), paths) as u8,
+                        None if was_new => flow.path = scale_to(draws.next_u32(), paths) as u8,
                         None => {}
                     }
                 }
@@ -122,6 +125,9 @@ impl Source {
             }
         }
         flow.active = now;
+        if flow.path != before && !was_new {
+            self.moved.push(header.address.flow);
+        }
         tag
     }
 
@@ -156,8 +162,14 @@ impl Source {
         self.busy.iter_mut().for_each(Vec::clear);
     }
 
-    pub(super) fn counters(&self) -> [(&'static str, u64); 3] {
+    /// See [`Forwarding::moved`](crate::forwarding::Forwarding::moved).
+    pub(super) fn moved(&self) -> &[u32] {
+        &self.moved
+    }
+
+    pub(super) fn counters(&self) -> [(&'static str, u64); 4] {
         [
+            ("path_changes", self.moved.len() as u64),
             ("timely_replies", self.timely_replies),
             ("reroutes", self.reroutes),
             ("aborted_reroutes", self.aborted_reroutes),
