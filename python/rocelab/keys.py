@@ -216,6 +216,11 @@ class ConWeave(TypedDict):
     inactive: NotRequired[str]
     """A flow that pauses for longer than this starts over, and may take another path at once."""
 
+    own_memory: NotRequired[bool]
+    """Whether packets that wait for a tail have memory of their own, as in the authors' simulator.
+    Otherwise they take room in the switch's buffer, and PFC counts them.
+    """
+
     path_busy: NotRequired[str]
     """For how long flows do not move to a path on which a packet was marked."""
 

@@ -94,6 +94,7 @@ class _Maker:
         self.class_settings(tables)
         self.pause_times(tables)
         self.class_pauses(tables)
+        self.own_memory(tables)
         return rocelab.Scenario(
             name=name,
             topology=topology,
@@ -465,6 +466,12 @@ class _Maker:
             entry["pfc"] = self.more.choice([{"xoff": "20KB"}, {"xoff": "25KB", "xon": "12KB"}])
         else:
             entry["pfc"] = {"alpha": self.more.choice([0.01, 0.25, 2.0])}
+
+    def own_memory(self, tables: Table) -> None:
+        """Memory of its own for what ConWeave holds."""
+        routing = tables.get("routing", {})
+        if routing.get("balance") == "conweave" and self.more.random() < 0.5:
+            routing.setdefault("conweave", {})["own_memory"] = True
 
     def probes(self) -> list[Table]:
         if self.dice.random() < 0.4:

@@ -116,7 +116,7 @@ def test_load_balancing_of_conweave(mode: int, balance: str, command: Command, c
 def test_parameters_of_conweave_s_load_balancing(command: Command, case: Path) -> None:
     keys = "LB_MODE 9\nCONWEAVE_TX_EXPIRY_TIME 250\nCONWEAVE_EXTRA_VOQ_FLUSH_TIME 17"
     conweave = scenario_of(command, case, keys)["routing"]["conweave"]
-    given = {"inactive": "250us", "resume_extra": "17us", "header": "0B"}
+    given = {"inactive": "250us", "resume_extra": "17us", "header": "0B", "own_memory": True}
     assert {key: conweave[key] for key in given} == given
     # What the file does not say is as that simulator has it.
     assert (conweave["path_busy"], conweave["resume_default"]) == ("8us", "500us")

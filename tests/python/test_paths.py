@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import polars as pl
@@ -268,6 +269,19 @@ def test_hosts_see_packets_in_order_as_long_as_the_tail_is_waited_for(seed: int)
     assert result.summary["drops"] == 0
     # What waits is in the buffers of switches.
     assert counters["max_held_bytes"] >= counters["max_reorder_queue_bytes"] > 0
+
+
+def test_packets_that_wait_in_memory_of_their_own_take_no_room_in_the_buffer() -> None:
+    # PFC pauses early, as the buffer is small.
+    small = {"switch": {"buffer": "2MB"}, "pfc": {"alpha": 0.05}}
+    pauses = {False: 0, True: 0}
+    for seed, own in itertools.product(range(4), pauses):
+        result = busy({"own_memory": own, "resume_extra": "64us"}, seed, **small)
+        assert result.summary["lossless_drops"] == 0
+        assert result.summary["flows_done"] == result.summary["flows"]
+        assert result.summary["counters"]["max_held_bytes"] > 0
+        pauses[own] += result.summary["pause_frames"]
+    assert pauses[True] < 0.9 * pauses[False]
 
 
 def test_packets_that_cannot_wait_or_not_long_enough_are_out_of_order() -> None:

@@ -77,6 +77,9 @@ pub struct ConWeave {
     pub samples: u32,
     /// Bytes that data packets have for it.
     pub header: u32,
+    /// Packets that wait for others have memory of their own; otherwise they take room in the
+    /// buffer of the switch.
+    pub own_memory: bool,
 }
 
 impl Balance {

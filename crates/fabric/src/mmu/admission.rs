@@ -106,9 +106,34 @@ impl Mmu {
 
     /// Stores a packet of `size` bytes if there is room for it. Counters must be up to date.
     pub(crate) fn admit(&mut self, port: u16, priority: u8, size: u64, is_data: bool) -> Admission {
-        if let Some(error) = self.admission_error(port, priority, size, is_data) {
-            return error;
+        match self.admission_error(port, priority, size, is_data) {
+            Some(error) => error,
+            None => self.admit_unchecked(port, priority, size, true),
         }
+    }
+
+    /// Stores data that was in the switch already, as long as the buffer is not full. It leaves the
+    /// headroom of its ingress to what still arrives, and takes shared buffer even above the
+    /// threshold.
+    pub(crate) fn admit_from_own_memory(
+        &mut self,
+        port: u16,
+        priority: u8,
+        size: u64,
+    ) -> Admission {
+        if self.is_lossless(port, priority) && self.used + size <= self.protected_buffer {
+            return self.admit_unchecked(port, priority, size, false);
+        }
+        self.admit(port, priority, size, true)
+    }
+
+    fn admit_unchecked(
+        &mut self,
+        port: u16,
+        priority: u8,
+        size: u64,
+        may_use_headroom: bool,
+    ) -> Admission {
         let index = self.index(port, priority);
         let before = self.ingress[index];
         if !before.lossless {
@@ -121,7 +146,9 @@ impl Mmu {
         let above = match &self.policy {
             Policy::Fixed(fixed) => !fixed.is_below(priority, ingress.bytes),
             Policy::Dynamic(dynamic) => {
-                if dynamic.needs_headroom(index, &before, size, self.shared_used) {
+                if may_use_headroom
+                    && dynamic.needs_headroom(index, &before, size, self.shared_used)
+                {
                     ingress.in_headroom += size;
                 } else {
                     let below = before.bytes - before.in_headroom;

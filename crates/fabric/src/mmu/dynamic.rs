@@ -142,6 +142,20 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_from_own_memory_leaves_the_headroom_to_what_still_arrives() {
+        // Shared part: 11000 - 2 x 500 - 2 x 2000 = 6000.
+        let mut mmu = mmu(11_000, &dynamic(1 << 15, 100, 500), vec![2_000; 2]);
+        assert_eq!(mmu.admit_from_own_memory(0, 3, 2_400), Admission::Stored);
+        assert_eq!(mmu.admit_from_own_memory(0, 3, 1_000), Admission::StoredPause, "above 1550");
+        assert_eq!(mmu.admit_from_own_memory(0, 3, 5_000), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 2_000, true), Admission::Stored, "all of the headroom");
+        assert_eq!(mmu.admit(0, 3, 1, true), Admission::HeadroomFull);
+        assert_eq!(mmu.admit_from_own_memory(0, 3, 601), Admission::BufferFull);
+        let left = [2_400, 1_000, 5_000, 2_000].map(|size| mmu.release(0, 3, size));
+        assert_eq!((left, mmu.used()), ([false, false, true, false], 0));
+    }
+
+    #[test]
     fn a_free_buffer_that_wraps_never_pauses() {
         let quirks =
             Quirks { rate_scaled_alpha: true, threshold_wraparound: true, ..Quirks::default() };

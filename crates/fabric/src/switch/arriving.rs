@@ -274,9 +274,24 @@ impl<S: Scheme> Switch<S> {
         handle: Handle,
         keep: impl FnOnce(&mut Self, &mut Win<'_, '_, S>, Handle),
     ) {
-        let header = window.packets.get(&handle).header;
-        let Header { kind, priority, size, .. } = header;
-        match self.chassis.mmu.admit(in_port, priority, u64::from(size), kind == PacketKind::Data) {
+        let Header { kind, priority, size, .. } = window.packets.get(&handle).header;
+        let is_data = kind == PacketKind::Data;
+        let admission = self.chassis.mmu.admit(in_port, priority, u64::from(size), is_data);
+        self.keep_admitted(window, now, (in_port, admission), handle, keep);
+    }
+
+    /// Calls `keep` if a packet was admitted. Pauses its ingress or drops the packet if the
+    /// admission says so.
+    pub(super) fn keep_admitted(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        (in_port, admission): (u16, Admission),
+        handle: Handle,
+        keep: impl FnOnce(&mut Self, &mut Win<'_, '_, S>, Handle),
+    ) {
+        let priority = window.packets.get(&handle).header.priority;
+        match admission {
             Admission::Stored => keep(self, window, handle),
             Admission::StoredPause => {
                 keep(self, window, handle);

@@ -29,7 +29,7 @@ mod rack;
 mod reordering;
 pub(crate) mod sub_queue;
 
-use crate::forwarding::Depends;
+use crate::forwarding::{Depends, Router};
 use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf};
 use crate::observe::recorder::Recorder;
 use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
@@ -348,7 +348,11 @@ impl<S: Scheme> Switch<S> {
 
     /// Returns the audit at the end of a run.
     pub(crate) fn final_audit(&self) -> SwitchAudit {
-        self.chassis.final_audit(self.chassis.mmu.used())
+        let held = match &self.chassis.router {
+            Router::ConWeave(policy) => policy.bytes_in_own_memory(),
+            _ => 0,
+        };
+        self.chassis.final_audit(self.chassis.mmu.used() + held)
     }
 }
 

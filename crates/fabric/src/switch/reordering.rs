@@ -49,7 +49,8 @@ impl<S: Scheme> Switch<S> {
         policy.arrive(&choice, &window.packets.get(handle).header)
     }
 
-    /// Stores a packet in the buffer, and puts it into a queue that does not send.
+    /// Puts a packet into a queue that does not send. It takes room in the buffer, unless what waits
+    /// has memory of its own.
     fn hold_in_order(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -57,42 +58,75 @@ impl<S: Scheme> Switch<S> {
         (in_port, queue): (u16, u32),
         handle: Handle,
     ) {
+        if self.has_own_memory() {
+            return self.keep_in_order(window, now, (in_port, queue), handle);
+        }
         // While ports lag behind, counters are upper bounds: drain all ports.
         self.drain_all(window, now);
         self.admit_near_limits(window, now, in_port, handle, |this, window, handle| {
-            let header = window.packets.get(&handle).header;
-            if let Some(recorder) = &mut this.chassis.recorder {
-                recorder.packet(now, in_port, PacketEventKind::Held, 0, &header);
-            }
-            let number = queue as usize;
-            if this.reordering.len() <= number {
-                this.reordering.resize_with(number + 1, Fifo::default);
-            }
-            this.reordering[number].push(window.packets, handle);
-            let policy = this.chassis.router.conweave().expect("it holds packets");
-            policy.note_held(queue, header.size);
+            this.keep_in_order(window, now, (in_port, queue), handle);
         });
     }
 
-    /// Forwards all packets of a queue.
+    fn keep_in_order(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        (in_port, queue): (u16, u32),
+        handle: Handle,
+    ) {
+        let header = window.packets.get(&handle).header;
+        if let Some(recorder) = &mut self.chassis.recorder {
+            recorder.packet(now, in_port, PacketEventKind::Held, 0, &header);
+        }
+        let number = queue as usize;
+        if self.reordering.len() <= number {
+            self.reordering.resize_with(number + 1, Fifo::default);
+        }
+        self.reordering[number].push(window.packets, handle);
+        self.conweave().note_held(queue, header.size);
+    }
+
+    /// Forwards all packets of a queue. Those in memory of their own ask for room in the buffer
+    /// only now.
     fn release(&mut self, window: &mut Win<'_, '_, S>, now: Time, queue: u32) {
+        let has_own_memory = self.has_own_memory();
         // A queue whose packets were all refused by the buffer may have none.
         while let Some(mut handle) =
             self.reordering.get_mut(queue as usize).and_then(|fifo| fifo.pop(window.packets))
         {
             let header = window.packets.get(&handle).header;
+            let Header { ingress, priority, size, .. } = header;
             match self.select_port(window, &mut handle, now) {
-                Some(out) => self.enqueue(window, now, header.ingress, out, handle),
+                Some(out) if has_own_memory => {
+                    self.drain_all(window, now);
+                    let mmu = &mut self.chassis.mmu;
+                    let admission = mmu.admit_from_own_memory(ingress, priority, u64::from(size));
+                    let admitted = (ingress, admission);
+                    self.keep_admitted(window, now, admitted, handle, |this, window, handle| {
+                        this.enqueue(window, now, ingress, out, handle);
+                    });
+                }
+                Some(out) => self.enqueue(window, now, ingress, out, handle),
                 None => {
                     self.drain_all(window, now);
-                    let Header { ingress, priority, size, .. } = header;
-                    if self.chassis.mmu.release(ingress, priority, u64::from(size)) {
+                    if !has_own_memory
+                        && self.chassis.mmu.release(ingress, priority, u64::from(size))
+                    {
                         self.send_pfc(window, now, ingress as usize, priority, false);
                     }
                     self.chassis.discard(window, now, ingress, handle);
                 }
             }
         }
+    }
+
+    fn conweave(&mut self) -> &mut ConWeave {
+        self.chassis.router.conweave().expect("only it holds packets")
+    }
+
+    fn has_own_memory(&mut self) -> bool {
+        self.conweave().has_own_memory()
     }
 
     /// Releases the queues that have waited in vain until `now`.

@@ -152,7 +152,8 @@ fn conweave(spec: &mut Spec, config: &Config) {
     };
 }
 
-/// ConWeave's parameters, with that simulator's defaults. There they take no room in data packets.
+/// ConWeave's parameters, with that simulator's defaults. There it takes no room in data packets,
+/// and packets that wait take none in the buffer.
 fn conweave_spec(times: &ConWeaveTimes) -> ConWeaveSpec {
     let or_us = |time: Option<Time>, us: u64| Quantity(time.unwrap_or(Time::from_us(us)));
     ConWeaveSpec {
@@ -162,6 +163,7 @@ fn conweave_spec(times: &ConWeaveTimes) -> ConWeaveSpec {
         resume_extra: Some(or_us(times.resume_extra, 32)),
         resume_default: or_us(times.resume_default, 500),
         header: Quantity(Bytes::ZERO),
+        own_memory: true,
         ..ConWeaveSpec::default()
     }
 }

@@ -242,7 +242,7 @@ const AGREED: [&[(&str, &str)]; 4] = [
         (
             "routing.conweave",
             "{reply_extra = \"300ns\", inactive = \"5us\", resume_extra = \"1us\", \
-             resume_default = \"3us\", queues = 1}",
+             resume_default = \"3us\", queues = 1, own_memory = true}",
         ),
         ("host.reorder", "64"),
     ],

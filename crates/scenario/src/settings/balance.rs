@@ -181,6 +181,7 @@ fn conweave(spec: &ConWeaveSpec) -> Result<ConWeave> {
         queues,
         samples,
         header,
+        own_memory: spec.own_memory,
     })
 }
 

@@ -183,6 +183,9 @@ pub struct ConWeaveSpec {
     pub samples: u32,
     /// What data packets carry for it on the wire, at most 64B.
     pub header: Quantity<Bytes>,
+    /// Whether packets that wait for a tail have memory of their own, as in the authors'
+    /// simulator. Otherwise they take room in the switch's buffer, and PFC counts them.
+    pub own_memory: bool,
 }
 
 impl Default for ConWeaveSpec {
@@ -196,6 +199,7 @@ impl Default for ConWeaveSpec {
             queues: 31,
             samples: 2,
             header: Quantity(Bytes::new(4)),
+            own_memory: false,
         }
     }
 }

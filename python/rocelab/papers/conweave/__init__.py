@@ -27,10 +27,6 @@ PAPER = Paper(
             "in flight, as in the simulator's scripts"
         ),
         "flowlets end with 100 us of silence; DRILL compares two drawn ports and the last best one",
-        (
-            "packets that wait for a tail take room in the switch's buffer; in the published "
-            "simulator they take none"
-        ),
         "DRILL is in figure 14 alone",
         "figure 15 is of the paper's figures 15 and 16, and has the largest values alone",
     ),

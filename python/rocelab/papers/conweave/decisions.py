@@ -77,8 +77,26 @@ ACKS: Decision[Table] = Decision(
         Option("yes", {}, "the HPCC simulator"),
     ),
 )
+OWN_MEMORY: Decision[bool] = Decision(
+    "C7",
+    "Do packets that wait for a tail take room in the switch's buffer?",
+    2,
+    "the experiments are those of a simulator, whose switches keep them apart until they leave",
+    (
+        Option("no", True, _CODE),
+        Option("yes", False, "the paper's switch, where paused queues of a port hold them"),
+    ),
+)
 
-DECISIONS: tuple[Decision[Any], ...] = (HEADER, PATH_BUSY, RESUME_EXTRA, CONGA, PFC_ALPHA, ACKS)
+DECISIONS: tuple[Decision[Any], ...] = (
+    HEADER,
+    PATH_BUSY,
+    RESUME_EXTRA,
+    CONGA,
+    PFC_ALPHA,
+    ACKS,
+    OWN_MEMORY,
+)
 
 READINGS = (
     Reading("letter", "The paper's parameters; where it gives none, those of the code it names"),
@@ -86,5 +104,10 @@ READINGS = (
         "code",
         "The parameters of the published simulator's scripts",
         {"C1": "nothing", "C2": "16 us", "C3": "16 us"},
+    ),
+    Reading(
+        "one buffer",
+        "Packets that wait for a tail take room in the switch's buffer, and PFC counts them",
+        {"C7": "yes"},
     ),
 )

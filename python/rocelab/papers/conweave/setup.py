@@ -116,6 +116,7 @@ def _routing(reading: Reading, recovery: Recovery, scheme: str) -> dict[str, Any
             "header": reading.of(decided.HEADER),
             "path_busy": reading.of(decided.PATH_BUSY),
             "resume_extra": reading.of(decided.RESUME_EXTRA)[recovery],
+            "own_memory": reading.of(decided.OWN_MEMORY),
         }
         return {"balance": "conweave", "conweave": conweave}
     routing: dict[str, Any] = {"balance": scheme.lower()}

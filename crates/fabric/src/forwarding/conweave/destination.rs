@@ -234,6 +234,10 @@ impl Destination {
     }
 
     /// A packet of `size` bytes waits in a queue from now on.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.counts.held_bytes
+    }
+
     pub(super) fn note_held(&mut self, queue: u32, size: u16) {
         let queue = self.queues[queue as usize].as_mut().expect("it is in use");
         let counts = &mut self.counts;
@@ -296,6 +300,7 @@ mod tests {
         queues: 2,
         samples: 2,
         header: 4,
+        own_memory: false,
     };
 
     fn packet(flow: u32) -> Header {

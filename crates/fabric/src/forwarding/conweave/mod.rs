@@ -8,7 +8,8 @@
 //! As in the authors' simulator: of the paths that are sampled the present one may be one; if all
 //! are busy the flow stays on its path and does all the rest; every marked packet is reported; what
 //! waits leaves right behind the last packet of the old path. Other than there, what waits takes
-//! room in the buffer of the switch. A flow without a free queue is not held.
+//! room in the buffer of the switch, unless it has memory of its own, and a flow without a free
+//! queue is not held.
 
 mod destination;
 mod paths;
@@ -39,6 +40,8 @@ pub(crate) struct ConWeave {
     switches: Vec<Option<u32>>,
     /// `None` where no hosts are.
     rack: Option<Box<Rack>>,
+    /// What waits takes no room in the buffer.
+    has_own_memory: bool,
 }
 
 /// What the switch of a rack knows beside.
@@ -78,7 +81,19 @@ impl ConWeave {
                 .map(|end| (!graph.is_host(end.peer)).then_some(end.peer))
                 .collect(),
             rack,
+            has_own_memory: params.own_memory,
         }
+    }
+
+    /// Whether packets that wait have memory of their own, and take no room in the buffer.
+    pub(crate) fn has_own_memory(&self) -> bool {
+        self.has_own_memory
+    }
+
+    /// The bytes that wait in memory of their own.
+    pub(crate) fn bytes_in_own_memory(&self) -> u64 {
+        let rack = self.rack.as_ref().filter(|_| self.has_own_memory);
+        rack.map_or(0, |rack| rack.destination.held_bytes())
     }
 
     /// What a packet that has arrived asks of this switch as that of its destination.

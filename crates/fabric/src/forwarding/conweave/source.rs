@@ -192,6 +192,7 @@ mod tests {
         queues: 31,
         samples: 2,
         header: 4,
+        own_memory: false,
     };
     const ROUND_TRIP: Time = Time::from_us(4);
 
