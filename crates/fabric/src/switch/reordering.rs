@@ -49,8 +49,8 @@ impl<S: Scheme> Switch<S> {
         policy.arrive(&choice, &window.packets.get(handle).header)
     }
 
-    /// Puts a packet into a queue that does not send. It takes room in the buffer, unless what waits
-    /// has memory of its own.
+    /// Puts a packet into a queue that does not send. It takes room in the buffer, unless what
+    /// waits has memory of its own.
     fn hold_in_order(
         &mut self,
         window: &mut Win<'_, '_, S>,
