@@ -470,7 +470,8 @@ class _Maker:
     def own_memory(self, tables: Table) -> None:
         """Memory of its own for what ConWeave holds."""
         routing = tables.get("routing", {})
-        if routing.get("balance") == "conweave" and self.more.random() < 0.5:
+        is_static = "xoff" in tables.get("pfc", {})
+        if routing.get("balance") == "conweave" and not is_static and self.more.random() < 0.5:
             routing.setdefault("conweave", {})["own_memory"] = True
 
     def probes(self) -> list[Table]:

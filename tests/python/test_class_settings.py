@@ -214,6 +214,7 @@ def test_a_plan_shows_where_each_class_pauses() -> None:
         None: 200_000,
         4: 90_000,
     }
+    assert {one: row["priorities"] for one, row in rows.items()} == {None: [3], 4: [4]}
     # Ten ports, each with both classes.
     reserved = rows[None]["reserved_bytes"]
     assert {row["needed_bytes"] for row in rows.values()} == {10 * 290_000 + reserved}
@@ -225,4 +226,4 @@ def test_a_plan_shows_where_each_class_pauses() -> None:
         "raise pfc.xoff in its [[classes.settings]], or lower ecn.kmin and ecn.kmax"
     )
     small = star(pfc=pfc, switch={"buffer": "3MB"}, classes=settings(own)).plan().warnings
-    assert any("lower the xoff of classes to" in one for one in small), small
+    assert any("lower pfc.xoff and those of [[classes.settings]] to" in one for one in small), small

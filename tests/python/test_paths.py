@@ -521,6 +521,13 @@ def test_a_receiver_that_stalls_holds_others_back_until_it_goes_on() -> None:
         ({"routing": {"balance": "conweave", "conweave": {"samples": 65}}}, "1 to 64"),
         ({"routing": {"balance": "conweave", "conweave": {"header": "65B"}}}, "up to 64B"),
         ({"routing": {"balance": "conweave"}, "switch": {"architecture": "cioq"}}, "queues of out"),
+        (
+            {
+                "routing": {"balance": "conweave", "conweave": {"own_memory": True}},
+                "pfc": {"xoff": "100KB"},
+            },
+            'own_memory: does not go with pfc.threshold = "static"',
+        ),
         ({"routing": {"balance": "conweave"}, "scheme": "hiercc"}, "order the packets"),
         ({"routing": {"balance": "conweave"}, "scheme": "fncc"}, "ACKs must pass"),
         ({"routing": {"balance": "conweave"}, "topology": leaf_spine(2, 256)}, "255 paths"),

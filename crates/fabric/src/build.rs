@@ -362,7 +362,14 @@ fn congestion_point<S: Scheme>(
     red: &[Red],
 ) -> Result<CongestionPoint<S>, SetupError> {
     let (xoff, xon, resume_offset) = match setup.pfc.threshold {
-        Threshold::Static { xoff, xon } => (xoff, xon, xoff - xon),
+        Threshold::Static { xoff, xon } => {
+            let offset = |priority| match setup.pfc.threshold_of(priority) {
+                Threshold::Static { xoff, xon } => xoff - xon,
+                Threshold::Dynamic { .. } => Bytes::ZERO,
+            };
+            let lossless = (0..8).filter(|priority| setup.pfc.lossless & 1 << priority != 0);
+            (xoff, xon, lossless.map(offset).max().unwrap_or(xoff - xon))
+        }
         Threshold::Dynamic { resume_offset, .. } => {
             (Bytes::UNLIMITED, Bytes::UNLIMITED, resume_offset)
         }

@@ -90,7 +90,9 @@ impl RunOutput {
             add_counter(&mut self.counters, name, count);
         }
         if let Some(changes) = &mut self.path_changes {
-            chassis.router.moved().iter().for_each(|&flow| changes[flow as usize] += 1);
+            for moves in chassis.router.moved().into_iter().filter(|moves| moves.times > 0) {
+                changes[moves.message as usize] += moves.times;
+            }
         }
         let Chassis { ports, mut drops_listed, .. } = chassis;
         self.ports.extend(ports.iter().enumerate().map(|(port, this)| report(port, this)));

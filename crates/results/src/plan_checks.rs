@@ -42,6 +42,8 @@ pub struct BufferRow {
     /// The bytes at which an ingress pauses its peer while nothing else is stored. `None` if it
     /// never does.
     pub pause_threshold_bytes: Option<u64>,
+    /// The priorities that PFC protects and of which the threshold is.
+    pub priorities: Vec<u8>,
     /// Whether that threshold is fixed. Otherwise it falls as the buffer fills.
     pub is_fixed: bool,
     /// What all ingresses at a fixed threshold take, with headroom. `None` for other thresholds.

@@ -18,7 +18,7 @@ pub(crate) fn plan_checks(scenario: &Scenario, setup: &Setup, plan: &fabric::Pla
     let cycle = plan.cycle.as_ref();
     let own = [
         cycle.map(|cycle| cyclic(scenario, cycle)),
-        too_full(scenario, &plan.buffers),
+        too_full(scenario, setup, &plan.buffers),
         marks_late(setup, &plan.buffers),
         overloaded(scenario, &plan.ports),
     ];
@@ -48,6 +48,10 @@ fn buffer_rows(scenario: &Scenario, setup: &Setup, buffers: &[SwitchBuffer]) -> 
             lossless_ingresses: one.lossless_ingresses,
             priority,
             pause_threshold_bytes: bytes(threshold),
+            priorities: match priority {
+                Some(own) => vec![own],
+                None => lossless(setup).filter(|&one| !has_own_threshold(setup, one)).collect(),
+            },
             is_fixed: one.is_fixed,
             needed_bytes: bytes(one.needed()),
         };
@@ -67,12 +71,20 @@ fn buffer_rows(scenario: &Scenario, setup: &Setup, buffers: &[SwitchBuffer]) -> 
     rows
 }
 
+/// The priorities that PFC protects.
+fn lossless(setup: &Setup) -> impl Iterator<Item = u8> {
+    (0..8).filter(|priority| setup.pfc.lossless & 1 << priority != 0)
+}
+
+fn has_own_threshold(setup: &Setup, priority: u8) -> bool {
+    setup.pfc.of_class[usize::from(priority)].is_some()
+}
+
 /// The pause threshold of a switch for the priorities that have none of their own (`None`), if
 /// there are any, and for those that do.
 fn thresholds(setup: &Setup, buffer: &SwitchBuffer) -> Vec<(Option<u8>, Option<Bytes>)> {
-    let (own, others): (Vec<u8>, Vec<u8>) = (0..8)
-        .filter(|priority| setup.pfc.lossless & 1 << priority != 0)
-        .partition(|&priority| setup.pfc.of_class[usize::from(priority)].is_some());
+    let (own, others): (Vec<u8>, Vec<u8>) =
+        lossless(setup).partition(|&priority| has_own_threshold(setup, priority));
     let at = |priority: u8| buffer.pause_thresholds[usize::from(priority)];
     let usual = others.iter().filter_map(|&priority| at(priority)).min();
     let of_others = (!others.is_empty() || own.is_empty()).then_some((None, usual));
@@ -124,13 +136,10 @@ fn cyclic(scenario: &Scenario, cycle: &BufferCycle) -> String {
 }
 
 /// Fixed thresholds that the buffer cannot hold at all ports at once.
-fn too_full(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Option<String> {
+fn too_full(scenario: &Scenario, setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
     let short = |one: &&SwitchBuffer| one.needed().is_some_and(|needed| needed > one.buffer);
     let worst = buffers.iter().filter(short).max_by_key(|one| one.needed())?;
     let others = buffers.iter().filter(short).count() - 1;
-    let mut thresholds: Vec<Bytes> = worst.pause_thresholds.into_iter().flatten().collect();
-    thresholds.sort_unstable();
-    thresholds.dedup();
     let also = match others {
         0 => String::new(),
         1 => " (and 1 switch more)".to_owned(),
@@ -138,9 +147,12 @@ fn too_full(scenario: &Scenario, buffers: &[SwitchBuffer]) -> Option<String> {
     };
     let room = worst.buffer.get().saturating_sub(worst.reserved.get());
     let fits = Bytes::new(room / u64::from(worst.lossless_ingresses.max(1)));
-    let (reach, lower) = match thresholds[..] {
-        [one] => (format!("pfc.xoff = {one}"), format!("pfc.xoff to {fits}")),
-        _ => ("their xoff".to_owned(), format!("the xoff of classes to {fits} on average")),
+    let (reach, lower) = match thresholds(setup, worst)[..] {
+        [(None, Some(xoff))] => (format!("pfc.xoff = {xoff}"), format!("pfc.xoff to {fits}")),
+        _ => (
+            "their xoff".to_owned(),
+            format!("pfc.xoff and those of [[classes.settings]] to {fits} on average"),
+        ),
     };
     Some(format!(
         "{}{also}: its buffer of {} is full before all of its {} ingresses reach {reach}: with {} \
@@ -170,7 +182,7 @@ fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
         (kmin >= threshold).then_some((kmin, rate, priority, own.is_some(), threshold))
     });
     let (kmin, rate, priority, marks_alone, threshold) = late.max()?;
-    let pauses_alone = setup.pfc.of_class[usize::from(priority)].is_some();
+    let pauses_alone = has_own_threshold(setup, priority);
     let of = if marks_alone || pauses_alone {
         format!(" of priority {priority}")
     } else {

@@ -147,7 +147,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
                 name(node)
             ),
         )
-        .hint("enlarge it, or lower pfc.xoff or pfc.headroom"),
+        .hint("enlarge it, or lower pfc.headroom, or pfc.xoff and those of [[classes.settings]]"),
         SetupError::NotForCioq => ScenarioError::new(
             "switch.architecture",
             format!(

@@ -100,7 +100,9 @@ fn send_again(scenario: &Scenario) -> String {
             RecoveryMode::SelectiveRepeat if recovery.rto_low == Time::NEVER => {
                 format!("host.rto_low = \"{usual}\" and host.rto_high = \"{usual}\"")
             }
-            RecoveryMode::SelectiveRepeat => format!("host.rto_high = \"{usual}\""),
+            RecoveryMode::SelectiveRepeat => {
+                format!("host.rto_high = \"{}\"", usual.max(recovery.rto_low))
+            }
         }
     };
     let is_silent = scenario.quirks.silent_duplicates;

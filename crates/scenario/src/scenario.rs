@@ -151,6 +151,7 @@ impl Scenario {
             pauses_data,
             &network,
         )?;
+        settings::check_own_memory(&balance, &pfc, &classes)?;
         let lossless = pauses_data
             && spec.failure.is_empty()
             && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0);

@@ -7,7 +7,7 @@ mod pfc;
 mod recovery;
 mod run;
 
-pub(crate) use balance::{balance, check_scheme, demands};
+pub(crate) use balance::{balance, check_own_memory, check_scheme, demands};
 pub use ecn::Ecn;
 pub(crate) use ecn::{check_order, check_probability, check_reference_rate, ecn};
 pub use pfc::{Pfc, Threshold};

@@ -152,12 +152,15 @@ def _marking(rows: list[dict[str, Any]], buffers: list[dict[str, Any]]) -> list[
 
 def _least_threshold(priority: int | None, marked: set[int], buffers: list[dict[str, Any]]) -> str:
     """Where PFC begins for this priority; None: for those that are not ``marked`` by their own."""
-    pausing = [row for row in buffers if row["pause_threshold_bytes"] is not None]
-    if priority is None:
-        found = [row for row in pausing if row["priority"] not in marked]
-    else:
-        own = [row for row in pausing if row["priority"] == priority]
-        found = own or [row for row in pausing if row["priority"] is None]
+
+    def is_meant(one: int) -> bool:
+        return one not in marked if priority is None else one == priority
+
+    found = [
+        row
+        for row in buffers
+        if row["pause_threshold_bytes"] is not None and any(map(is_meant, row["priorities"]))
+    ]
     at = min(found, key=lambda row: row["pause_threshold_bytes"], default=None)
     return "-" if at is None else _threshold(at)
 

@@ -6,7 +6,7 @@
 use super::flowlet_table::FlowletTable;
 use super::group_table::GroupTable;
 use super::least_loaded::{Rank, by_time, least};
-use super::{Choice, Depends, Ecmp, Forwarding, NextHopLoad};
+use super::{Choice, Depends, Ecmp, Forwarding, Moves, NextHopLoad};
 use crate::packet::Header;
 use rand_pcg::Pcg64Mcg;
 use units::{Bytes, PortId, Time};
@@ -89,8 +89,8 @@ impl Forwarding for Adaptive {
         }
     }
 
-    fn moved(&self) -> &[u32] {
-        self.flows.as_ref().map_or(&[], FlowletTable::moved)
+    fn moved(&self) -> Vec<Moves> {
+        self.flows.as_ref().map_or(Vec::new(), FlowletTable::moved)
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -12,7 +12,7 @@
 //! random; a later flowlet stays on its uplink if that is among them.
 
 use super::flowlet_table::FlowletTable;
-use super::{Choice, Depends, Ecmp, Forwarding, Place};
+use super::{Choice, Depends, Ecmp, Forwarding, Moves, Place};
 use crate::packet::Header;
 use crate::routing::hash::scale_to;
 use model::Conga as Params;
@@ -329,8 +329,8 @@ impl Forwarding for Conga {
         }
     }
 
-    fn moved(&self) -> &[u32] {
-        self.leaf.as_ref().map_or(&[], |leaf| leaf.flows.moved())
+    fn moved(&self) -> Vec<Moves> {
+        self.leaf.as_ref().map_or(Vec::new(), |leaf| leaf.flows.moved())
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

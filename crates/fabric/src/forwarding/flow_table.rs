@@ -40,6 +40,11 @@ impl<T: Copy> FlowTable<T> {
         seen.map(|(_, value)| value)
     }
 
+    /// What is known of all flows that were seen, in no particular order.
+    pub(super) fn seen(&self) -> impl Iterator<Item = &T> {
+        self.entries.iter().filter(|(key, _)| *key != FREE).map(|(_, value)| value)
+    }
+
     /// Where a key is, or where it belongs.
     #[inline]
     fn place_of(&self, key: u64) -> usize {

@@ -1,5 +1,6 @@
 //! The flowlets of a switch: a flow keeps its port until it pauses.
 
+use super::Moves;
 use super::flow_table::FlowTable;
 use crate::packet::Header;
 use units::{PortId, Time};
@@ -11,11 +12,13 @@ struct Entry {
     last: Time,
     /// The port that it took.
     port: u16,
+    /// How often that was another one than before, in its last message that moved.
+    moves: Moves,
 }
 
 /// The port of a flow that has sent nothing.
 const NO_PORT: u16 = u16::MAX;
-const UNSEEN: Entry = Entry { last: Time::ZERO, port: NO_PORT };
+const UNSEEN: Entry = Entry { last: Time::ZERO, port: NO_PORT, moves: Moves::NONE };
 
 /// The flows of a switch. A flow keeps its port until it pauses for longer than a gap.
 #[derive(Debug)]
@@ -24,13 +27,21 @@ pub(super) struct FlowletTable {
     gap: Time,
     /// How often a flow chose a port.
     flowlets: u64,
-    /// The messages whose packets took another port than those before them, once for each time.
-    moved: Vec<u32>,
+    /// How often that was another one than before.
+    path_changes: u64,
+    /// The messages that moved, but for the last of each flow.
+    moved: Vec<Moves>,
 }
 
 impl FlowletTable {
     pub(super) fn new(gap: Time) -> FlowletTable {
-        FlowletTable { flows: FlowTable::new(UNSEEN), gap, flowlets: 0, moved: Vec::new() }
+        FlowletTable {
+            flows: FlowTable::new(UNSEEN),
+            gap,
+            flowlets: 0,
+            path_changes: 0,
+            moved: Vec::new(),
+        }
     }
 
     /// Has all flows choose again.
@@ -57,7 +68,8 @@ impl FlowletTable {
             let port = choose(before);
             self.flowlets += 1;
             if before.is_some_and(|before| before != port) {
-                self.moved.push(header.address.flow);
+                self.path_changes += 1;
+                entry.moves.count(header.address.flow, &mut self.moved);
             }
             entry.port = port.get();
         }
@@ -66,12 +78,13 @@ impl FlowletTable {
 
     /// What was counted, for the summary of the run.
     pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("flowlets", self.flowlets), ("path_changes", self.moved.len() as u64)]
+        vec![("flowlets", self.flowlets), ("path_changes", self.path_changes)]
     }
 
     /// See [`Forwarding::moved`](super::Forwarding::moved).
-    pub(super) fn moved(&self) -> &[u32] {
-        &self.moved
+    pub(super) fn moved(&self) -> Vec<Moves> {
+        let last = self.flows.seen().map(|entry| entry.moves);
+        self.moved.iter().copied().chain(last).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 //! NSDI 2017). What it sends between two such pauses is a flowlet, and stays on one path.
 
 use super::flowlet_table::FlowletTable;
-use super::{Choice, Depends, Ecmp, Forwarding};
+use super::{Choice, Depends, Ecmp, Forwarding, Moves};
 use crate::packet::Header;
 use crate::routing::hash::scale_to;
 use rand_pcg::Pcg64Mcg;
@@ -40,7 +40,7 @@ impl Forwarding for LetFlow {
         self.flows.begin_epoch();
     }
 
-    fn moved(&self) -> &[u32] {
+    fn moved(&self) -> Vec<Moves> {
         self.flows.moved()
     }
 

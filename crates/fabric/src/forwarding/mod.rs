@@ -84,15 +84,41 @@ pub trait Forwarding: Send + 'static {
     /// A link failed or was repaired somewhere: next hops may differ from here on.
     fn begin_epoch(&mut self) {}
 
-    /// The messages that it moved to another path, once for each time. Only a policy that
-    /// remembers paths of flows has any ([`Balance::moves_flows`]).
-    fn moved(&self) -> &[u32] {
-        &[]
+    /// The messages that it moved to another path. One may be there several times. Only a policy
+    /// that remembers paths of flows has any ([`Balance::moves_flows`]).
+    fn moved(&self) -> Vec<Moves> {
+        Vec::new()
     }
 
     /// What it counted, by name. Runs sum it over switches.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+}
+
+/// How often a message was moved to another path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moves {
+    /// The message.
+    pub message: u32,
+    /// How often.
+    pub times: u32,
+}
+
+impl Moves {
+    /// Nothing has moved.
+    pub(crate) const NONE: Moves = Moves { message: 0, times: 0 };
+
+    /// Counts a move of a message of the flow that this belongs to. If the one before was of
+    /// another message, it goes to `others`.
+    #[inline]
+    pub(crate) fn count(&mut self, message: u32, others: &mut Vec<Moves>) {
+        if self.message != message && self.times > 0 {
+            others.push(*self);
+            self.times = 0;
+        }
+        self.message = message;
+        self.times += 1;
     }
 }
 
@@ -333,7 +359,7 @@ impl Router {
     }
 
     /// See [`Forwarding::moved`].
-    pub(crate) fn moved(&self) -> &[u32] {
+    pub(crate) fn moved(&self) -> Vec<Moves> {
         with_policy!(self, policy => policy.moved())
     }
 
@@ -423,5 +449,30 @@ impl<'a> ForwardingRow<'a> {
             let hash = ecmp::ns3_hash(addresses, self.salt, ends, header.address.hash);
             ecmp::ns3_choice(hash, count)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Messages of a flow follow each other, and each move counts for the one that moved.
+        #[test]
+        fn moves_are_counted_by_message(moved in prop::collection::vec(0u32..6, 0..40)) {
+            let (mut last, mut others) = (Moves::NONE, Vec::new());
+            let mut expected = BTreeMap::new();
+            for &message in &moved {
+                last.count(message, &mut others);
+                *expected.entry(message).or_insert(0) += 1;
+            }
+            let mut counted = BTreeMap::new();
+            for one in others.into_iter().chain([last]).filter(|one| one.times > 0) {
+                *counted.entry(one.message).or_insert(0) += one.times;
+            }
+            prop_assert_eq!(counted, expected);
+        }
     }
 }

@@ -3,9 +3,9 @@
 use crate::unfinished;
 use fabric::{Balance, ClassMarking, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup};
 use results::{FlowTable, Warning, WarningKind};
-use scenario::{Headroom, NodeKind, Scenario};
+use scenario::{Headroom, NodeKind, Scenario, Threshold};
 use std::collections::BTreeMap;
-use units::{Bytes, NodeId, Rate};
+use units::{Bytes, NodeId, Rate, Time};
 
 /// The warnings of a run, those that cast doubt on its numbers first. `explicit_params`: of the
 /// scheme's parameters none is a preset's.
@@ -80,9 +80,17 @@ fn dropped(scenario: &Scenario, output: &RunOutput) -> Option<String> {
         Memory::Headroom => {
             "; pfc.headroom holds less than arrives after a pause, \"auto\" is enough"
         }
-        Memory::Buffer => &format!(
-            "; {what} holds less than Xoff and headroom of all ports: enlarge it, or lower pfc.xoff"
-        ),
+        Memory::Buffer => &match scenario.pfc.threshold {
+            Threshold::Static { .. } => {
+                let has_own = scenario.class_settings.iter().any(|class| class.pause.is_some());
+                let also = if has_own { " and those of [[classes.settings]]" } else { "" };
+                format!(
+                    "; {what} holds less than Xoff and headroom of all ports: enlarge it, or \
+                     lower pfc.xoff{also}"
+                )
+            }
+            Threshold::Dynamic { .. } => format!("; {what} is full: enlarge it"),
+        },
         Memory::InputQueue => "; enlarge switch.input_queue",
     };
     let packets = if count == 1 {
@@ -344,10 +352,13 @@ fn sent_for_nothing(scenario: &Scenario, output: &RunOutput, flows: &FlowTable) 
             RecoveryMode::GoBackN => {
                 format!("host.retransmit_timeout, which is {}", host.retransmit_timeout)
             }
-            RecoveryMode::SelectiveRepeat => format!(
-                "host.rto_low, which is {}, or host.rto_high, which is {}",
-                host.recovery.rto_low, host.recovery.rto_high
-            ),
+            RecoveryMode::SelectiveRepeat => {
+                let Recovery { rto_low, rto_high, .. } = host.recovery;
+                let timeouts = [("host.rto_low", rto_low), ("host.rto_high", rto_high)];
+                let finite = timeouts.iter().filter(|(_, after)| *after != Time::NEVER);
+                let words = finite.map(|(key, after)| format!("{key}, which is {after}"));
+                words.collect::<Vec<_>>().join(", or ")
+            }
         };
         format!(
             "{again} bytes were sent again though nothing was lost: ACKs take longer than {timeout}"

@@ -2,6 +2,7 @@
 
 use super::leaf_spine::check_leaf_spine;
 use super::recovery::no_effect_of;
+use super::{Classes, Pfc, Threshold};
 use crate::error::{Result, ScenarioError};
 use crate::network::Network;
 use crate::spec::{
@@ -156,6 +157,20 @@ fn conga(spec: &CongaSpec, gap: Time) -> Result<Conga> {
         return refuse("bits", format!("{bits} is out of range; allowed: 1 to 8"));
     };
     Ok(Conga { gap, dre_period: dre_period.0, alpha, bits, age: age.0 })
+}
+
+/// Refuses memory of its own for what ConWeave holds where thresholds are fixed: an ingress then
+/// has one count, and what is released would take the headroom of what still arrives.
+pub(crate) fn check_own_memory(balance: &Balance, pfc: &Pfc, classes: &Classes) -> Result<()> {
+    let has_own = matches!(balance, Balance::ConWeave(conweave) if conweave.own_memory);
+    let is_fixed = matches!(pfc.threshold, Threshold::Static { .. });
+    if has_own && is_fixed && pfc.enabled && !classes.lossless.is_empty() {
+        let why = "does not go with pfc.threshold = \"static\": what is released would take the \
+                   headroom";
+        return Err(ScenarioError::new("routing.conweave.own_memory", why)
+            .hint("set pfc.threshold = \"dynamic\" and leave pfc.xoff and pfc.xon out"));
+    }
+    Ok(())
 }
 
 /// ConWeave's parameters, checked.

@@ -245,7 +245,7 @@ fn room(switch: &SwitchSettings, network: &Network) -> (Bytes, String, String) {
         Some(cioq) => (
             cioq.input_queue,
             "an input queue".to_owned(),
-            "leave it out, or enlarge switch.input_queue".to_owned(),
+            "lower it, or enlarge switch.input_queue".to_owned(),
         ),
         None => smallest_buffer(switch, network),
     }

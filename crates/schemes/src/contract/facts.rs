@@ -69,12 +69,13 @@ pub struct PortFacts {
     /// Whether the peer is a host.
     pub peer_is_host: bool,
     /// Queue length at which an ingress pauses its peer, if the threshold is fixed. Single classes
-    /// may have other thresholds than this and the next two.
+    /// may have other values of this and the next.
     pub xoff: Bytes,
     /// Queue length at which an ingress ends the pause, if the threshold is fixed.
     pub xon: Bytes,
     /// Xoff - Xon: how far the queue must fall below the length at which the ingress paused its
-    /// peer before it ends the pause. Also set if thresholds are not fixed.
+    /// peer before it ends the pause. The largest of all classes that PFC protects. Also set if
+    /// thresholds are not fixed.
     pub resume_offset: Bytes,
     /// Queue length up to which RED marks nothing here; unlimited without RED.
     pub kmin: Bytes,

@@ -74,7 +74,7 @@ ACKS: Decision[Table] = Decision(
     "they have a class of their own, which goes first",
     (
         Option("no", {"ack": 6, "control": 6, "strict": [6]}, _CODE),
-        Option("yes", {}, "the HPCC simulator"),
+        Option("yes", {"ack": "data", "strict": []}, "the HPCC simulator"),
     ),
 )
 OWN_MEMORY: Decision[bool] = Decision(

@@ -233,11 +233,12 @@ impl Destination {
         self.next = self.earliest();
     }
 
-    /// A packet of `size` bytes waits in a queue from now on.
+    /// The bytes that wait now.
     pub(super) fn held_bytes(&self) -> u64 {
         self.counts.held_bytes
     }
 
+    /// A packet of `size` bytes waits in a queue from now on.
     pub(super) fn note_held(&mut self, queue: u32, size: u16) {
         let queue = self.queues[queue as usize].as_mut().expect("it is in use");
         let counts = &mut self.counts;

@@ -19,7 +19,7 @@ mod tag;
 pub(crate) use destination::{Arrival, Fate, Notice};
 pub(crate) use paths::PathTable;
 
-use super::{Choice, Depends, Ecmp, Forwarding, Place};
+use super::{Choice, Depends, Ecmp, Forwarding, Moves, Place};
 use crate::packet::{Header, PacketKind};
 use destination::Destination;
 use model::ConWeave as Params;
@@ -196,8 +196,8 @@ impl Forwarding for ConWeave {
         }
     }
 
-    fn moved(&self) -> &[u32] {
-        self.rack.as_ref().map_or(&[], |rack| rack.source.moved())
+    fn moved(&self) -> Vec<Moves> {
+        self.rack.as_ref().map_or(Vec::new(), |rack| rack.source.moved())
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

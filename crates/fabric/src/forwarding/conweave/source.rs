@@ -2,6 +2,7 @@
 //! long that takes, and takes another path when the answer is late.
 
 use super::tag::{Kind, Stamp, Tag};
+use crate::forwarding::Moves;
 use crate::forwarding::flow_table::FlowTable;
 use crate::packet::Header;
 use crate::routing::hash::scale_to;
@@ -31,10 +32,18 @@ struct Flow {
     /// When its last packet left.
     active: Time,
     tail_sent: Stamp,
+    /// How often its last message that took another path did so.
+    moves: Moves,
 }
 
-const UNSEEN: Flow =
-    Flow { stage: Stage::New, epoch: 0, path: 0, active: Time::ZERO, tail_sent: Stamp::ZERO };
+const UNSEEN: Flow = Flow {
+    stage: Stage::New,
+    epoch: 0,
+    path: 0,
+    active: Time::ZERO,
+    tail_sent: Stamp::ZERO,
+    moves: Moves::NONE,
+};
 
 /// The flows that begin below a switch.
 #[derive(Debug)]
@@ -47,8 +56,10 @@ pub(super) struct Source {
     timely_replies: u64,
     reroutes: u64,
     aborted_reroutes: u64,
-    /// The messages that took another path than the packet before, once for each time.
-    moved: Vec<u32>,
+    /// How often a flow took another path than before.
+    path_changes: u64,
+    /// The messages that moved, but for the last of each flow.
+    moved: Vec<Moves>,
 }
 
 impl Source {
@@ -61,6 +72,7 @@ impl Source {
             timely_replies: 0,
             reroutes: 0,
             aborted_reroutes: 0,
+            path_changes: 0,
             moved: Vec::new(),
         }
     }
@@ -126,7 +138,8 @@ impl Source {
         }
         flow.active = now;
         if flow.path != before && !was_new {
-            self.moved.push(header.address.flow);
+            self.path_changes += 1;
+            flow.moves.count(header.address.flow, &mut self.moved);
         }
         tag
     }
@@ -163,13 +176,14 @@ impl Source {
     }
 
     /// See [`Forwarding::moved`](crate::forwarding::Forwarding::moved).
-    pub(super) fn moved(&self) -> &[u32] {
-        &self.moved
+    pub(super) fn moved(&self) -> Vec<Moves> {
+        let last = self.flows.seen().map(|flow| flow.moves);
+        self.moved.iter().copied().chain(last).collect()
     }
 
     pub(super) fn counters(&self) -> [(&'static str, u64); 4] {
         [
-            ("path_changes", self.moved.len() as u64),
+            ("path_changes", self.path_changes),
             ("timely_replies", self.timely_replies),
             ("reroutes", self.reroutes),
             ("aborted_reroutes", self.aborted_reroutes),
