@@ -96,6 +96,8 @@ def create(name: str, directory: Path, selection: Sequence[str]) -> list[Path]:
         inner = source.relative_to(_TEMPLATE).as_posix()
         target = directory / _PLACES.get(inner, inner)
         text = _renamed(source.read_text(encoding="utf-8"), name)
+        # Its advice is to try a scheme that the build has.
+        text = text.replace("`--set scheme=dcqcn`", f"`--set scheme={selection[0]}`")
         write_atomic(target, text.encode())
         written.append(target)
     _select(directory, selection)

@@ -224,6 +224,10 @@ def test_projects_have_the_name_everywhere(tmp_path: Path) -> None:
     assert 'name: "fair_share-short"' in texts["src/lib.rs"]
     assert 'value = "dcqcn,hpcc"' in texts[".cargo/config.toml"]
     assert not [name for name, text in texts.items() if re.search(r"\b[Mm]ine", text)]
+    assert "Try `--set scheme=dcqcn`." in texts["incast.toml"]
+    schemes_project.create("other", tmp_path / "q", ["hpcc"])
+    advice = (tmp_path / "q/incast.toml").read_text(encoding="utf-8")
+    assert "Try `--set scheme=hpcc`." in advice, "only that is in the build"
     lines = [line for text in texts.values() for line in text.splitlines()]
     assert max(map(len, lines)) <= 100, "also with a name that is longer than the template's"
     (tmp_path / "p/.cargo/config.toml").write_text("")

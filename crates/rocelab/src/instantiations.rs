@@ -138,6 +138,7 @@ impl<S: Scheme> ParamsSource<S> for OfScheme {
 }
 
 /// From the scenario's two schemes.
+#[allow(dead_code, reason = "a build with few schemes may have no two that go together")]
 enum OfMix {}
 
 impl<A, B> ParamsSource<Mix<A, B>> for OfMix

@@ -56,8 +56,11 @@ fn unknown_scheme(name: &str) -> ScenarioError {
             here.join(", ")
         ));
     }
-    ScenarioError::new("scheme.name", format!("unknown scheme `{name}`"))
-        .hint(known_words(name, known()))
+    let mut hint = known_words(name, known());
+    if !hint.starts_with("did you mean") {
+        hint += "; a scheme of your own is known in its project's directory, or by ROCELAB_MODULE";
+    }
+    ScenarioError::new("scheme.name", format!("unknown scheme `{name}`")).hint(hint)
 }
 
 /// Finds the scheme and completes `spec` with every parameter.

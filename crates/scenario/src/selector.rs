@@ -64,6 +64,25 @@ impl<'a> Selector<'a> {
         self.collect(names, key, false)
     }
 
+    /// The first name of each kind, such as `h0`, `leaf0` and `spine0`: of names that differ in
+    /// their number only.
+    fn kinds_of_names(&self, hosts_only: bool) -> String {
+        const MOST: usize = 8;
+        let mut kinds: Vec<&str> = Vec::new();
+        let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let is_meant = |id: &NodeId| !hosts_only || self.network.node(*id).kind == NodeKind::Host;
+        for name in self.network.ids().filter(is_meant).map(|id| self.network.name(id)) {
+            if !kinds.iter().any(|kind| kind[..stem(kind)] == name[..stem(name)]) {
+                kinds.push(name);
+            }
+            if kinds.len() == MOST {
+                break;
+            }
+        }
+        let names: Vec<String> = kinds.iter().map(|name| format!("`{name}`")).collect();
+        format!("{} and so on", names.join(", "))
+    }
+
     fn collect(&self, names: &[String], key: &str, hosts_only: bool) -> Result<Vec<NodeId>> {
         let mut chosen = Vec::new();
         let mut seen = vec![false; self.network.nodes.len()];
@@ -88,7 +107,10 @@ impl<'a> Selector<'a> {
                 };
                 let found = self.network.ids().filter(fits).map(&mut add).count();
                 if found == 0 {
-                    return Err(ScenarioError::new(key, format!("`{name}` fits no node")));
+                    let error = ScenarioError::new(key, format!("`{name}` fits no node"));
+                    return Err(
+                        error.hint(format!("there are {}", self.kinds_of_names(hosts_only)))
+                    );
                 }
             } else if let Some((first, last)) = name.split_once("..") {
                 let visit = |name: &str| match one(name) {

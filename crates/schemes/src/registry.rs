@@ -1,7 +1,7 @@
 //! What schemes there are: the table behind `rocelab list`. A scheme of this crate is registered by
 //! its line in `schemes.txt`, one of another crate by [`add`].
 
-use crate::contract::{Cp, InputQueueSlot, Mix, Preset, PresetInfo, Scheme, Tolerates};
+use crate::contract::{Cp, InputQueueSlot, Preset, PresetInfo, Scheme, Tolerates};
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use std::fmt;
 use std::sync::OnceLock;
@@ -132,7 +132,7 @@ macro_rules! mix_table {
         &[$(MixInfo {
             first: <$first as Scheme>::NAME,
             second: <$second as Scheme>::NAME,
-            info: SchemeInfo::of::<Mix<$first, $second>>(),
+            info: SchemeInfo::of::<$crate::contract::Mix<$first, $second>>(),
         }),*]
     };
 }

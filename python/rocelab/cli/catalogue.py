@@ -79,7 +79,7 @@ def list_(
 
 
 def _print_scheme(scheme: dict[str, Any]) -> None:
-    """A scheme's paper, presets and parameters. The value is what its first preset gives it."""
+    """A scheme's paper, presets and parameters, with their symbols and sources."""
     show(f"{scheme['name']}: {scheme['summary']}")
     for name in ("paper", "caveat"):
         if scheme[name]:
@@ -92,12 +92,14 @@ def _print_scheme(scheme: dict[str, Any]) -> None:
         show(f"\nbeside it, in [[scheme.also]]: {', '.join(scheme['beside'])}")
     show("\npresets, the first by default:")
     _print_names(scheme["presets"])
-    show("\nparameters, set by scheme.params.NAME:")
+    show("\nparameters, set by scheme.params.NAME; `rocelab validate FILE` has their values:")
     width = max((len(one["name"]) for one in scheme["params"]), default=0)
     for one in scheme["params"]:
-        show(f"{one['name']:<{width}}  {_kind(one)}")
+        symbol = f"; {one['symbol']} in the paper" if one["symbol"] else ""
+        show(f"{one['name']:<{width}}  {_kind(one)}{symbol}")
         indent = " " * (width + 2)
-        text = " ".join(one["summary"].split())
+        source = f" Source: {one['source']}." if one["source"] else ""
+        text = " ".join(f"{one['summary']}{source}".split())
         show(textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=indent))
 
 

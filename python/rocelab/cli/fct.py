@@ -191,7 +191,7 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
             columns += [(f"{title} a", f"{key}_a"), (f"{title} b", f"{key}_b")]
     for name in percentiles:
         columns += [(f"{name} a", f"{name}_a"), (f"{name} b", f"{name}_b")]
-        columns.append(("b/a", f"{name}_percent"))
+        columns.append(("change", f"{name}_percent"))
     return columns
 
 

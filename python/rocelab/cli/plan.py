@@ -114,7 +114,7 @@ def _buffers(rows: list[dict[str, Any]]) -> list[list[str]]:
             size(row["buffer_bytes"]),
             size(row["max_headroom_bytes"]),
             size(row["reserved_bytes"]),
-            *([_class(row["priority"])] if by_class else []),
+            *([", ".join(map(str, row["priorities"])) or "-"] if by_class else []),
             _threshold(row),
             _size_or_dash(row["needed_bytes"]),
         ]

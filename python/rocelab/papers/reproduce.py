@@ -39,6 +39,8 @@ class Reproduction:
 
     id: str
     title: str
+    reading: str
+    """The name of its reading."""
     claims: list[dict[str, Any]]
     """As in ``claims.json``."""
     directory: Path
@@ -138,7 +140,7 @@ def reproduce(
         "notes": notes,
     }
     write_atomic(directory / "claims.json", to_json(told))
-    return Reproduction(id_, figure.title, claims, directory, doubts_on(figure, runs))
+    return Reproduction(id_, figure.title, reading.name, claims, directory, doubts_on(figure, runs))
 
 
 def _options(paper: Paper, reading: Reading, quick: bool) -> list[str]:
@@ -190,7 +192,7 @@ def judged(outcome: Outcome) -> dict[str, str]:
 
 def table(made: Reproduction) -> str:
     """The claims of a figure, a paragraph each."""
-    lines = [f"{made.id}  {made.title}"]
+    lines = [f"{made.id}  {made.title}  (reading: {made.reading})"]
     for claim in made.claims:
         by = f" ({claim['by']})" if claim["by"] else ""
         kind = "" if claim["kind"] == "paper" else f"[{claim['kind']}] "

@@ -153,7 +153,9 @@ def lowest_at_all(curves: Mapping[str, Curve], name: str, unit: str) -> Judge:
         ]
         won = sum(all(found[at] == "<" for found in relations.values()) for at in ours)
         span = [_number(end(_mean(value) for value in ours.values())) for end in (min, max)]
-        text = f"{name} lowest at {won} of {len(ours)} points, {span[0]} to {span[1]} {unit}"
+        text = (
+            f"{name} lowest at {won} of {len(ours)} points, {span[0]} to {span[1]} {unit}".strip()
+        )
         if any(_is_unmeasured(curve) for curve in (ours, *values.values())):
             return Outcome(text, "differs", UNMEASURED)
         return _of_signs(text, found, "; ")
