@@ -245,6 +245,7 @@ const AGREED: [&[(&str, &str)]; 4] = [
              resume_default = \"3us\", queues = 1, own_memory = true}",
         ),
         ("host.reorder", "64"),
+        ("pfc", "{alpha = 0.02}"),
     ],
 ];
 
