@@ -301,7 +301,7 @@ def package_page(keys: Keys) -> str:
     )
 
 
-PAPERS = ("mercury", "rcm", "fncc", "hiercc", "themis")
+PAPERS = ("mercury", "rcm", "fncc", "hiercc", "themis", "conweave")
 """In the order of their pages."""
 
 

@@ -28,6 +28,11 @@ PAPER = Paper(
         ),
         "flowlets end with 100 us of silence; DRILL compares two drawn ports and the last best one",
         "DRILL is in figure 14 alone",
+        (
+            "the quick version is too short for what PFC does in the reading `one buffer` at 80 % "
+            "load: over 100 ms the mean slowdown of ConWeave was 10.8 there, and that of CONGA "
+            "6.58 (three seeds, 28 November 2026)"
+        ),
         "figure 15 is of the paper's figures 15 and 16, and has the largest values alone",
     ),
     decisions=DECISIONS,
