@@ -192,7 +192,8 @@ def judged(outcome: Outcome) -> dict[str, str]:
 
 def table(made: Reproduction) -> str:
     """The claims of a figure, a paragraph each."""
-    lines = [f"{made.id}  {made.title}  (reading: {made.reading})"]
+    reading = f"  (reading: {made.reading})" if made.claims else ""
+    lines = [f"{made.id}  {made.title}{reading}"]
     for claim in made.claims:
         by = f" ({claim['by']})" if claim["by"] else ""
         kind = "" if claim["kind"] == "paper" else f"[{claim['kind']}] "
