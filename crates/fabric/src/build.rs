@@ -10,7 +10,7 @@ use crate::host::spray::HostSpray;
 use crate::host::{Host, HostParts};
 use crate::mmu::{Mmu, MmuConfig};
 use crate::network::graph::LinkEnd;
-use crate::network::setup::{Cioq, Headroom, NodeKind, ProbeTargets, Setup, Threshold};
+use crate::network::setup::{Cioq, Headroom, NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
 use crate::observe::probe::{
     FlowProbes, PortProbes, ProbeClock, at_first_switch, is_counted_at_receiver,
 };
@@ -363,12 +363,8 @@ fn congestion_point<S: Scheme>(
 ) -> Result<CongestionPoint<S>, SetupError> {
     let (xoff, xon, resume_offset) = match setup.pfc.threshold {
         Threshold::Static { xoff, xon } => {
-            let offset = |priority| match setup.pfc.threshold_of(priority) {
-                Threshold::Static { xoff, xon } => xoff - xon,
-                Threshold::Dynamic { .. } => Bytes::ZERO,
-            };
-            let lossless = (0..8).filter(|priority| setup.pfc.lossless & 1 << priority != 0);
-            (xoff, xon, lossless.map(offset).max().unwrap_or(xoff - xon))
+            let offsets = fixed_thresholds(&setup.pfc).map(|(xoff, xon)| xoff - xon);
+            (xoff, xon, offsets.max().unwrap_or(xoff - xon))
         }
         Threshold::Dynamic { resume_offset, .. } => {
             (Bytes::UNLIMITED, Bytes::UNLIMITED, resume_offset)
@@ -449,6 +445,11 @@ fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mm
     Ok(mmu)
 }
 
+/// Xoff and Xon of the priorities that PFC protects, if thresholds are fixed.
+fn fixed_thresholds(pfc: &PfcConfig) -> impl Iterator<Item = (Bytes, Bytes)> {
+    pfc.lossless_priorities().filter_map(|priority| pfc.threshold_of(priority).fixed())
+}
+
 /// Refuses input queues of CIOQ switches that cannot hold Xoff and the headroom.
 fn check_input_queues(
     setup: &Setup,
@@ -456,14 +457,7 @@ fn check_input_queues(
     headroom: &[u64],
     node: NodeId,
 ) -> Result<(), SetupError> {
-    let lossless = (0..8).filter(|priority| setup.pfc.lossless & 1 << priority != 0);
-    let xoff = lossless.map(|priority| match setup.pfc.threshold_of(priority) {
-        Threshold::Static { xoff, .. } => xoff.get(),
-        Threshold::Dynamic { .. } => {
-            unreachable!("the scenario gives CIOQ switches fixed thresholds")
-        }
-    });
-    let xoff = xoff.max().unwrap_or(0);
+    let xoff = fixed_thresholds(&setup.pfc).map(|(xoff, _)| xoff.get()).max().unwrap_or(0);
     let needed = headroom.iter().max().map_or(0, |headroom| headroom + xoff);
     if setup.pfc.lossless != 0 && needed > cioq.input_queue.get() {
         return Err(SetupError::InputQueueTooSmall { node, needed });

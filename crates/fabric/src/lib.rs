@@ -64,8 +64,8 @@ pub use error::SetupError;
 pub use host::{FlowOutcome, FlowRecovery};
 pub use model::Cause;
 pub use model::{
-    After, Balance, ClassMarking, ClassPause, ClassSettings, Impairment, Link, LossRule, Message,
-    Node, NodeKind, Outage, PauseTiming, Probe, ProbeKind, ProbeTargets, Recovery, RecoveryMode,
+    After, Balance, ClassMarking, ClassSettings, Impairment, Link, LossRule, Message, Node,
+    NodeKind, Outage, PauseTiming, Probe, ProbeKind, ProbeTargets, Recovery, RecoveryMode,
     SlowReceiver, Span, Spray,
 };
 pub use network::setup::{

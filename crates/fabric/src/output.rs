@@ -90,7 +90,7 @@ impl RunOutput {
             add_counter(&mut self.counters, name, count);
         }
         if let Some(changes) = &mut self.path_changes {
-            for moves in chassis.router.moved().into_iter().filter(|moves| moves.times > 0) {
+            for moves in chassis.router.moved() {
                 changes[moves.message as usize] += moves.times;
             }
         }

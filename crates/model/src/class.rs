@@ -12,23 +12,6 @@ pub struct ClassSettings {
     /// The share of the free buffer that one of its queues may take, where PFC does not protect it.
     /// `None`: as that of other classes.
     pub lossy_alpha: Option<f64>,
-    /// When its ingresses pause their peers, where PFC protects it. `None`: as those of other
-    /// classes.
-    pub pause: Option<ClassPause>,
-}
-
-/// When an ingress of a class pauses its peer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ClassPause {
-    /// Dynamic thresholds: at this share of the free buffer.
-    Share(f64),
-    /// Static thresholds.
-    At {
-        /// Pause at this many bytes.
-        xoff: Bytes,
-        /// Resume at this many bytes; not above `xoff`.
-        xon: Bytes,
-    },
 }
 
 /// How switches mark the packets of a class.

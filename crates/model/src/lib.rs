@@ -24,7 +24,7 @@ mod switch;
 
 pub use balance::{Balance, ConWeave, Conga};
 pub use cause::Cause;
-pub use class::{ClassMarking, ClassPause, ClassSettings};
+pub use class::{ClassMarking, ClassSettings};
 pub use host::HostConfig;
 pub use message::{After, Message};
 pub use network::{Impairment, Link, Node, NodeKind, Outage};

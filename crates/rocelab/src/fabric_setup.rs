@@ -2,8 +2,8 @@
 
 use crate::RunOptions;
 use fabric::{
-    ClassConfig, ClassMarking, ClassPause, ClassSettings, EcnConfig, EcnLaw, Headroom, PfcConfig,
-    Quirks, Records, Setup, SwitchConfig, Threshold,
+    ClassConfig, ClassMarking, ClassSettings, EcnConfig, EcnLaw, Headroom, PfcConfig, Quirks,
+    Records, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop, Trace};
 use units::memory::collect;
@@ -148,28 +148,11 @@ fn pfc(scenario: &Scenario) -> PfcConfig {
         timing: pfc.timing,
         lossless: if pfc.enabled { mask(&scenario.classes.lossless) } else { 0 },
         threshold: threshold(pfc.threshold),
-        of_class: std::array::from_fn(|priority| {
-            let class =
-                scenario.class_settings.iter().find(|one| usize::from(one.priority) == priority);
-            class?.pause.map(|pause| threshold(of_class(pfc.threshold, pause)))
-        }),
+        of_class: pfc.of_class.map(|own| own.map(threshold)),
         headroom: match pfc.headroom {
             scenario::Headroom::Auto => Headroom::Auto,
             scenario::Headroom::Fixed(given) => Headroom::Fixed(given),
             scenario::Headroom::ThreeBdp => Headroom::CableBdp(3),
         },
-    }
-}
-
-/// The threshold of a class, which is `[pfc]`'s but for what it sets.
-fn of_class(usual: scenario::Threshold, own: ClassPause) -> scenario::Threshold {
-    match (usual, own) {
-        (scenario::Threshold::Dynamic { resume_offset, reserve, .. }, ClassPause::Share(alpha)) => {
-            scenario::Threshold::Dynamic { alpha, resume_offset, reserve }
-        }
-        (_, ClassPause::At { xoff, xon }) => scenario::Threshold::Static { xoff, xon },
-        (scenario::Threshold::Static { .. }, ClassPause::Share(_)) => {
-            unreachable!("the scenario has checked that thresholds are of one kind")
-        }
     }
 }

@@ -50,7 +50,10 @@ fn buffer_rows(scenario: &Scenario, setup: &Setup, buffers: &[SwitchBuffer]) -> 
             pause_threshold_bytes: bytes(threshold),
             priorities: match priority {
                 Some(own) => vec![own],
-                None => lossless(setup).filter(|&one| !has_own_threshold(setup, one)).collect(),
+                None => {
+                    let lossless = setup.pfc.lossless_priorities();
+                    lossless.filter(|&one| !has_own_threshold(setup, one)).collect()
+                }
             },
             is_fixed: one.is_fixed,
             needed_bytes: bytes(one.needed()),
@@ -71,11 +74,6 @@ fn buffer_rows(scenario: &Scenario, setup: &Setup, buffers: &[SwitchBuffer]) -> 
     rows
 }
 
-/// The priorities that PFC protects.
-fn lossless(setup: &Setup) -> impl Iterator<Item = u8> {
-    (0..8).filter(|priority| setup.pfc.lossless & 1 << priority != 0)
-}
-
 fn has_own_threshold(setup: &Setup, priority: u8) -> bool {
     setup.pfc.of_class[usize::from(priority)].is_some()
 }
@@ -83,8 +81,9 @@ fn has_own_threshold(setup: &Setup, priority: u8) -> bool {
 /// The pause threshold of a switch for the priorities that have none of their own (`None`), if
 /// there are any, and for those that do.
 fn thresholds(setup: &Setup, buffer: &SwitchBuffer) -> Vec<(Option<u8>, Option<Bytes>)> {
+    let lossless = setup.pfc.lossless_priorities();
     let (own, others): (Vec<u8>, Vec<u8>) =
-        lossless(setup).partition(|&priority| has_own_threshold(setup, priority));
+        lossless.partition(|&priority| has_own_threshold(setup, priority));
     let at = |priority: u8| buffer.pause_thresholds[usize::from(priority)];
     let usual = others.iter().filter_map(|&priority| at(priority)).min();
     let of_others = (!others.is_empty() || own.is_empty()).then_some((None, usual));

@@ -4,17 +4,17 @@ use crate::error::{Result, ScenarioError};
 use crate::network::Network;
 use crate::settings::{
     Classes, Pfc, SwitchSettings, check_alpha, check_order, check_probability,
-    check_reference_rate, class_pause,
+    check_reference_rate, class_threshold,
 };
 use crate::spec::{ClassEcnSpec, ClassSpec, QuirksSpec};
 use crate::traffic::check_priority;
 use model::{ClassMarking, ClassSettings};
 
-/// The settings of classes, each of which comes once.
+/// The settings of classes, each of which comes once. Thresholds of PFC go to `pfc`.
 pub(crate) fn resolve(
     specs: &mut [ClassSpec],
     classes: &Classes,
-    pfc: &Pfc,
+    pfc: &mut Pfc,
     switch: &SwitchSettings,
     network: &Network,
     quirks: &QuirksSpec,
@@ -56,11 +56,12 @@ pub(crate) fn resolve(
             return Err(ScenarioError::new(key("pfc"), why)
                 .hint("leave it out, or add the priority to classes.lossless"));
         }
-        let pause =
-            spec.pfc.as_mut().map(|own| class_pause(own, pfc, switch, network, &key("pfc")));
-        let pause = pause.transpose()?;
+        if let Some(own) = &mut spec.pfc {
+            let threshold = class_threshold(own, pfc, switch, network, &key("pfc"))?;
+            pfc.of_class[usize::from(priority)] = Some(threshold);
+        }
         let marking = spec.ecn.as_mut().map(|ecn| marking(ecn, &key("ecn"))).transpose()?;
-        found.push(ClassSettings { priority, marking, lossy_alpha, pause });
+        found.push(ClassSettings { priority, marking, lossy_alpha });
     }
     Ok(found)
 }

@@ -132,12 +132,13 @@ impl Scenario {
         let law = also::marking_law(&scheme, also.as_ref(), &spec.ecn)?;
         let ecn = settings::ecn(&mut spec.ecn, law.as_ref(), scheme.info.name, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, needs, &network, &spec.quirks)?;
-        let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
+        let mut pfc =
+            settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
 
         let class_settings = class::resolve(
             &mut spec.classes.settings,
             &classes,
-            &pfc,
+            &mut pfc,
             &switch,
             &network,
             &spec.quirks,

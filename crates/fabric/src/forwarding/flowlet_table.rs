@@ -1,7 +1,7 @@
 //! The flowlets of a switch: a flow keeps its port until it pauses.
 
-use super::Moves;
 use super::flow_table::FlowTable;
+use super::{MoveLog, Moves};
 use crate::packet::Header;
 use units::{PortId, Time};
 
@@ -27,21 +27,13 @@ pub(super) struct FlowletTable {
     gap: Time,
     /// How often a flow chose a port.
     flowlets: u64,
-    /// How often that was another one than before.
-    path_changes: u64,
-    /// The messages that moved, but for the last of each flow.
-    moved: Vec<Moves>,
+    /// When that was another one than before.
+    log: MoveLog,
 }
 
 impl FlowletTable {
     pub(super) fn new(gap: Time) -> FlowletTable {
-        FlowletTable {
-            flows: FlowTable::new(UNSEEN),
-            gap,
-            flowlets: 0,
-            path_changes: 0,
-            moved: Vec::new(),
-        }
+        FlowletTable { flows: FlowTable::new(UNSEEN), gap, flowlets: 0, log: MoveLog::default() }
     }
 
     /// Has all flows choose again.
@@ -68,8 +60,7 @@ impl FlowletTable {
             let port = choose(before);
             self.flowlets += 1;
             if before.is_some_and(|before| before != port) {
-                self.path_changes += 1;
-                entry.moves.count(header.address.flow, &mut self.moved);
+                self.log.count(header.address.flow, &mut entry.moves);
             }
             entry.port = port.get();
         }
@@ -78,13 +69,12 @@ impl FlowletTable {
 
     /// What was counted, for the summary of the run.
     pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("flowlets", self.flowlets), ("path_changes", self.path_changes)]
+        vec![("flowlets", self.flowlets), ("path_changes", self.log.total())]
     }
 
     /// See [`Forwarding::moved`](super::Forwarding::moved).
     pub(super) fn moved(&self) -> Vec<Moves> {
-        let last = self.flows.seen().map(|entry| entry.moves);
-        self.moved.iter().copied().chain(last).collect()
+        self.log.all(self.flows.seen().map(|entry| entry.moves))
     }
 }
 

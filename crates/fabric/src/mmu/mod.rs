@@ -46,8 +46,6 @@ struct Ingress {
     lossless: bool,
 }
 
-const PRIORITIES: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
-
 /// A reserve without limit: nothing counts as shared.
 const UNBOUNDED: u32 = u32::MAX;
 
@@ -127,14 +125,13 @@ impl Mmu {
         let reserved = (headroom.iter().sum::<u64>() + reserve * ports as u64)
             * rules.reserves_per_port(pfc.lossless);
         let policy = match pfc.threshold {
-            Threshold::Static { .. } => Policy::Fixed(Fixed::new(PRIORITIES.map(|priority| {
-                let Threshold::Static { xoff, xon } = pfc.threshold_of(priority) else {
-                    unreachable!("thresholds of classes are of the same kind")
-                };
-                (xoff, xon)
-            }))),
+            Threshold::Static { xoff, xon } => {
+                let limits =
+                    |priority| pfc.threshold_of(priority as u8).fixed().unwrap_or((xoff, xon));
+                Policy::Fixed(Fixed::new(std::array::from_fn(limits)))
+            }
             Threshold::Dynamic { resume_offset, reserve, .. } => {
-                let alphas = PRIORITIES.into_iter().flat_map(|priority| {
+                let alphas = (0..8).flat_map(|priority| {
                     let Threshold::Dynamic { alpha, at, .. } = pfc.threshold_of(priority) else {
                         unreachable!("thresholds of classes are of the same kind")
                     };

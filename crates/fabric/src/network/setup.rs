@@ -42,6 +42,12 @@ pub struct PfcConfig {
 }
 
 impl PfcConfig {
+    /// Returns the priorities that it protects.
+    pub fn lossless_priorities(&self) -> impl Iterator<Item = u8> + use<> {
+        let lossless = self.lossless;
+        (0..8).filter(move |priority| lossless & 1 << priority != 0)
+    }
+
     /// Returns the threshold of a priority.
     pub fn threshold_of(&self, priority: u8) -> Threshold {
         self.of_class[usize::from(priority & 7)].unwrap_or(self.threshold)
@@ -81,6 +87,16 @@ pub enum Threshold {
         /// Bytes that each ingress port has for itself alone.
         reserve: Bytes,
     },
+}
+
+impl Threshold {
+    /// Returns Xoff and Xon of a fixed threshold.
+    pub fn fixed(self) -> Option<(Bytes, Bytes)> {
+        match self {
+            Threshold::Static { xoff, xon } => Some((xoff, xon)),
+            Threshold::Dynamic { .. } => None,
+        }
+    }
 }
 
 /// ECN marking by RED.

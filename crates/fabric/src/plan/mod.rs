@@ -230,9 +230,9 @@ impl<S: Scheme> Simulation<S> {
         });
         let buffer = |(node, mmu): (usize, &Mmu)| {
             let headroom = mmu.headroom_bytes();
-            let threshold = |priority| {
-                let ports = 0..headroom.len() as u16;
-                ports.filter_map(|port| mmu.pause_threshold(port, priority)).min().map(Bytes::new)
+            let threshold = |priority: usize| {
+                let of_port = |port| mmu.pause_threshold(port, priority as u8);
+                (0..headroom.len() as u16).filter_map(of_port).min().map(Bytes::new)
             };
             SwitchBuffer {
                 node: NodeId::new(node as u32),
@@ -240,7 +240,7 @@ impl<S: Scheme> Simulation<S> {
                 reserved: Bytes::new(mmu.reserved_bytes()),
                 max_headroom: Bytes::new(headroom.iter().copied().max().unwrap_or(0)),
                 lossless_ingresses: mmu.lossless_ingresses() as u32,
-                pause_thresholds: [0, 1, 2, 3, 4, 5, 6, 7].map(threshold),
+                pause_thresholds: std::array::from_fn(threshold),
                 is_fixed: mmu.has_fixed_threshold(),
             }
         };

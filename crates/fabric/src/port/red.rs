@@ -134,8 +134,7 @@ mod tests {
             pmax: 1.0,
             at: Some(Rate::from_gbps(50)),
         };
-        let class =
-            |priority, marking| ClassSettings { priority, marking, lossy_alpha: None, pause: None };
+        let class = |priority, marking| ClassSettings { priority, marking, lossy_alpha: None };
         let classes = [class(1, Some(own)), class(2, Some(ClassMarking::Off)), class(4, None)];
         let random = crate::stream::stream(1, "test", 0);
         let mut red = Red::new(&config, &classes, Rate::from_gbps(100), random);

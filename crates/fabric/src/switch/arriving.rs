@@ -4,7 +4,7 @@ use super::Switch;
 use super::actions::Actor;
 use crate::forwarding::{Choice, NextHopLoad};
 use crate::hooks::{ArrivalsOf, SubQueuesOf};
-use crate::mmu::Admission;
+use crate::mmu::{Admission, Mmu};
 use crate::packet::{Header, NO_INGRESS, PacketKind, Scheme, Win};
 use crate::switch::chassis::{Chassis, Memory};
 use engine::Handle;
@@ -248,17 +248,32 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         handle: Handle,
     ) {
+        self.enqueue_admitted(window, now, (in_port, out), handle, |mmu, header| {
+            let is_data = header.kind == PacketKind::Data;
+            mmu.admit(in_port, header.priority, u64::from(header.size), is_data)
+        });
+    }
+
+    /// Puts a packet into a queue of the port `out` if its class has a share of the buffer left and
+    /// `admit` stores it. Pauses its ingress or drops the packet if the limits require it.
+    pub(super) fn enqueue_admitted(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        (in_port, out): (u16, usize),
+        handle: Handle,
+        admit: impl FnOnce(&mut Mmu, &Header) -> Admission,
+    ) {
         // Limits are checked with exact counters.
         self.drain_all(window, now);
-        let Header { kind, priority, size, .. } = window.packets.get(&handle).header;
+        let header = window.packets.get(&handle).header;
+        let Header { kind, priority, size, .. } = header;
         let queued = self.chassis.ports[out].class_bytes(priority);
-        let mmu = &self.chassis.mmu;
-        if kind == PacketKind::Data && !mmu.fits_lossy_share(in_port, priority, queued, size.into())
-        {
-            let full = Admission::BufferFull;
-            return self.drop_no_buffer(window, now, in_port, handle, full);
-        }
-        self.admit_near_limits(window, now, in_port, handle, |this, window, handle| {
+        let mmu = &mut self.chassis.mmu;
+        let fits = kind != PacketKind::Data
+            || mmu.fits_lossy_share(in_port, priority, queued, size.into());
+        let admission = if fits { admit(mmu, &header) } else { Admission::BufferFull };
+        self.keep_admitted(window, now, (in_port, admission), handle, |this, window, handle| {
             this.enqueue(window, now, in_port, out, handle);
         });
     }
@@ -282,7 +297,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Calls `keep` if a packet was admitted. Pauses its ingress or drops the packet if the
     /// admission says so.
-    pub(super) fn keep_admitted(
+    fn keep_admitted(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,

@@ -3,7 +3,6 @@
 use super::Switch;
 use super::actions::Actor;
 use crate::forwarding::{Arrival, Choice, ConWeave, Fate, Notice};
-use crate::mmu::Admission;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win, blank};
 use crate::switch::chassis::Chassis;
@@ -99,23 +98,12 @@ impl<S: Scheme> Switch<S> {
             let header = window.packets.get(&handle).header;
             let Header { ingress, priority, size, .. } = header;
             match self.select_port(window, &mut handle, now) {
+                Some(out) if has_own_memory && self.watchdog_drops(out, priority) => {
+                    self.chassis.discard(window, now, ingress, handle);
+                }
                 Some(out) if has_own_memory => {
-                    self.drain_all(window, now);
-                    if self.watchdog_drops(out, priority) {
-                        self.chassis.discard(window, now, ingress, handle);
-                        continue;
-                    }
-                    let queued = self.chassis.ports[out].class_bytes(priority);
-                    let mmu = &mut self.chassis.mmu;
-                    let admission = if mmu.fits_lossy_share(ingress, priority, queued, size.into())
-                    {
+                    self.enqueue_admitted(window, now, (ingress, out), handle, |mmu, _| {
                         mmu.admit_from_own_memory(ingress, priority, size.into())
-                    } else {
-                        Admission::BufferFull
-                    };
-                    let admitted = (ingress, admission);
-                    self.keep_admitted(window, now, admitted, handle, |this, window, handle| {
-                        this.enqueue(window, now, ingress, out, handle);
                     });
                 }
                 Some(out) => self.enqueue(window, now, ingress, out, handle),

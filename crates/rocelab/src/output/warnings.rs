@@ -82,7 +82,7 @@ fn dropped(scenario: &Scenario, output: &RunOutput) -> Option<String> {
         }
         Memory::Buffer => &match scenario.pfc.threshold {
             Threshold::Static { .. } => {
-                let has_own = scenario.class_settings.iter().any(|class| class.pause.is_some());
+                let has_own = scenario.pfc.of_class.iter().any(Option::is_some);
                 let also = if has_own { " and those of [[classes.settings]]" } else { "" };
                 format!(
                     "; {what} holds less than Xoff and headroom of all ports: enlarge it, or \

@@ -8,7 +8,7 @@ use crate::spec::{
     WatchdogActionSpec, WatchdogSpec,
 };
 use crate::traffic::check_time;
-use model::{ClassPause, PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
+use model::{PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
 use units::{Bytes, Time};
 
 /// Priority flow control.
@@ -18,6 +18,8 @@ pub struct Pfc {
     pub enabled: bool,
     /// When an ingress queue pauses its upstream.
     pub threshold: Threshold,
+    /// By priority, the threshold of classes that have one of their own. It is of the same kind.
+    pub of_class: [Option<Threshold>; 8],
     /// Buffer for what still arrives after a pause.
     pub headroom: Headroom,
     /// How fast a pause takes hold, how long it lasts, and who frees what is paused without end.
@@ -80,7 +82,8 @@ pub(crate) fn pfc(
         return Err(ScenarioError::new("pfc.headroom", why));
     }
     let timing = timing(spec, switch, network, quirks)?;
-    let pfc = Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom, timing };
+    let (enabled, headroom) = (spec.enabled, spec.headroom);
+    let pfc = Pfc { enabled, threshold, of_class: [None; 8], headroom, timing };
     let limited = switch.cioq.is_none() && !quirks.threshold_wraparound;
     if pfc.enabled && !classes.lossless.is_empty() && limited {
         check_headroom(&pfc, switch, classes, wire, network, quirks)?;
@@ -211,6 +214,7 @@ fn fixed_threshold(
 ) -> Result<Threshold> {
     let (room, ..) = room(switch, network);
     refuse_strangers(
+        "pfc",
         "static",
         &[
             ("alpha", spec.alpha.is_some()),
@@ -276,40 +280,33 @@ fn check_fixed(
 }
 
 /// The threshold of a class, of the kind that `[pfc]` has.
-pub(crate) fn class_pause(
+pub(crate) fn class_threshold(
     spec: &mut ClassPfcSpec,
     pfc: &Pfc,
     switch: &SwitchSettings,
     network: &Network,
     key: &str,
-) -> Result<ClassPause> {
-    let (kind, other, strangers) = match pfc.threshold {
-        Threshold::Static { .. } => ("static", "dynamic", [("alpha", spec.alpha.is_some()); 2]),
-        Threshold::Dynamic { .. } => {
-            ("dynamic", "static", [("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())])
-        }
-    };
-    if let Some((name, _)) = strangers.iter().find(|(_, given)| *given) {
-        let why = format!("goes with pfc.threshold = \"{other}\", but it is \"{kind}\"");
-        return Err(ScenarioError::new(format!("{key}.{name}"), why)
-            .hint(format!("leave it out, or set pfc.threshold = \"{other}\"")));
-    }
-    let missing = |name: &str| {
+) -> Result<Threshold> {
+    let missing = |name: &str, kind: &str| {
         let why =
             format!("is missing: it is the class's threshold where pfc.threshold = \"{kind}\"");
         ScenarioError::new(format!("{key}.{name}"), why)
     };
     match pfc.threshold {
-        Threshold::Dynamic { .. } => {
-            let alpha = spec.alpha.ok_or_else(|| missing("alpha"))?;
-            Ok(ClassPause::Share(check_alpha(alpha, &format!("{key}.alpha"))?))
+        Threshold::Dynamic { resume_offset, reserve, .. } => {
+            let strangers = [("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())];
+            refuse_strangers(key, "dynamic", &strangers)?;
+            let alpha = spec.alpha.ok_or_else(|| missing("alpha", "dynamic"))?;
+            let alpha = check_alpha(alpha, &format!("{key}.alpha"))?;
+            Ok(Threshold::Dynamic { alpha, resume_offset, reserve })
         }
         Threshold::Static { xoff: usual, xon } => {
-            let xoff = spec.xoff.ok_or_else(|| missing("xoff"))?.0;
+            refuse_strangers(key, "static", &[("alpha", spec.alpha.is_some())])?;
+            let xoff = spec.xoff.ok_or_else(|| missing("xoff", "static"))?.0;
             let below = xoff.saturating_sub(usual - xon);
             let xon = spec.xon.get_or_insert(Quantity(below)).0;
             check_fixed(xoff, xon, switch, network, key)?;
-            Ok(ClassPause::At { xoff, xon })
+            Ok(Threshold::Static { xoff, xon })
         }
     }
 }
@@ -351,7 +348,8 @@ fn dynamic_threshold(
     switch: &SwitchSettings,
     network: &Network,
 ) -> Result<Threshold> {
-    refuse_strangers("dynamic", &[("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())])?;
+    let strangers = [("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())];
+    refuse_strangers("pfc", "dynamic", &strangers)?;
     let alpha = check_alpha(*spec.alpha.get_or_insert(0.125), "pfc.alpha")?;
     let (room, what, mend) = smallest_buffer(switch, network);
     let usual = |bytes| Quantity(Bytes::new(bytes).min(room));
@@ -366,16 +364,17 @@ fn dynamic_threshold(
     Ok(Threshold::Dynamic { alpha, resume_offset, reserve })
 }
 
-fn refuse_strangers(kind: &str, keys: &[(&str, bool)]) -> Result<()> {
+/// Refuses keys of `table` that belong to the other kind of threshold.
+fn refuse_strangers(table: &str, kind: &str, keys: &[(&str, bool)]) -> Result<()> {
     match keys.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((key, _)) => {
             let other = if kind == "static" { "dynamic" } else { "static" };
             Err(ScenarioError::new(
-                format!("pfc.{key}"),
+                format!("{table}.{key}"),
                 format!("goes with pfc.threshold = \"{other}\", but it is \"{kind}\""),
             )
-            .hint(format!("leave pfc.{key} out, or set pfc.threshold = \"{other}\"")))
+            .hint(format!("leave {table}.{key} out, or set pfc.threshold = \"{other}\"")))
         }
     }
 }

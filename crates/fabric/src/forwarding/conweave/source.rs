@@ -2,8 +2,8 @@
 //! long that takes, and takes another path when the answer is late.
 
 use super::tag::{Kind, Stamp, Tag};
-use crate::forwarding::Moves;
 use crate::forwarding::flow_table::FlowTable;
+use crate::forwarding::{MoveLog, Moves};
 use crate::packet::Header;
 use crate::routing::hash::scale_to;
 use model::ConWeave as Params;
@@ -56,10 +56,8 @@ pub(super) struct Source {
     timely_replies: u64,
     reroutes: u64,
     aborted_reroutes: u64,
-    /// How often a flow took another path than before.
-    path_changes: u64,
-    /// The messages that moved, but for the last of each flow.
-    moved: Vec<Moves>,
+    /// When a flow took another path than before.
+    log: MoveLog,
 }
 
 impl Source {
@@ -72,8 +70,7 @@ impl Source {
             timely_replies: 0,
             reroutes: 0,
             aborted_reroutes: 0,
-            path_changes: 0,
-            moved: Vec::new(),
+            log: MoveLog::default(),
         }
     }
 
@@ -138,8 +135,7 @@ impl Source {
         }
         flow.active = now;
         if flow.path != before && !was_new {
-            self.path_changes += 1;
-            flow.moves.count(header.address.flow, &mut self.moved);
+            self.log.count(header.address.flow, &mut flow.moves);
         }
         tag
     }
@@ -177,13 +173,12 @@ impl Source {
 
     /// See [`Forwarding::moved`](crate::forwarding::Forwarding::moved).
     pub(super) fn moved(&self) -> Vec<Moves> {
-        let last = self.flows.seen().map(|flow| flow.moves);
-        self.moved.iter().copied().chain(last).collect()
+        self.log.all(self.flows.seen().map(|flow| flow.moves))
     }
 
     pub(super) fn counters(&self) -> [(&'static str, u64); 4] {
         [
-            ("path_changes", self.path_changes),
+            ("path_changes", self.log.total()),
             ("timely_replies", self.timely_replies),
             ("reroutes", self.reroutes),
             ("aborted_reroutes", self.aborted_reroutes),
