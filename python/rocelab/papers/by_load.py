@@ -16,7 +16,7 @@ import polars as pl
 
 from rocelab._percentile import of_column
 from rocelab.io.open import open_result
-from rocelab.papers.measurements import single, warmed_up
+from rocelab.papers.measurements import directory_of, single, warmed_up
 from rocelab.papers.model import Line, Measure, Panel, Points, Runs
 from rocelab.scenario import Scenario
 
@@ -62,9 +62,7 @@ def fct(statistic: str, sizes: Sizes = ALL) -> Callable[[str], Measure]:
 
     def read(case: str) -> Measure:
         def reading(runs: Runs) -> float:
-            directory = runs[case].directory
-            assert directory is not None, "all runs of figures are saved"  # noqa: S101
-            return _statistics(directory, sizes)[statistic]
+            return _statistics(directory_of(runs[case]), sizes)[statistic]
 
         return reading
 

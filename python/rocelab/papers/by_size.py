@@ -17,7 +17,7 @@ from rocelab import _format
 from rocelab._percentile import of_column
 from rocelab.io.open import open_result
 from rocelab.papers import seeds
-from rocelab.papers.measurements import WARM_UP, warmed_up
+from rocelab.papers.measurements import WARM_UP, directory_of, warmed_up
 from rocelab.papers.model import Line, Measure, Panel, Points, Runs
 
 STATISTICS: Mapping[str, Callable[[pl.Series], float]] = {
@@ -109,9 +109,7 @@ def _classes(runs: Runs, scheme: str, statistic: str, warm_up: float) -> dict[fl
 
 def _directories(runs: Runs, scheme: str) -> list[Path]:
     """Where the runs of a scheme are, one for each seed."""
-    found = [runs[case].directory for case in seeds.named(runs, scheme)]
-    assert None not in found, "all runs of figures are saved"  # noqa: S101
-    return [directory for directory in found if directory is not None]
+    return [directory_of(runs[case]) for case in seeds.named(runs, scheme)]
 
 
 def _flows(directory: Path, least: float, most: float, warm_up: float) -> pl.DataFrame:

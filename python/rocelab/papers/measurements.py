@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
@@ -143,6 +144,12 @@ def warmed_up(flows: pl.DataFrame, share: float = WARM_UP) -> pl.DataFrame:
     if not isinstance(last_ps, int):
         return flows
     return flows.filter(pl.col("start_ps") >= last_ps * share)
+
+
+def directory_of(run: Result) -> Path:
+    """Where a run is; all runs of figures are saved."""
+    assert run.directory is not None, run.summary.name  # noqa: S101
+    return run.directory
 
 
 def first(

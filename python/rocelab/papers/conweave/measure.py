@@ -14,7 +14,7 @@ from rocelab._percentile import percentile
 from rocelab.io.open import open_result
 from rocelab.papers import seeds
 from rocelab.papers.conweave.setup import INTERVAL_US, LOADS, UPLINKS, WARM_UP
-from rocelab.papers.measurements import single
+from rocelab.papers.measurements import directory_of, single
 from rocelab.papers.model import Measure, Points, Runs
 from rocelab.series import US
 
@@ -33,7 +33,7 @@ def at_loads(
 
 def imbalance(case: str) -> Measure:
     """The median over leaves and intervals of (max - min) / mean of what uplinks send."""
-    return lambda runs: _percentiles(_directory(runs, case))[50]
+    return lambda runs: _percentiles(directory_of(runs[case]))[50]
 
 
 def imbalances(load: int, scheme: str) -> Callable[[Runs], Points]:
@@ -41,7 +41,7 @@ def imbalances(load: int, scheme: str) -> Callable[[Runs], Points]:
 
     def points(runs: Runs) -> Points:
         of_seeds = [
-            _percentiles(_directory(runs, case)) for case in seeds.named(runs, f"{load} {scheme}")
+            _percentiles(directory_of(runs[case])) for case in seeds.named(runs, f"{load} {scheme}")
         ]
         return [statistics.fmean(values) for values in zip(*of_seeds, strict=True)], _PERCENTS
 
@@ -51,12 +51,6 @@ def imbalances(load: int, scheme: str) -> Callable[[Runs], Points]:
 def counter(name: str, scale: float = 1.0) -> Callable[[str], Measure]:
     """A counter of ConWeave's, over all of a run."""
     return lambda case: lambda runs: runs[case].summary.counters[name] / scale
-
-
-def _directory(runs: Runs, case: str) -> Path:
-    directory = runs[case].directory
-    assert directory is not None, "all runs of figures are saved"  # noqa: S101
-    return directory
 
 
 @cache
