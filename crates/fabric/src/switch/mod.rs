@@ -7,8 +7,8 @@
 //! Departures are not events. Before a port is touched at time t, it is *drained*: it sends all
 //! that it would have sent before t. This is exact as long as no departure can act on another port.
 //! A departure can if an ingress pauses its peer, because each departure may end the pause. It also
-//! can if the scheme's congestion point is [`Strict`](schemes::contract::Strict). In these two
-//! cases departures are handled one by one in time order.
+//! can if the scheme's congestion point is [`Strict`](schemes::contract::Strict), and if all ports
+//! draw marks from one generator. In these cases departures are handled one by one in time order.
 //!
 //! While ports lag behind, the buffer's counters are upper bounds. When a bound comes near a limit,
 //! all ports are drained first.
@@ -241,7 +241,9 @@ impl<S: Scheme> Switch<S> {
     /// Returns whether departures must be handled one by one in time order.
     #[inline]
     fn departs_in_time_order(&self) -> bool {
-        self.chassis.mmu.pauses_any_peer() || self.chassis.is_strict()
+        self.chassis.mmu.pauses_any_peer()
+            || self.chassis.is_strict()
+            || self.chassis.draws.is_some()
     }
 
     /// Returns when the switch must act next, apart from arrivals and departures.
