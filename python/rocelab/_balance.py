@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rocelab.result import Result
 
-GROUP = ("node", "peer_tier", "rate_bps")
+GROUP = ("node", "peer_tier")
 """What ports of equal cost have in common."""
 
 KINDS = ("throughput", "utilisation")
@@ -19,7 +19,7 @@ KINDS = ("throughput", "utilisation")
 
 
 def uplinks(result: Result) -> pl.DataFrame:
-    """The rows of ``ports`` that are uplinks: several of a switch, of one rate, to a higher tier.
+    """The rows of ``ports`` that are uplinks: several of a switch to one higher tier.
 
     Raises :class:`ResultError` where the result has no tiers: an earlier version wrote it.
     """
@@ -35,16 +35,20 @@ def uplinks(result: Result) -> pl.DataFrame:
 def balance(result: Result) -> pl.DataFrame:
     """A row for each switch with several uplinks: their number, and the bytes that they sent.
 
-    ``imbalance`` is (max - min) / mean, null where nothing was sent.
+    ``rate_bps`` is null where they have several rates. ``imbalance`` is (max - min) / mean of the
+    time for which they sent, null where nothing was sent.
     """
     import polars as pl
 
-    sent = pl.col("tx_bytes")
-    spread = (sent.max() - sent.min()) / sent.mean()
+    sent, rate = pl.col("tx_bytes"), pl.col("rate_bps")
+    # Bytes at the highest rate: those that were sent, where uplinks have one rate.
+    busy = sent * (rate.max() / rate)
+    spread = (busy.max() - busy.min()) / busy.mean()
     return (
         uplinks(result)
         .group_by(*GROUP, maintain_order=True)
         .agg(
+            rate_bps=pl.when(rate.min() == rate.max()).then(rate.max()),
             uplinks=pl.len(),
             min_bytes=sent.min(),
             mean_bytes=sent.mean(),
@@ -67,7 +71,9 @@ def imbalance_over_time(result: Result, series: str) -> pl.DataFrame:
             f"{series} is a series of {table.kind}, and balance is that of {' or '.join(KINDS)}"
         )
     value = pl.col(table.column)
-    ports = uplinks(result).select(*GROUP, "port")
+    if table.kind == "throughput":
+        value = value * (pl.col("rate_bps").max() / pl.col("rate_bps"))
+    ports = uplinks(result).select(*GROUP, "port", "rate_bps")
     return (
         table.to_polars()
         .join(ports, on=["node", "port"])

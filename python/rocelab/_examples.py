@@ -30,6 +30,7 @@ EXAMPLES = (
     Example("cross-dc", "two-data-centres.toml", "requests between two data centres, 100 km apart"),
     Example("collective", "all-reduce.toml", "a ring all-reduce over four racks"),
     Example("load-balancing", "load-balancing.toml", "packets sent where the least waits"),
+    Example("planes", "planes.toml", "hosts with a port in each of four planes, all in use"),
     Example("pause-storm", "pause-storm.toml", "a NIC that stalls, and whom its pauses reach"),
     Example("failing-link", "failing-link.toml", "a link that fails under load and is repaired"),
     Example("two-schemes", "old-and-new.toml", "DCQCN on some hosts beside HPCC on others"),

@@ -62,6 +62,9 @@ ParamValue: TypeAlias = bool | int | float | str
 PathsKind: TypeAlias = Literal["shortest", "spanning-trees"]
 """The paths between two hosts."""
 
+PortUse: TypeAlias = Literal["hash", "spray"]
+"""How the QPs of a host use its ports, if it has several."""
+
 ProbeKind: TypeAlias = Literal[
     "queue",
     "throughput",
@@ -400,6 +403,9 @@ class Host(TypedDict):
     nack_interval: NotRequired[str]
     """While the gap lasts, answer again after this long, or "never"."""
 
+    ports: NotRequired[PortUse]
+    """How queue pairs use the links of a host that has several."""
+
     recovery: NotRequired[RecoveryMode]
     """What is sent again after a loss."""
 
@@ -420,8 +426,8 @@ class Host(TypedDict):
     retransmit_timeout: NotRequired[str]
     """Go-back-N: resend from the first unacknowledged packet after this long without an ACK, or
     "never"; default: 1ms, and not less than eight times the delay of the longest link; where no
-    data is ever lost (PFC on all links, none that fails or damages packets), not less than the
-    slowest link takes for eight times a switch's buffer either.
+    data is ever lost (PFC protects all flows on all links, none of which fails or damages
+    packets), not less than the slowest link takes for eight times a switch's buffer either.
     """
 
     rto_high: NotRequired[str]
@@ -440,7 +446,7 @@ class Host(TypedDict):
 
     spray: NotRequired[SprayKind]
     """How the packets of a queue pair are spread over paths by the sender: each data packet has an
-    entropy value that switches hash.
+    entropy value that switches hash. It goes with `routing.balance = "ecmp"` only.
     """
 
 
@@ -876,6 +882,12 @@ class LeafSpineTopology(TypedDict):
     links_per_pair: NotRequired[int]
     """Number of links between each leaf and each spine."""
 
+    planes: NotRequired[int]
+    """Copies of the switches and their links, 1 to 64. Each host has a link to each copy. With
+    more than one, switches are called `plane0/leaf0`, ...; `host.ports` says how hosts use
+    their links.
+    """
+
     rate: str
     """Rate of the links between leaf and spine."""
 
@@ -899,6 +911,12 @@ class FatTreeTopology(TypedDict):
     """Ports of each switch, an even number."""
 
     kind: Literal["fat-tree"]
+
+    planes: NotRequired[int]
+    """Copies of the switches and their links, 1 to 64. Each host has a link to each copy. With
+    more than one, switches are called `plane0/tor0`, ...; `host.ports` says how hosts use their
+    links.
+    """
 
     rate: str
     """Rate of the links between switches."""

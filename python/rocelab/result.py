@@ -240,9 +240,10 @@ class Result:
     def balance(self) -> Table:
         """How evenly switches spread what they send up: a row for each with several uplinks.
 
-        Uplinks are its ports of one rate to a higher tier. Columns: ``node``, ``peer_tier``,
-        ``rate_bps``, ``uplinks``, ``min_bytes``, ``mean_bytes``, ``max_bytes``, and ``imbalance``,
-        which is (max - min) / mean, null where nothing was sent.
+        Uplinks are its ports to switches of one higher tier. Columns: ``node``, ``peer_tier``,
+        ``rate_bps`` (null where they have several), ``uplinks``, ``min_bytes``, ``mean_bytes``,
+        ``max_bytes``, and ``imbalance``: (max - min) / mean of the time for which they sent, null
+        where nothing was sent. A link that a failure slows counts with its own rate.
         """
         from rocelab._balance import balance
 

@@ -65,7 +65,9 @@ class _Check:
         # A watchdog drops packets, or sends what was paused.
         self.sound = not self.failures and not self.damages and "watchdog" not in self.pfc
         self.spreads = (
-            self.scenario["routing"]["balance"] != "ecmp" or self.scenario["host"]["spray"] != "off"
+            self.scenario["routing"]["balance"] != "ecmp"
+            or self.scenario["host"]["spray"] != "off"
+            or self.scenario["host"]["ports"] == "spray"
         )
         self.chooses_ports = self.summary["scheme"] in CHOOSES_PORTS or self.spreads
         self.all_done = self.summary["flows_done"] == self.summary["flows"]

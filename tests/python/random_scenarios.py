@@ -52,6 +52,7 @@ def scenario(seed: int) -> tuple[rocelab.Scenario, int]:
             # Dice of its own, so that it changes no scenario that has none of it.
             more = random.Random(f"{seed}/{attempt}/more")  # noqa: S311
             maker = _Maker(dice, more, *PRESETS[seed % len(PRESETS)])
+            maker.copies = random.Random(f"{seed}/{attempt}/planes")  # noqa: S311
             made = maker.scenario(f"random-{seed}")
             made.validate()
         except ConfigError as error:
@@ -65,6 +66,7 @@ class _Maker:
     def __init__(self, dice: random.Random, more: random.Random, scheme: str, preset: str) -> None:
         self.dice = dice
         self.more = more
+        self.copies = more
         self.scheme: Table = {"name": scheme, "preset": preset}
         self.cioq = scheme == "rcm" or dice.random() < 0.12
 
@@ -80,6 +82,7 @@ class _Maker:
         topology = self.topology()
         if tables.get("routing", {}).get("balance") == "conga":
             topology = self.regular("leaf-spine")
+        self.planes(topology, tables)
         # The names of its nodes, as the plan of a scenario without traffic has them.
         bare = rocelab.Scenario(topology=topology, run={"stop": "1us"})
         ports = bare.plan().ports.to_polars()
@@ -159,6 +162,14 @@ class _Maker:
             **host,
             **self.rates("agg_rate", "agg_delay", "core_rate", "core_delay"),
         }
+
+    def planes(self, topology: Table, tables: Table) -> None:
+        """Hosts with several ports, over which packets take turns."""
+        if topology["kind"] not in ("leaf-spine", "fat-tree") or self.copies.random() > 0.4:
+            return
+        topology["planes"] = self.copies.choice([2, 2, 3])
+        if self.copies.random() < 0.7:
+            tables.setdefault("host", {})["ports"] = "spray"
 
     def data_centres(self) -> Table:
         table = {

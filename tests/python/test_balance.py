@@ -46,7 +46,7 @@ def leaf_spine(**tables: Any) -> rocelab.Result:  # noqa: ANN401 - tables of a s
     )
 
 
-SPRAY = {"routing": {"balance": "round-robin"}, "host": {"reorder": "bdp"}}
+SPRAY: dict[str, Any] = {"routing": {"balance": "round-robin"}, "host": {"reorder": "bdp"}}
 
 
 def test_a_flow_on_one_path_uses_one_of_four_uplinks() -> None:
@@ -91,3 +91,38 @@ def test_without_a_probe_the_picture_says_what_to_add() -> None:
     with pytest.raises(ResultError, match="no series has the load of several uplinks") as error:
         rocelab.plot.balance(leaf_spine(probe=[]))
     assert 'kind = "throughput"' in str(error.value)
+
+
+def test_uplinks_of_several_rates_are_compared_by_the_time_for_which_they_send() -> None:
+    names = ["h0", "h1", "leaf0", "leaf1", "spine0", "spine1", "spine2"]
+    tiers = {"h": 0, "l": 1, "s": 2}
+    nodes = [
+        {"name": name, "kind": "host"}
+        if name[0] == "h"
+        else {"name": name, "kind": "switch", "tier": tiers[name[0]]}
+        for name in names
+    ]
+    ends = [("h0", "leaf0"), ("h1", "leaf1")]
+    ends += [(f"leaf{leaf}", f"spine{spine}") for leaf in range(2) for spine in range(3)]
+    links = [
+        {
+            "a": a,
+            "b": b,
+            "rate": "25Gbps" if (a, b) == ("leaf0", "spine2") else "100Gbps",
+            "delay": "1us",
+        }
+        for a, b in ends
+    ]
+    result = rocelab.run(
+        rocelab.Scenario(
+            topology={"kind": "custom", "nodes": nodes, "links": links},
+            traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "4MB"}]}],
+            **SPRAY,
+        )
+    )
+    row = result.balance.to_polars().filter(pl.col("node") == "leaf0").row(0, named=True)
+    assert row["uplinks"] == 3
+    assert row["rate_bps"] is None
+    # Each got a third of the bytes, and the slow one took four times as long: (4 - 1) / 2.
+    assert row["imbalance"] == pytest.approx(1.5, abs=0.01)
+    assert row["max_bytes"] - row["min_bytes"] <= 1100, "a packet"

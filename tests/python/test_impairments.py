@@ -130,3 +130,26 @@ def test_the_failures_of_a_link_are_apart() -> None:
     ]
     with pytest.raises(rocelab.ConfigError, match="is slow or lossy from 20us already"):
         star(failure=entries)
+
+
+@pytest.mark.parametrize("interval", ["50us", "80us"])
+def test_a_busy_link_is_used_fully_whatever_its_rate(interval: str) -> None:
+    probe = {"name": "use", "kind": "utilisation", "ports": ["h0:s0"], "interval": interval}
+    result = rocelab.run(
+        star(
+            failure=[{"link": "h0:s0", "at": "20us", "until": "70us", "rate": "40Gbps"}],
+            probe=[probe],
+        ).with_settings(traffic__0__flows__0__size="3MB")
+    )
+    series = result.series["use"].to_polars()
+    busy = series.filter(series["time_ps"] < result.flows.to_polars()["fct_ps"][0] - 10_000_000)
+    assert len(busy) >= 2
+    # A packet counts where it begins, and takes 0.2 us at 40 Gb/s.
+    assert busy["utilisation"].to_list() == pytest.approx([1] * len(busy), abs=0.01)
+
+
+def test_what_begins_after_the_end_is_told() -> None:
+    late = rocelab.run(star(**failure(at="5ms", rate="50Gbps")))
+    assert any("[[failure]] begins after the run ended" in one for one in late.warnings)
+    early = rocelab.run(star(**failure(at="5us", rate="50Gbps")))
+    assert not early.warnings

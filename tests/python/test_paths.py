@@ -541,6 +541,18 @@ def test_a_receiver_that_stalls_holds_others_back_until_it_goes_on() -> None:
             "output queues",
         ),
         ({"receiver": [{"hosts": ["h0"], "rate": "1Gbps", "buffer": "20KB"}]}, "too small"),
+        (
+            {"routing": {"balance": "drill"}, "host": SELECTIVE | {"spray": "random"}},
+            "host.spray: changes what ECMP hashes",
+        ),
+        ({"host": {"nack": False, "nack_interval": "10us"}}, "goes with host.nack = true only"),
+        (
+            {
+                "wire": {"error_rate": 0.01},
+                "failure": [{"link": "h0:leaf0", "at": "1us", "error_rate": 0.001}],
+            },
+            "0.001 is below that of the link, 0.01",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(tables: Table, why: str) -> None:
@@ -558,6 +570,7 @@ def test_what_cannot_be_is_refused(tables: Table, why: str) -> None:
             "duplicate_bytes",
         ),
         ({"scheme": "dcqcn", "host": SELECTIVE | {"spray": "random"}}, "ecn.kmin"),
+        ({"host": SELECTIVE | {"spray": "reps"}}, "switches mark nothing"),
     ],
 )
 def test_what_goes_badly_together_is_said(tables: Table, word: str) -> None:
@@ -574,6 +587,137 @@ def test_paths_that_hold_more_than_may_be_in_flight_are_named(delay: str, warned
         pfc={"enabled": False},
     )
     assert any("16384 packets" in warning for warning in result.warnings) == warned
+
+
+@pytest.mark.parametrize(
+    ("tables", "word"),
+    [
+        ({"host": SELECTIVE | {"reorder": 4}}, "further ahead of a gap than host.reorder"),
+        ({"host": {"reorder": 4}}, "further ahead of a gap than host.reorder"),
+        ({"host": SELECTIVE | {"loss_after": 3}}, "raise host.loss_after"),
+        ({"host": SELECTIVE | {"loss_after": "100ns"}}, "raise host.loss_after"),
+        (
+            {"routing": {"balance": "letflow", "flowlet_gap": "50ns"}},
+            'set host.recovery = "selective-repeat"',
+        ),
+    ],
+)
+def test_data_that_is_sent_again_for_nothing_is_told_with_the_reason(
+    tables: Table, word: str
+) -> None:
+    base: Table = {
+        "topology": leaf_spine(4, 4),
+        "routing": {"balance": "random"},
+        "traffic": across(4, "500KB"),
+    }
+    result = run(**base | tables)
+    assert result.summary["drops"] == 0
+    assert result.summary["retransmitted_bytes"] > 0
+    told = [str(one) for one in result.warnings if "sent again though nothing was lost" in one]
+    assert len(told) == 1
+    assert word in told[0]
+
+
+@pytest.mark.parametrize("late", ["20us", 200, "bdp"])
+def test_a_rule_for_losses_that_the_window_disables_is_told(late: Any) -> None:  # noqa: ANN401
+    def losing(**host: Any) -> rocelab.Result:  # noqa: ANN401
+        return run(
+            topology=leaf_spine(4, 4),
+            wire={"error_rate": 0.001},
+            routing={"balance": "random"},
+            traffic=across(4, "1MB"),
+            host={"recovery": "selective-repeat", **host},
+        )
+
+    blind, never = losing(loss_after=late), losing(loss_after="timeout")
+    assert blind.summary.digest == never.summary.digest
+    assert any("host.loss_after" in one and "too long" in one for one in blind.warnings)
+    assert not any("too long" in one for one in never.warnings)
+    quick = losing(loss_after="5us")
+    assert quick.summary.digest != never.summary.digest
+    assert not any("too long" in one for one in quick.warnings)
+
+
+@pytest.mark.parametrize("balance", ["letflow", "conga", "conweave", "adaptive", "drill"])
+@pytest.mark.parametrize("change", [{"error_rate": 0.0}, {"rate": "50Gbps"}])
+def test_a_link_that_changes_moves_no_flow(balance: str, change: Table) -> None:
+    """Routes stay as they are, and so do the paths of flows. The link is one that nobody uses."""
+
+    def at(time: str) -> rocelab.Result:
+        return run(
+            topology=leaf_spine(5, 4),
+            routing={"balance": balance},
+            host=SELECTIVE,
+            traffic=[
+                {
+                    "kind": "flows",
+                    "flows": [
+                        {"src": f"h{n}", "dst": f"h{n + 5}", "size": "2MB"} for n in range(4)
+                    ],
+                }
+            ],
+            failure=[{"link": "h4:leaf0", "at": time, **change}],
+        )
+
+    assert at("50us").summary.digest == at("100ms").summary.digest
+
+
+def test_the_default_timeout_is_long_only_where_nothing_is_lost() -> None:
+    def timeout(**tables: Any) -> str:  # noqa: ANN401
+        scenario = rocelab.Scenario(topology=leaf_spine(4, 1), **tables)
+        return str(scenario.to_dict()["host"]["retransmit_timeout"])
+
+    lossless = {"kind": "incast", "senders": ["h0..h2"], "receiver": "h4", "size": "64KB"}
+    lossy = {**lossless, "priority": 0}
+    assert timeout(traffic=[lossless]) == "20480us"
+    assert timeout(traffic=[lossy]) == "1ms"
+    assert timeout(traffic=[lossless, lossy]) == "1ms"
+    assert timeout(traffic=[lossless], pfc={"enabled": False}) == "1ms"
+
+
+def test_what_arrives_after_the_end_of_its_message_is_a_duplicate() -> None:
+    # The data gets through, and its ACK does not.
+    result = run(
+        topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+        traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "5KB"}]}],
+        failure=[{"link": "h0:s0", "at": "2us", "until": "50us", "error_rate": 1.0}],
+    )
+    flows = result.flows.to_polars()
+    assert flows["retransmitted_bytes"].to_list() == [5000]
+    assert flows["duplicate_bytes"].to_list() == [5000]
+
+
+OVERFLOW: Table = {
+    "topology": {"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+    "traffic": [{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "3MB"}]}],
+    "receiver": [{"hosts": ["h1"], "rate": "10Gbps", "buffer": "200KB"}],
+    "host": SELECTIVE,
+}
+
+
+def test_a_lossless_class_that_overflows_a_slow_receiver_is_told() -> None:
+    # The only pause is lost.
+    lost = [{"link": "h1:s0", "at": "12us", "until": "25us", "error_rate": 1.0}]
+    result = run(**OVERFLOW, failure=lost)
+    drops = result.ports.to_polars().filter(pl.col("node") == "h1")["dropped_packets"][0]
+    assert result.summary["lossless_drops"] == drops > 0
+    assert any("PFC did not protect them" in one for one in result.warnings)
+    assert result.drops
+    assert {drop["reason"] for drop in result.drops} == {"receive buffer full"}
+
+
+def test_a_slow_receiver_does_not_pause_a_link_without_pfc() -> None:
+    names = [("a", "host"), ("b", "host"), ("s", "switch")]
+    topology = {
+        "kind": "custom",
+        "nodes": [{"name": name, "kind": kind} for name, kind in names],
+        "links": [{"a": "a", "b": "s", **LINK}, {"a": "s", "b": "b", **LINK, "pfc": False}],
+    }
+    traffic = [{"kind": "flows", "flows": [{"src": "a", "dst": "b", "size": "3MB"}]}]
+    receiver = [{"hosts": ["b"], "rate": "10Gbps", "buffer": "200KB"}]
+    result = run(topology=topology, traffic=traffic, receiver=receiver, host=SELECTIVE)
+    assert result.summary["pause_frames"] == 0
+    assert result.summary["drops"] > result.summary["lossless_drops"] == 0
 
 
 def test_the_plan_spreads_what_the_network_spreads() -> None:

@@ -61,6 +61,7 @@ def test_random_scenarios_have_everything() -> None:
         seen[f"balance {complete['routing']['balance']}"] += 1
         seen[f"recovery {complete['host']['recovery']}"] += 1
         seen["sprays"] += complete["host"]["spray"] != "off"
+        seen["ports in turn"] += complete["host"]["ports"] == "spray"
         seen["reorders"] += complete["host"].get("reorder", 0) != 0
         seen[
             f"PFC {complete['pfc'].get('threshold') if complete['pfc']['enabled'] else 'off'}"

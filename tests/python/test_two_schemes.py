@@ -150,3 +150,10 @@ def test_errors_name_the_place_and_a_fix(scheme: dict[str, Any], error: str) -> 
 def test_two_marking_laws_need_a_decision() -> None:
     with pytest.raises(rocelab.ConfigError, match="come with different thresholds"):
         scenario({"name": "dcqcn", "also": [also("dctcp")]}, ecn={})
+
+
+def test_a_tag_called_as_a_scheme_of_the_run_is_refused() -> None:
+    both = {"name": "dcqcn", "also": [{"name": "hpcc", "traffic": ["new"]}]}
+    traffic = [poisson("hpcc"), poisson("new")]
+    with pytest.raises(rocelab.ConfigError, match='the tag "hpcc", which is a scheme of this run'):
+        scenario(both, traffic=traffic).validate()

@@ -228,3 +228,31 @@ def test_figures_of_completion_times_are_doubtful_where_flows_are_cut_off(
     (doubt,) = doubts("times", fct=True)
     assert doubt.startswith("1 of 1 runs, the first in a: 3 of 4 flows are unfinished")
     assert doubts("rates", fct=False) == []
+
+
+@pytest.mark.parametrize(
+    ("tables", "mend"),
+    [
+        (
+            {"failure": [{"link": "h0:s0", "at": "10us", "error_rate": 1.0}]},
+            "lower error_rate of the links on their paths below 1",
+        ),
+        (
+            {"receiver": [{"hosts": ["h1"], "rate": "0bps"}]},
+            "give the [[receiver]] of rate 0bps an `until`, or a rate",
+        ),
+    ],
+)
+def test_flows_that_nothing_lets_through_are_disconnected(
+    tables: dict[str, Any], mend: str
+) -> None:
+    result = rocelab.run(
+        rocelab.Scenario(
+            topology={"kind": "star", "hosts": 3, "host_rate": "100Gbps", "host_delay": "1us"},
+            run={"time_limit": "5ms"},
+            traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "10MB"}]}],
+            **tables,
+        )
+    )
+    assert result.flows.to_polars()["unfinished"].to_list() == ["disconnected"]
+    assert mend in result.warnings[0]

@@ -2,6 +2,7 @@
 
 use crate::cioq::CioqSwitch;
 use crate::context::RunContext;
+use crate::context::path_facts::host_rate;
 use crate::error::SetupError;
 use crate::forwarding::{Place, Router};
 use crate::host::nic::Nic;
@@ -248,7 +249,7 @@ fn receive_buffer(setup: &Setup, node: u32) -> Option<Box<ReceiveBuffer>> {
 fn host_facts<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> HostFacts {
     HostFacts {
         node: NodeId::new(node),
-        line_rate: common.graph.ports(node).iter().map(|end| end.rate).max().unwrap_or_default(),
+        line_rate: host_rate(&common.graph, node, setup.host.ports),
         network_rtt: common.routes.network_rtt,
         wire: common.wire.facts,
         seed: stream::seed(setup.seed, "host", u64::from(node)),

@@ -65,7 +65,7 @@ pub use host::{FlowOutcome, FlowRecovery};
 pub use model::Cause;
 pub use model::{
     After, Balance, ClassMarking, ClassSettings, Impairment, Link, LossRule, Message, Node,
-    NodeKind, Outage, PauseTiming, Probe, ProbeKind, ProbeTargets, Recovery, RecoveryMode,
+    NodeKind, Outage, PauseTiming, PortUse, Probe, ProbeKind, ProbeTargets, Recovery, RecoveryMode,
     SlowReceiver, Span, Spray,
 };
 pub use network::setup::{

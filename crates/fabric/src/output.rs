@@ -156,6 +156,10 @@ pub(crate) fn collect<S: Scheme>(
                     output.flows[flow as usize] = host.outcomes[place];
                 }
                 output.out_of_order += host.out_of_order;
+                if let Some(buffer) = &host.receive_buffer {
+                    output.lossless_drops += buffer.lossless_drops;
+                    output.drops.extend_from_slice(&buffer.drops_listed);
+                }
                 let of_pauses = host.pause_clock.iter().flat_map(|clock| clock.counters());
                 for (name, count) in host.counters().into_iter().chain(of_pauses) {
                     add_counter(&mut output.counters, name, count);

@@ -3,6 +3,22 @@
 use crate::{Recovery, Spray};
 use units::Time;
 
+/// How the QPs of a host use its ports, if it has several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "kebab-case")
+)]
+pub enum PortUse {
+    /// A queue pair has one port, by its hash.
+    #[default]
+    Hash,
+    /// The packets of a queue pair take turns over the ports that lead to the receiver, those that
+    /// are paused left out.
+    Spray,
+}
+
 /// How hosts behave, apart from the scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostConfig {
@@ -24,4 +40,6 @@ pub struct HostConfig {
     pub spray: Spray,
     /// How many entropy values a QP uses, 1 to 65536; a power of two for [`Spray::Cycle`].
     pub entropies: u32,
+    /// How QPs use the ports of a host that has several.
+    pub ports: PortUse,
 }

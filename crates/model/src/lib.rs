@@ -25,7 +25,7 @@ mod switch;
 pub use balance::{Balance, ConWeave, Conga};
 pub use cause::Cause;
 pub use class::{ClassMarking, ClassSettings};
-pub use host::HostConfig;
+pub use host::{HostConfig, PortUse};
 pub use message::{After, Message};
 pub use network::{Impairment, Link, Node, NodeKind, Outage};
 pub use pause::{PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};

@@ -3,7 +3,7 @@
 use fabric::{RecoveryMode, RunOutput};
 use results::{FlowTable, Unfinished, Warning, WarningKind};
 use scenario::{NodeKind, Paths, Scenario, Stop};
-use units::Time;
+use units::{Rate, Time};
 
 /// The warning, where flows are unfinished.
 pub(crate) fn warning(
@@ -75,7 +75,7 @@ fn fixes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Vec<St
         fixes.push(format!("set {key} = 0 where PFC pauses links, or pfc.enabled = false"));
     }
     if counts.disconnected > 0 {
-        fixes.push("lower error_rate of the links on their paths below 1".to_owned());
+        fixes.push(let_through(scenario));
     }
     let need_time = counts.sending + counts.not_started > 0 || stuck(counts) == 0;
     if output.outcome.cancelled {
@@ -87,6 +87,22 @@ fn fixes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Vec<St
         });
     }
     fixes
+}
+
+/// What lets packets through where none gets through.
+fn let_through(scenario: &Scenario) -> String {
+    let lossy = "lower error_rate of the links on their paths below 1";
+    let is_lossy = scenario.network.links.iter().any(|link| link.error_rate >= 1.0)
+        || scenario.impairments.iter().any(|one| one.error_rate.is_some_and(|rate| rate >= 1.0));
+    let mut stalled = scenario
+        .slow_receivers
+        .iter()
+        .filter(|one| one.rate == Rate::ZERO && one.until == Time::NEVER);
+    match (stalled.next().is_some(), is_lossy) {
+        (true, false) => "give the [[receiver]] of rate 0bps an `until`, or a rate".to_owned(),
+        (true, true) => format!("give the [[receiver]] of rate 0bps an `until`, and {lossy}"),
+        (false, _) => lossy.to_owned(),
+    }
 }
 
 /// What has hosts send lost packets again.

@@ -87,6 +87,13 @@ pub(crate) fn resolve(
             return Err(ScenarioError::new(format!("failure.{entry}.rate"), why)
                 .hint("lower it, or leave it out"));
         }
+        if let Some(error_rate) = spec.error_rate
+            && error_rate < own.error_rate
+        {
+            let why = format!("{error_rate} is below that of the link, {}", own.error_rate);
+            return Err(ScenarioError::new(format!("failure.{entry}.error_rate"), why)
+                .hint("raise it, or leave it out"));
+        }
         let rate = spec.rate.map(|rate| rate.0);
         impairments.push(Impairment { link, from, until, rate, error_rate: spec.error_rate });
     }

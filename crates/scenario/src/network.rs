@@ -111,6 +111,16 @@ impl Network {
         data_centres(self.nodes.len(), self.links.iter().map(|link| (link.a, link.b, link.delay)))
     }
 
+    /// For each host the number of its links.
+    pub fn links_of_hosts(&self) -> impl Iterator<Item = usize> {
+        let mut links = vec![0; self.nodes.len()];
+        for link in &self.links {
+            links[link.a.index()] += 1;
+            links[link.b.index()] += 1;
+        }
+        self.hosts().map(move |host| links[host.index()])
+    }
+
     /// The rates of the hosts' ports.
     pub fn host_rates(&self) -> impl Iterator<Item = Rate> {
         let is_host = |id: NodeId| self.node(id).kind == NodeKind::Host;

@@ -15,7 +15,9 @@ use crate::spec::{FailureSpec, QuirksSpec, SCHEMA_VERSION, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, Traffic};
-use model::{Balance, ClassSettings, HostConfig, Impairment, Message, Outage, Paths, SlowReceiver};
+use model::{
+    Balance, ClassSettings, HostConfig, Impairment, Message, Outage, Paths, PortUse, SlowReceiver,
+};
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
 use std::path::Path;
@@ -153,20 +155,6 @@ impl Scenario {
             &network,
         )?;
         settings::check_own_memory(&balance, &pfc, &classes)?;
-        let lossless = pauses_data
-            && spec.failure.is_empty()
-            && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0);
-        let host = settings::host(
-            &mut spec.host,
-            needs,
-            &network,
-            &spec.quirks,
-            lossless.then_some(switch.buffer),
-            balance.is_per_packet(),
-        )?;
-        let demands = settings::demands(needs, &balance, host.spray, &host.recovery);
-        settings::check_scheme(needs, &demands)?;
-
         let nodes = Selector::new(&network);
         let context = Context {
             seed: run.seed,
@@ -194,7 +182,24 @@ impl Scenario {
         if let Some(also) = &also {
             let is_first = also.is_first_of_mix(&scheme);
             also::assign(&spec.scheme.also, is_first, &nodes, &mut traffic)?;
+            check_tags(&traffic, [scheme.info.name, also.scheme.info.name])?;
         }
+        let protects =
+            |message: &Message| pfc.enabled && classes.lossless.contains(&message.priority);
+        let is_lossless = spec.failure.is_empty()
+            && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0)
+            && traffic.messages.iter().all(protects);
+        let host = settings::host(
+            &mut spec.host,
+            needs,
+            &network,
+            &spec.quirks,
+            is_lossless.then_some(switch.buffer),
+            balance.is_per_packet(),
+        )?;
+        settings::check_spray(&spec.routing, &host)?;
+        let demands = settings::demands(needs, &balance, &host);
+        settings::check_scheme(needs, &demands)?;
         check_priorities(&traffic, needs)?;
         check_trees(&routing, needs)?;
         let probes = probe::resolve(&mut spec.probe, &nodes, &traffic, &run)?;
@@ -287,8 +292,7 @@ impl Scenario {
     /// What the scheme does not do well with the way in which packets are spread and recovered: the
     /// key that asks for it, and a note.
     pub fn notes_on_paths(&self) -> Vec<(&'static str, &'static str)> {
-        let host = &self.host;
-        settings::demands(self.needs(), &self.balance, host.spray, &host.recovery)
+        settings::demands(self.needs(), &self.balance, &self.host)
             .into_iter()
             .filter_map(|(key, fit)| match fit {
                 Fit::Note(note) => Some((key, note)),
@@ -301,7 +305,11 @@ impl Scenario {
     /// other.
     pub fn spreading_key(&self) -> Option<&'static str> {
         let by_switches = self.balance.is_per_packet().then_some("routing.balance");
-        by_switches.or(self.host.spray.is_per_packet().then_some("host.spray"))
+        by_switches.or(self.host.spray.is_per_packet().then_some("host.spray")).or((self
+            .host
+            .ports
+            == PortUse::Spray)
+            .then_some("host.ports"))
     }
 
     /// The retransmission timeout that hosts of this network have by default where packets may be
@@ -315,6 +323,17 @@ impl Scenario {
 pub(crate) fn old_schema() -> ScenarioError {
     ScenarioError::new("schema", format!("version 1 is old; this program reads {SCHEMA_VERSION}"))
         .hint("`rocelab migrate FILE` rewrites a file")
+}
+
+/// Statistics are by tag, and where a run has two schemes by scheme: names must tell them apart.
+fn check_tags(traffic: &Traffic, schemes: [&str; 2]) -> Result<()> {
+    match traffic.tags.iter().find(|tag| schemes.contains(&tag.as_str())) {
+        None => Ok(()),
+        Some(tag) => {
+            let why = format!("messages have the tag \"{tag}\", which is a scheme of this run");
+            Err(ScenarioError::new("traffic", why).hint("give them another tag"))
+        }
+    }
 }
 
 /// Some schemes take the queues of a port for one.

@@ -7,7 +7,7 @@ mod pfc;
 mod recovery;
 mod run;
 
-pub(crate) use balance::{balance, check_own_memory, check_scheme, demands};
+pub(crate) use balance::{balance, check_own_memory, check_scheme, check_spray, demands};
 pub use ecn::Ecn;
 pub(crate) use ecn::{check_order, check_probability, check_reference_rate, ecn};
 pub use pfc::{Pfc, Threshold};
@@ -24,7 +24,7 @@ use crate::spec::{
 };
 pub use crate::spec::{Headroom, MarkAt, WireProfile};
 use crate::traffic::{MAX_TIME, check_priority, check_time};
-use model::{Cioq, HostConfig, Paths, Recovery, RecoveryMode, Spray};
+use model::{Cioq, HostConfig, NodeKind, Paths, PortUse, Recovery, RecoveryMode, Spray};
 use schemes::registry::SchemeInfo;
 use units::{Bytes, Rate, Time};
 
@@ -179,8 +179,9 @@ pub(crate) fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -
     let rate = network.links.iter().map(|link| link.rate).min().unwrap_or(Rate::ZERO);
     let drains = match lossless_buffer {
         Some(buffer) if rate != Rate::ZERO => {
-            let largest = network.nodes.iter().filter_map(|node| node.buffer).max();
-            rate.time_for(largest.map_or(buffer, |largest| largest.max(buffer)))
+            let switches = network.nodes.iter().filter(|node| node.kind == NodeKind::Switch);
+            let largest = switches.map(|node| node.buffer.unwrap_or(buffer)).max();
+            rate.time_for(largest.unwrap_or(buffer))
         }
         _ => Time::ZERO,
     };
@@ -206,13 +207,24 @@ pub(crate) fn host(
             format!("{} is out of range; allowed: 1 to {MAX_PACKETS_PER_ACK}", spec.ack_every),
         ));
     }
+    if !spec.nack && spec.nack_interval != Timeout::Never && spec.recovery == RecoveryMode::GoBackN
+    {
+        return Err(recovery::no_effect_of("host", "nack_interval", "host.nack = true"));
+    }
     let usual_timeout = usual_timeout(network, lossless_buffer);
     let is_lossless = lossless_buffer.is_some();
     let around = Surroundings { balances_packets, is_lossless, usual_timeout };
     let recovery = recovery::recovery(spec, scheme, network, around)?;
     let (spray, entropies) = recovery::spray(spec, &recovery)?;
-    if !quirks.is_native() && (recovery != Recovery::GO_BACK_N || spray != Spray::Off) {
-        let key = if spray == Spray::Off { "host.recovery" } else { "host.spray" };
+    check_ports(spec.ports, network)?;
+    let uses = [
+        ("host.spray", spray != Spray::Off),
+        ("host.ports", spec.ports != PortUse::Hash),
+        ("host.recovery", recovery != Recovery::GO_BACK_N),
+    ];
+    if !quirks.is_native()
+        && let Some((key, _)) = uses.into_iter().find(|(_, is_used)| *is_used)
+    {
         let why = format!("does not go with {}: they are the HPCC simulator's", quirks_on(quirks));
         let hint = format!("leave {key}, host.reorder and host.in_flight out, or turn these off");
         return Err(ScenarioError::new(key, why).hint(hint));
@@ -230,10 +242,20 @@ pub(crate) fn host(
         recovery,
         spray,
         entropies,
+        ports: spec.ports,
         nack_interval: timeout(spec.nack_interval, "host.nack_interval")?,
         latency: check_latency(spec.latency, "host.latency")?,
         nack: spec.nack,
     })
+}
+
+/// Refuses packets that take turns over ports where each host has one.
+fn check_ports(ports: PortUse, network: &Network) -> Result<()> {
+    if ports == PortUse::Hash || network.links_of_hosts().any(|links| links > 1) {
+        return Ok(());
+    }
+    Err(ScenarioError::new("host.ports", "\"spray\" needs hosts with several links, and none has")
+        .hint("set topology.planes, or leave host.ports out"))
 }
 
 fn timeout(timeout: Timeout, key: &str) -> Result<Time> {

@@ -1,11 +1,12 @@
 //! What all nodes of a run share and none changes.
 
 mod classes;
-mod path_facts;
+pub(crate) mod path_facts;
 pub(crate) mod recovery;
 mod wire_sizes;
 
 use self::classes::Classes;
+use self::path_facts::host_rate;
 use self::recovery::RecoveryPlan;
 use self::wire_sizes::WireSizes;
 use crate::compat::Compat;
@@ -22,6 +23,7 @@ use crate::network::setup::{Balance, HostConfig, Paths, Setup, Spray};
 use crate::packet::{Address, Packet, PacketKind, Scheme, blank};
 use crate::routing::hash::flow_hash;
 use crate::routing::{HopCosts, Routes};
+use model::PortUse;
 use schemes::contract::{ArrivalSlot, Ctl, HostLocation, LinkRates, RequeueSlot, SubQueueSlot};
 use std::sync::Arc;
 use units::Time;
@@ -92,12 +94,16 @@ impl<S: Scheme> RunContext<S> {
             host_latency: setup.host.latency,
             switch_latency: setup.switch.latency,
         };
-        let routes = Routes::new(&graph, &hop_costs, &compat, setup.paths)?;
+        let mut routes = Routes::new(&graph, &hop_costs, &compat, setup.paths)?;
+        if setup.host.ports == PortUse::Spray {
+            let ports = graph.hosts.iter().map(|&host| graph.ports(host).len() as u64).max();
+            routes.multiply_bdp(ports.unwrap_or(1));
+        }
         let ecmp = EcmpHashes::new(&graph, setup.seed, &compat, setup.paths);
 
         let flows = flow_rows(&graph, setup);
-        let host_rates = graph.hosts.iter().flat_map(|&host| graph.ports(host));
-        let line_rate = host_rates.map(|end| end.rate).max().unwrap_or_default();
+        let line_rates = graph.hosts.iter().map(|&host| host_rate(&graph, host, setup.host.ports));
+        let line_rate = line_rates.max().unwrap_or_default();
         let HostConfig { recovery, retransmit_timeout, .. } = setup.host;
         let recovery =
             RecoveryPlan::new(&recovery, retransmit_timeout, &wire, &routes, line_rate, &flows);
@@ -129,7 +135,9 @@ impl<S: Scheme> RunContext<S> {
             },
             has_tags: setup.balance.has_tags(),
             moves_flows: setup.balance.moves_flows(),
-            spreads_data: setup.balance != Balance::Ecmp || setup.host.spray != Spray::Off,
+            spreads_data: setup.balance != Balance::Ecmp
+                || setup.host.spray != Spray::Off
+                || setup.host.ports == PortUse::Spray,
             symmetric: setup.paths != Paths::FiveTuple || S::NEEDS.symmetric_paths,
             recovery,
             clock: compat.clock(),

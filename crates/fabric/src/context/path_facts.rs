@@ -2,12 +2,26 @@
 
 use super::RunContext;
 use crate::compat::clock::transfer_time;
-use crate::network::graph::LinkEnd;
+use crate::network::flow::FlowInfo;
+use crate::network::graph::{Graph, LinkEnd};
 use crate::network::ideal::{PacketBytes, completion_time};
 use crate::packet::Scheme;
+use model::PortUse;
 use schemes::contract::PathFacts;
 use std::collections::VecDeque;
 use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
+
+/// What is known of the way of a QP. If its packets take turns over ports, the rates are those of
+/// all paths together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WayFacts {
+    /// The rate at which the sender sends at most.
+    pub(crate) line_rate: Rate,
+    /// The rate of the slowest link.
+    pub(crate) bottleneck: Rate,
+    /// The longest round trip without queues.
+    pub(crate) base_rtt: Time,
+}
 
 impl<S: Scheme> RunContext<S> {
     /// The port through which `node` sends what goes from one host to another (`ends`) with this
@@ -24,11 +38,40 @@ impl<S: Scheme> RunContext<S> {
     }
 
     /// Fills `path` with the links that packets of a hash take from one host to another in an
-    /// epoch.
+    /// epoch. Of a QP that takes turns over ports it is the path of the first packet.
     pub(crate) fn path(&self, ends: (u32, u32), hash: u32, epoch: usize, path: &mut Vec<LinkEnd>) {
         self.routes.walk(&self.graph, ends, epoch, path, |node, next_hops| {
             self.ecmp.pick(node, next_hops, ends, hash)
         });
+    }
+
+    /// Like [`path`](Self::path), of packets that leave through port `first` of their host.
+    fn path_through(
+        &self,
+        first: PortId,
+        ends: (u32, u32),
+        hash: u32,
+        epoch: usize,
+        path: &mut Vec<LinkEnd>,
+    ) {
+        let source = self.graph.hosts[ends.0 as usize];
+        self.routes.walk(&self.graph, ends, epoch, path, |node, next_hops| {
+            if node == source { first } else { self.ecmp.pick(node, next_hops, ends, hash) }
+        });
+    }
+
+    /// The ports through which the packets of a QP leave their host, the first packet through the
+    /// first one.
+    fn ports_in_turn(&self, ends: (u32, u32), hash: u32, epoch: usize) -> Vec<PortId> {
+        let source = self.graph.hosts[ends.0 as usize];
+        let first = self.select_port(source, ends, hash, epoch);
+        if self.host.ports == PortUse::Hash {
+            return vec![first];
+        }
+        let mut ports = self.routes.next_hops(source, ends.1, epoch).to_vec();
+        let at = ports.iter().position(|&port| port == first).unwrap_or(0);
+        ports.rotate_left(at);
+        ports
     }
 
     /// Calls `each` with every link that the data of a QP may take where data is spread over paths,
@@ -54,11 +97,13 @@ impl<S: Scheme> RunContext<S> {
             return;
         }
         let (first, last) = (self.graph.hosts[ends.0 as usize], self.graph.hosts[ends.1 as usize]);
-        // Only switches spread: a QP has one port of its host.
-        let port = self.select_port(first, ends, hash, epoch);
-        let link = self.graph.ports(first)[port.index()];
-        each(&link, 1.0);
-        let mut reached = VecDeque::from([(link.peer, 1.0)]);
+        let mut reached = VecDeque::new();
+        let ports = self.ports_in_turn(ends, hash, epoch);
+        for port in &ports {
+            let (link, share) = (self.graph.ports(first)[port.index()], 1.0 / ports.len() as f64);
+            each(&link, share);
+            reached.push_back((link.peer, share));
+        }
         while let Some((node, share)) = reached.pop_front() {
             if node == last {
                 continue;
@@ -127,13 +172,14 @@ impl<S: Scheme> RunContext<S> {
         } else {
             self.path((src, dst), hash, epoch, &mut path);
         }
-        let line_rate = path.first().map_or(Rate::ZERO, |end| end.rate);
+        let WayFacts { line_rate, bottleneck, base_rtt } =
+            self.way_facts((src, dst), hash, epoch, &mut path);
         PathFacts {
             receiver: dst,
             law: 0,
             line_rate,
-            bottleneck_rate: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
-            base_rtt: self.round_trip(&path),
+            bottleneck_rate: bottleneck,
+            base_rtt,
             network_rtt: self.routes.network_rtt,
             network_bdp: match self.routes.network_bdp {
                 Some(bdp) if self.compat.has_one_way_rtt() => bdp,
@@ -144,6 +190,35 @@ impl<S: Scheme> RunContext<S> {
             packet_bytes: Bytes::new(u64::from(self.wire.full_packet)),
             rates: self.rates.clone(),
         }
+    }
+
+    /// What is known of the way of a QP whose first packet takes `path`. Changes `path` if the
+    /// packets take turns over ports.
+    pub(crate) fn way_facts(
+        &self,
+        ends: (u32, u32),
+        hash: u32,
+        epoch: usize,
+        path: &mut Vec<LinkEnd>,
+    ) -> WayFacts {
+        let of = |path: &[LinkEnd]| WayFacts {
+            line_rate: path.first().map_or(Rate::ZERO, |end| end.rate),
+            bottleneck: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
+            base_rtt: self.round_trip(path),
+        };
+        let mut all = of(path);
+        if self.host.ports == PortUse::Spray {
+            for port in self.ports_in_turn(ends, hash, epoch).into_iter().skip(1) {
+                self.path_through(port, ends, hash, epoch, path);
+                let next = of(path);
+                all = WayFacts {
+                    line_rate: sum(all.line_rate, next.line_rate),
+                    bottleneck: sum(all.bottleneck, next.bottleneck),
+                    base_rtt: all.base_rtt.max(next.base_rtt),
+                };
+            }
+        }
+        all
     }
 
     /// The base round trip over these links. ACKs may take another equal-cost path; unless rates
@@ -179,11 +254,46 @@ impl<S: Scheme> RunContext<S> {
                     routes.ns3_path(graph, (row.src, row.dst), &mut forward);
                     return self.one_way_ideal(&forward, &bytes);
                 }
+                if self.host.ports == PortUse::Spray {
+                    return self.ideal_over_ports(row, &bytes);
+                }
                 self.path((row.src, row.dst), self.hash(row, false), 0, &mut forward);
                 self.path((row.dst, row.src), self.hash(row, true), 0, &mut backward);
-                completion_time(graph, &forward, &backward, &bytes, &self.host, self.switch_latency)
+                self.time_over(&forward, &backward, &bytes)
             })
             .collect()
+    }
+
+    /// The ideal completion time of a message whose packets take turns over ports: with n ports
+    /// each has every n-th packet, and ACKs go back the way that their data came.
+    fn ideal_over_ports(&self, row: &FlowInfo, bytes: &PacketBytes) -> Time {
+        let (there, back) = ((row.src, row.dst), (row.dst, row.src));
+        let (hash, hash_back) = (self.hash(row, false), self.hash(row, true));
+        let (mut forward, mut backward) = (Vec::new(), Vec::new());
+        let ports = self.ports_in_turn(there, hash, 0);
+        let last = (bytes.count - 1) % ports.len() as u64;
+        let parts = (0..bytes.count).zip(&ports).map(|(turn, &port)| {
+            self.path_through(port, there, hash, 0, &mut forward);
+            let came_in = PortId::new(forward[forward.len() - 1].peer_port);
+            self.path_through(came_in, back, hash_back, 0, &mut backward);
+            let count = (bytes.count - turn).div_ceil(ports.len() as u64);
+            let part = PacketBytes {
+                count,
+                first: if turn == 0 { bytes.first } else { bytes.middle },
+                last: match (turn == last, turn == 0 && count == 1) {
+                    (true, _) => bytes.last,
+                    (false, true) => bytes.first,
+                    (false, false) => bytes.middle,
+                },
+                ..*bytes
+            };
+            self.time_over(&forward, &backward, &part)
+        });
+        parts.max().unwrap_or(Time::ZERO)
+    }
+
+    fn time_over(&self, forward: &[LinkEnd], backward: &[LinkEnd], bytes: &PacketBytes) -> Time {
+        completion_time(&self.graph, forward, backward, bytes, &self.host, self.switch_latency)
     }
 
     /// Finds a message whose ideal completion time is beyond the range of `Time`.
@@ -208,4 +318,17 @@ impl<S: Scheme> RunContext<S> {
         let slowest = path.iter().map(|end| end.rate.bps()).min().unwrap_or(1).max(1);
         self.round_trip(path).saturating_add(transfer_time(total, slowest))
     }
+}
+
+/// The rate at which a host sends at most.
+pub(crate) fn host_rate(graph: &Graph, node: u32, ports: PortUse) -> Rate {
+    let rates = graph.ports(node).iter().map(|end| end.rate);
+    match ports {
+        PortUse::Hash => rates.max().unwrap_or_default(),
+        PortUse::Spray => rates.fold(Rate::ZERO, sum),
+    }
+}
+
+fn sum(a: Rate, b: Rate) -> Rate {
+    Rate::from_bps(a.bps().saturating_add(b.bps()))
 }

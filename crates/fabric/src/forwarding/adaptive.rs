@@ -82,10 +82,10 @@ impl Forwarding for Adaptive {
         })
     }
 
-    fn begin_epoch(&mut self) {
-        self.best.seen.clear();
-        if let Some(flows) = &mut self.flows {
-            flows.begin_epoch();
+    fn begin_epoch(&mut self, reroutes: bool) {
+        if reroutes {
+            self.best.seen.clear();
+            self.flows.iter_mut().for_each(FlowletTable::begin_epoch);
         }
     }
 

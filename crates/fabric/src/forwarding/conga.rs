@@ -323,8 +323,8 @@ impl Forwarding for Conga {
         }
     }
 
-    fn begin_epoch(&mut self) {
-        if let Some(leaf) = &mut self.leaf {
+    fn begin_epoch(&mut self, reroutes: bool) {
+        if let Some(leaf) = self.leaf.as_mut().filter(|_| reroutes) {
             leaf.flows.begin_epoch();
         }
     }

@@ -71,7 +71,9 @@ impl Forwarding for Drill {
         Some(loads[best].port)
     }
 
-    fn begin_epoch(&mut self) {
-        self.remembered.clear();
+    fn begin_epoch(&mut self, reroutes: bool) {
+        if reroutes {
+            self.remembered.clear();
+        }
     }
 }

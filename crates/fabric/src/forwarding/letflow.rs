@@ -36,8 +36,10 @@ impl Forwarding for LetFlow {
         }))
     }
 
-    fn begin_epoch(&mut self) {
-        self.flows.begin_epoch();
+    fn begin_epoch(&mut self, reroutes: bool) {
+        if reroutes {
+            self.flows.begin_epoch();
+        }
     }
 
     fn moved(&self) -> Vec<Moves> {

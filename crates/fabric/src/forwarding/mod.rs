@@ -81,8 +81,9 @@ pub trait Forwarding: Send + 'static {
         tag
     }
 
-    /// A link failed or was repaired somewhere: next hops may differ from here on.
-    fn begin_epoch(&mut self) {}
+    /// A link failed, was repaired or changed somewhere. `reroutes`: next hops may differ from here
+    /// on.
+    fn begin_epoch(&mut self, _reroutes: bool) {}
 
     /// The messages that it moved to another path. One may be there several times. Only a policy
     /// that remembers paths of flows has any ([`Balance::moves_flows`]).
@@ -374,8 +375,8 @@ impl Router {
     }
 
     /// See [`Forwarding::begin_epoch`].
-    pub(crate) fn begin_epoch(&mut self) {
-        with_policy!(self, policy => policy.begin_epoch());
+    pub(crate) fn begin_epoch(&mut self, reroutes: bool) {
+        with_policy!(self, policy => policy.begin_epoch(reroutes));
     }
 
     /// See [`Forwarding::moved`].

@@ -37,7 +37,9 @@ impl Forwarding for RoundRobin {
         Some(next_hops[place])
     }
 
-    fn begin_epoch(&mut self) {
-        self.turns.clear();
+    fn begin_epoch(&mut self, reroutes: bool) {
+        if reroutes {
+            self.turns.clear();
+        }
     }
 }

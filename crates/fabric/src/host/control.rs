@@ -2,7 +2,9 @@
 
 use super::{Host, ReceiverSlot};
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Flags, Header, MAX_OWN_CONTROL, Packet, PacketKind, Scheme, Win, blank};
+use crate::packet::{
+    Flags, Header, MAX_OWN_CONTROL, NO_INGRESS, Packet, PacketKind, Scheme, Win, blank,
+};
 use engine::Handle;
 use schemes::contract::{Address, Ctl, Np, QueueLimit, Rp};
 use units::{Priority, Time};
@@ -10,15 +12,23 @@ use units::{Priority, Time};
 impl<S: Scheme> Host<S> {
     /// Sends an ACK or a NACK.
     #[inline]
-    pub(super) fn send_answer(&mut self, window: &mut Win<'_, '_, S>, now: Time, handle: Handle) {
+    pub(super) fn send_answer(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        mut handle: Handle,
+    ) {
+        let header = &mut window.packets.get_mut(&mut handle).header;
         let number = if self.nics.len() == 1 {
             0
+        } else if self.takes_turns() {
+            self.port_of_answer(header)
         } else {
-            let address = window.packets.get(&handle).header.address;
+            let address = &header.address;
             let ends = (address.dst, address.src);
             self.common.select_port(self.node, ends, address.hash, self.epoch).index()
         };
-        let header = &window.packets.get(&handle).header;
+        header.ingress = NO_INGRESS;
         self.couple_by(header);
         let wire = header.kind_priority_size();
         let queue = self.common.classes.ack_queue.unwrap_or(wire.1);

@@ -27,9 +27,10 @@ impl<S: Scheme> Host<S> {
             if let Some(losses) = &mut self.losses {
                 losses.set_error_rate(port, quality.error_rate);
             }
-            self.nics[port].port.set_rate(quality.rate);
+            self.nics[port].port.set_rate(quality.rate, now);
         }
-        if self.nics.len() > 1 || self.common.compat.scans_queue_pairs() {
+        let reroutes = self.common.graph.reroutes_at(now);
+        if reroutes && (self.nics.len() > 1 || self.common.compat.scans_queue_pairs()) {
             self.redistribute(now);
         }
     }

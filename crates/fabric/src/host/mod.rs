@@ -9,6 +9,7 @@ mod flow_recovery;
 mod link_failure;
 pub(crate) mod nic;
 mod ns3_scan;
+mod port_turns;
 pub(crate) mod qp;
 mod rack_coupling;
 pub(crate) mod receive_buffer;
@@ -374,7 +375,13 @@ impl<S: Scheme> Host<S> {
 
     /// Handles a packet that arrives at `port`.
     #[inline]
-    fn on_arrival(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: u16, handle: Handle) {
+    fn on_arrival(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: u16,
+        mut handle: Handle,
+    ) {
         self.uncouple_by(&window.packets.get(&handle).header);
         if let Some(losses) = &mut self.losses
             && losses.take(port)
@@ -388,11 +395,14 @@ impl<S: Scheme> Host<S> {
             }
             recorder.packet(now, port, PacketEventKind::Received, 0, header);
         }
+        if self.takes_turns() {
+            window.packets.get_mut(&mut handle).header.ingress = port;
+        }
         match window.packets.get(&handle).header.kind {
             PacketKind::Data => {
                 if self.receive_buffer.is_some() {
                     let header = window.packets.get(&handle).header;
-                    if !self.has_receive_room(window, now, &header) {
+                    if !self.has_receive_room(window, now, port, &header) {
                         let why = PacketEventKind::Dropped;
                         return self.discard_arrival(window, now, port, handle, why);
                     }
@@ -416,6 +426,7 @@ impl<S: Scheme> Host<S> {
                 } else {
                     nic.wake(now);
                 }
+                self.leave_paused_ports(now, header.priority);
             }
             PacketKind::Control => {
                 let packet = window.packets.remove(handle);

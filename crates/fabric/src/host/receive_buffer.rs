@@ -4,8 +4,9 @@
 use super::Host;
 use crate::network::setup::SlowReceiver;
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Header, Scheme, Win, pfc_frame};
+use crate::packet::{Address, Header, Scheme, Win, pfc_frame};
 use crate::port::pause_clock::PauseEvent;
+use crate::switch::chassis::{LosslessDrop, MAX_LISTED_DROPS, Memory};
 use units::{Bytes, Rate, Time};
 
 /// The receive buffer of a host.
@@ -18,11 +19,21 @@ pub(crate) struct ReceiveBuffer {
     stalled: u64,
     /// The NIC pauses its links.
     pub(crate) is_pausing: bool,
+    /// Packets that found no room, in classes that PFC protects: how many, and the first ones.
+    pub(crate) lossless_drops: u64,
+    pub(crate) drops_listed: Vec<LosslessDrop>,
 }
 
 impl ReceiveBuffer {
     pub(crate) fn new(config: SlowReceiver) -> ReceiveBuffer {
-        ReceiveBuffer { config, empty_at: Time::ZERO, stalled: 0, is_pausing: false }
+        ReceiveBuffer {
+            config,
+            empty_at: Time::ZERO,
+            stalled: 0,
+            is_pausing: false,
+            lossless_drops: 0,
+            drops_listed: Vec::new(),
+        }
     }
 
     /// Whether the receiver is slow at `now`.
@@ -71,6 +82,7 @@ impl<S: Scheme> Host<S> {
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
+        port: u16,
         header: &Header,
     ) -> bool {
         let Some(buffer) = self.receive_buffer.as_mut().filter(|buffer| buffer.is_slow(now)) else {
@@ -82,7 +94,37 @@ impl<S: Scheme> Host<S> {
             self.timers.wake_buffer(buffer.resumes_at(now));
             self.send_pfc(window, now, true);
         }
+        if !has_room && self.is_lossless(port, header.priority) {
+            self.list_drop(now, port, header);
+        }
         has_room
+    }
+
+    /// Whether its NIC passes nothing on at `now` and never will.
+    pub(crate) fn stalls_for_good(&self, now: Time) -> bool {
+        self.receive_buffer.as_ref().is_some_and(|buffer| {
+            let SlowReceiver { from, until, rate, .. } = buffer.config;
+            rate == Rate::ZERO && from <= now && until == Time::NEVER
+        })
+    }
+
+    /// Whether PFC protects packets of a priority that come in through a port.
+    fn is_lossless(&self, port: u16, priority: u8) -> bool {
+        let link = &self.common.graph.ports(self.node)[usize::from(port)];
+        link.pfc && self.common.lossless & 1 << priority != 0
+    }
+
+    /// Counts a drop that PFC should have prevented.
+    #[cold]
+    fn list_drop(&mut self, time: Time, port: u16, header: &Header) {
+        let buffer = self.receive_buffer.as_mut().expect("it has no room");
+        buffer.lossless_drops += 1;
+        if buffer.drops_listed.len() < MAX_LISTED_DROPS {
+            let Header { priority, size, address: Address { flow, .. }, .. } = *header;
+            let (node, full) = (self.node, Memory::ReceiveBuffer);
+            let drop = LosslessDrop { time, node, port, priority, flow, size, full };
+            buffer.drops_listed.push(drop);
+        }
     }
 
     /// The receive buffer may have drained so far that the links can be resumed.
@@ -114,9 +156,10 @@ impl<S: Scheme> Host<S> {
         if self.nics[number].port.is_down() {
             return;
         }
-        let lossless = self.common.lossless;
-        for priority in (0..8).filter(|priority| lossless & 1 << priority != 0) {
-            self.send_frame(window, now, number, (priority, pause));
+        for priority in 0..8 {
+            if self.is_lossless(number as u16, priority) {
+                self.send_frame(window, now, number, (priority, pause));
+            }
         }
         self.nics[number].wake(now);
     }
@@ -164,6 +207,7 @@ impl<S: Scheme> Host<S> {
                     let nic = &mut self.nics[number];
                     nic.port.hold(priority, false, now);
                     nic.wake(now);
+                    self.leave_paused_ports(now, priority);
                 }
                 PauseEvent::Refresh => {
                     clock.counts(number).refreshed += 1;

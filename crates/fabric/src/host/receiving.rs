@@ -6,9 +6,7 @@ use crate::hooks::NpTimerOf;
 use crate::host::qp::{Receiver, grown};
 use crate::host::reorder_buffer::{Fate, KeptPacket, ReorderBuffer};
 use crate::network::flow::{FlowInfo, NO_FLOW};
-use crate::packet::{
-    Address, EcnCodePoint, Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win,
-};
+use crate::packet::{Address, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme, Win};
 use engine::Handle;
 use schemes::contract::{HostCx, Np, NpTimerSlot};
 use units::Time;
@@ -88,14 +86,8 @@ impl<S: Scheme> Host<S> {
         let slot = match self.receiver_slots[header.address.receiver_slot as usize] {
             ReceiverSlot::Open(slot) => slot,
             ReceiverSlot::Unopened => self.open_receiver(now, header),
-            ReceiverSlot::Finished(_) if !self.common.compat.answers_duplicates() => {
-                return window.packets.discard(handle);
-            }
             ReceiverSlot::Finished(all) => {
-                // A duplicate of a message that has arrived: its ACK was lost.
-                let hash = self.common.hash_back(&header.address);
-                self.answer(&mut packet.header, PacketKind::Ack, all, hash);
-                return self.send_answer(window, now, handle);
+                return self.on_finished_data(window, now, handle, all);
             }
         };
         let (header, meta) = packet.split_mut();
@@ -135,6 +127,25 @@ impl<S: Scheme> Host<S> {
         // A notification point that still waits for a timer stays open until then.
         delivered.over &= timer == Time::NEVER;
         self.finish_data(window, now, port, slot, handle, delivered);
+    }
+
+    /// Data of a QP arrived that has received everything, `all` bytes: its ACK was lost or late.
+    #[cold]
+    fn on_finished_data(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        mut handle: Handle,
+        all: u64,
+    ) {
+        let header = &mut window.packets.get_mut(&mut handle).header;
+        self.count_disorder(header.address.flow, Fate::Duplicate, 0, header.payload, 0);
+        if !self.common.compat.answers_duplicates() {
+            return window.packets.discard(handle);
+        }
+        let hash = self.common.hash_back(&header.address);
+        self.answer(header, PacketKind::Ack, all, hash);
+        self.send_answer(window, now, handle);
     }
 
     /// Data arrived before its turn, or a second time, at a receiver that keeps data that is out of
@@ -315,7 +326,6 @@ impl<S: Scheme> Host<S> {
             true => common.recovery.number_of(header) as u16,
             false => 0,
         };
-        header.ingress = NO_INGRESS;
         header.address.hash = hash;
         header.sequence = expected;
         header.echo = header.code_point;

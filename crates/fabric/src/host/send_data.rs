@@ -22,7 +22,8 @@ impl<S: Scheme> Host<S> {
         number: usize,
         slot: u32,
     ) {
-        let is_coupled = self.is_coupled();
+        let (is_coupled, takes_turns) = (self.is_coupled(), self.takes_turns());
+        let wire_rate = self.wire_rate(number);
         let common = &*self.common;
         let nic = &mut self.nics[number];
         let sender = self.senders.get_mut(slot).expect("it is about to send");
@@ -67,7 +68,7 @@ impl<S: Scheme> Host<S> {
         header.flags.set(Flags::ACK_REQUESTED, ack_requested);
         sender.last_sent_at = now;
         sender.last_size = size;
-        sender.pace(limits.rate, nic.port.rate(), common.clock);
+        sender.pace(limits.rate, wire_rate, common.clock);
         if was_idle {
             sender.last_progress = now;
         }
@@ -78,7 +79,11 @@ impl<S: Scheme> Host<S> {
         }
         let wire = header.kind_priority_size();
         nic.port.transmit(window, now, wire, handle);
-        schedule_next(sender, nic, &limits, slot);
+        if takes_turns {
+            self.take_turn(now, slot);
+        } else {
+            schedule_next(sender, nic, &limits, slot);
+        }
         if stays_in_rack {
             self.couple_packet(message.flow);
         }

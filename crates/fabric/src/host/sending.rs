@@ -134,10 +134,14 @@ impl<S: Scheme> Host<S> {
     /// paces continuously, the time of its next packet follows the new rate.
     #[inline]
     pub(super) fn reschedule_qp(&mut self, now: Time, slot: u32) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
-        let nic = &mut self.nics[sender.nic as usize];
+        let Some(nic) = self.senders.get(slot).map(|sender| usize::from(sender.nic)) else {
+            return;
+        };
+        let wire_rate = self.wire_rate(nic);
+        let sender = self.senders.get_mut(slot).expect("as above");
+        let nic = &mut self.nics[nic];
         if sender.rp.pacing() == Pacing::Continuous {
-            sender.pace(sender.rp.limits().rate, nic.port.rate(), self.common.clock);
+            sender.pace(sender.rp.limits().rate, wire_rate, self.common.clock);
             if let Some(scan) = &mut nic.scan {
                 scan.pacing_changed(sender.next_at, now);
             }
@@ -188,8 +192,9 @@ impl<S: Scheme> Host<S> {
     /// Has a port begin to send its next packet, at the time when it is due.
     #[inline]
     pub(super) fn depart(&mut self, window: &mut Win<'_, '_, S>, number: usize) {
+        let takes_turns = self.takes_turns();
         let now = self.nics[number].due;
-        let nic = &mut self.nics[number];
+        let mut nic = &mut self.nics[number];
         nic.port.free_at = nic.port.free_at.max(now);
         if nic.scan.is_some() {
             return self.scan(window, now, number);
@@ -200,6 +205,11 @@ impl<S: Scheme> Host<S> {
             }
             let sender = self.senders.get_mut(slot).expect("a QP that is over is forgotten");
             if sender.is_ready {
+                continue;
+            }
+            if takes_turns && nic.port.paused & 1 << sender.priority != 0 {
+                self.take_turn(now, slot);
+                nic = &mut self.nics[number];
                 continue;
             }
             match sender.ready_at() {

@@ -172,6 +172,20 @@ impl Graph {
         self.changes.partition_point(|&change| change < end)
     }
 
+    /// Whether a link fails or is repaired at this time, so that routes change.
+    pub(crate) fn reroutes_at(&self, time: Time) -> bool {
+        let mut all = self.outages.values().flatten();
+        all.any(|outage| outage.from == time || outage.until == time)
+    }
+
+    /// The probability at `time` that a packet on the link of a port is damaged.
+    pub(crate) fn error_rate_at(&self, node: u32, port: usize, time: Time) -> f64 {
+        let index = self.first_port[node as usize] + port as u32;
+        let list = self.impairments.get(&index).map_or(&[][..], Vec::as_slice);
+        let now = list.iter().find(|one| one.from <= time && time < one.until);
+        now.and_then(|one| one.error_rate).unwrap_or(self.ends[index as usize].error_rate)
+    }
+
     /// The graph with only the links that work in an epoch.
     pub(crate) fn in_epoch(&self, epoch: usize) -> Epoch<'_> {
         let begin = epoch.checked_sub(1).map_or(Time::ZERO, |before| self.changes[before]);

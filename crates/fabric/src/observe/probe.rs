@@ -193,7 +193,7 @@ impl PortProbes {
                     if clock.kind == ProbeKind::Throughput {
                         rate
                     } else {
-                        rate / port.rate().bps() as f64
+                        rate / port.mean_rate(now.saturating_sub(clock.interval), now)
                     }
                 }
                 _ => unreachable!("a probe of flows on a port"),

@@ -6,6 +6,7 @@ mod hops;
 pub use hops::Hop;
 
 use crate::build::NodeDevice;
+use crate::context::path_facts::WayFacts;
 use crate::mmu::Mmu;
 use crate::network::graph::LinkEnd;
 use crate::packet::Scheme;
@@ -204,12 +205,11 @@ impl<S: Scheme> Simulation<S> {
                     }
                     path.windows(2).for_each(|pair| note(&pair[0], &pair[1], flow.priority));
                 }
-                PlannedPath {
-                    switches: (path.len() - 1) as u32,
-                    bottleneck: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
-                    base_rtt: common.round_trip(&path),
-                    ideal,
-                }
+                let switches = (path.len() - 1) as u32;
+                let hash = common.hash(flow, false);
+                let WayFacts { bottleneck, base_rtt, .. } =
+                    common.way_facts(there, hash, 0, &mut path);
+                PlannedPath { switches, bottleneck, base_rtt, ideal }
             })
             .collect();
         for (port, share) in ports.iter_mut().zip(shares) {

@@ -75,6 +75,8 @@ pub(crate) struct Port {
     down: bool,
     /// By priority: when the present pause began, or the last one.
     class_paused_since: [Time; 8],
+    /// Rates that it had before, in order, and until when.
+    earlier_rates: Vec<(Time, Rate)>,
 }
 
 /// The packets that wait in one priority.
@@ -132,13 +134,35 @@ impl Port {
             shaper: None,
             down: false,
             class_paused_since: [Time::ZERO; 8],
+            earlier_rates: Vec::new(),
         };
-        port.set_rate(end.rate);
+        port.apply_rate(end.rate);
         port
     }
 
     /// Sets the rate of the link, for packets that begin to leave from now on.
-    pub(crate) fn set_rate(&mut self, rate: Rate) {
+    pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) {
+        self.earlier_rates.push((now, self.rate));
+        self.apply_rate(rate);
+    }
+
+    /// The mean rate of the link from `begin` to `end`, which is now, in bits per second.
+    pub(crate) fn mean_rate(&self, begin: Time, end: Time) -> f64 {
+        if self.earlier_rates.last().is_none_or(|(until, _)| *until <= begin) {
+            return self.rate.bps() as f64;
+        }
+        let (mut from, mut sum) = (begin, 0.0);
+        for &(until, rate) in self.earlier_rates.iter().chain([&(end, self.rate)]) {
+            let until = until.min(end);
+            if until > from {
+                sum += rate.bps() as f64 * (until - from).as_secs_f64();
+                from = until;
+            }
+        }
+        sum / (end - begin).as_secs_f64()
+    }
+
+    fn apply_rate(&mut self, rate: Rate) {
         let exact = if self.clock == Clock::Exact { rate.exact_ps_per_byte() } else { None };
         self.rate = rate;
         self.byte_time = exact.unwrap_or(0);

@@ -113,6 +113,12 @@ impl Routes {
         Ok(routes)
     }
 
+    /// Has a QP send over this many paths at once.
+    pub(crate) fn multiply_bdp(&mut self, paths: u64) {
+        let of_all = |bdp: Bytes| Bytes::new(bdp.get().saturating_mul(paths));
+        self.network_bdp = self.network_bdp.map(of_all);
+    }
+
     /// Finds the largest round trip and BDP over the paths by which the HPCC simulator measures
     /// them. Where hosts have one port, the search that fills the table has found them.
     fn measure_ns3_paths(&mut self, graph: &Graph, hop_costs: &HopCosts) {

@@ -34,7 +34,7 @@ use units::{PortId, Rate, Time};
 pub struct LosslessDrop {
     /// When it was dropped.
     pub time: Time,
-    /// The switch that dropped it.
+    /// The switch or host that dropped it.
     pub node: u32,
     /// Its ingress port.
     pub port: u16,
@@ -48,7 +48,7 @@ pub struct LosslessDrop {
     pub full: Memory,
 }
 
-/// A part of a switch's memory.
+/// A part of a node's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// The headroom of its port and priority.
@@ -57,6 +57,8 @@ pub enum Memory {
     Buffer,
     /// In a CIOQ switch, the input's share of the buffer.
     InputQueue,
+    /// The receive buffer of a host's NIC.
+    ReceiveBuffer,
 }
 
 impl fmt::Display for Memory {
@@ -65,12 +67,13 @@ impl fmt::Display for Memory {
             Memory::Headroom => "headroom",
             Memory::Buffer => "buffer",
             Memory::InputQueue => "input queue",
+            Memory::ReceiveBuffer => "receive buffer",
         })
     }
 }
 
-/// Maximum number of lossless drops that a switch lists. All are counted.
-const MAX_LISTED_DROPS: usize = 16;
+/// Maximum number of lossless drops that a node lists. All are counted.
+pub(crate) const MAX_LISTED_DROPS: usize = 16;
 
 /// What went into and out of a switch, in bytes. PFC frames and packets that the switch made are
 /// not counted.
@@ -139,11 +142,11 @@ impl<S: Scheme> Chassis<S> {
     }
 
     /// Sets the rate of the link of `port`, and tells the congestion point.
-    pub(crate) fn set_rate(&mut self, port: usize, rate: Rate) {
+    pub(crate) fn set_rate(&mut self, port: usize, rate: Rate, now: Time) {
         if self.ports[port].rate() == rate {
             return;
         }
-        self.ports[port].set_rate(rate);
+        self.ports[port].set_rate(rate, now);
         let facts = &mut self.port_facts[port];
         facts.rate = rate;
         facts.transit = self.common.transit(self.node, port, rate);

@@ -17,7 +17,7 @@ impl<S: Scheme> Switch<S> {
         let Chassis { common, node, switch_row, router, .. } = &mut self.chassis;
         self.epoch_end = common.graph.end_of(self.epoch);
         *switch_row = common.routes.switch_row(*node, self.epoch);
-        router.begin_epoch();
+        router.begin_epoch(common.graph.reroutes_at(now));
         let (cut, repaired) = common.graph.changes_at(*node, now);
         for port in cut {
             self.cut(window, now, port);
@@ -29,7 +29,7 @@ impl<S: Scheme> Switch<S> {
             if let Some(losses) = &mut self.losses {
                 losses.set_error_rate(port, quality.error_rate);
             }
-            self.chassis.set_rate(port, quality.rate);
+            self.chassis.set_rate(port, quality.rate, now);
         }
     }
 

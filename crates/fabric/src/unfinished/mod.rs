@@ -92,8 +92,9 @@ struct Look<'a, S: Scheme> {
     common: &'a RunContext<S>,
     /// By index among the hosts.
     hosts: Vec<&'a Host<S>>,
-    /// The epoch in which the run ended.
+    /// The epoch in which the run ended, and when.
     epoch: usize,
+    end: Time,
     /// Sending ends, by host and slot, with a packet in flight that will cause something at either
     /// end.
     moving: BTreeSet<(u32, u32)>,
@@ -115,6 +116,7 @@ impl<'a, S: Scheme> Look<'a, S> {
             common,
             hosts: hosts(devices).collect(),
             epoch: graph.epoch_at(end),
+            end,
             moving: BTreeSet::new(),
             endless: BTreeMap::new(),
             is_open: false,
@@ -132,7 +134,8 @@ impl<'a, S: Scheme> Look<'a, S> {
         look.endless = endless(&pauses(common, devices), end, resumes);
         let all_lossy = (0..graph.nodes() as u32)
             .any(|node| graph.ports(node).iter().any(|link| link.error_rate >= 1.0));
-        look.is_open = look.endless.is_empty() && !all_lossy && graph.epochs() == 1;
+        let stalls = look.hosts.iter().any(|host| host.stalls_for_good(end));
+        look.is_open = look.endless.is_empty() && !all_lossy && !stalls && graph.epochs() == 1;
         look
     }
 
@@ -211,6 +214,9 @@ impl<'a, S: Scheme> Look<'a, S> {
             return None;
         }
         let (common, dst) = (self.common, sender.dst);
+        if self.hosts[dst as usize].stalls_for_good(self.end) {
+            return Some(Cause::Disconnected);
+        }
         let row = &common.flows[sender.first as usize];
         let there = self.cause_between((src, dst), sender.hash, sender.priority, true, false);
         there.or_else(|| {
@@ -244,7 +250,7 @@ impl<'a, S: Scheme> Look<'a, S> {
             }
             let port = ecmp.pick(node, candidates, (from, to), hash);
             let link = graph.ports(node)[port.index()];
-            if link.error_rate >= 1.0 {
+            if graph.error_rate_at(node, port.index(), self.end) >= 1.0 {
                 return Some(Cause::Disconnected);
             }
             if !(unpaused && node == first) {
@@ -266,7 +272,8 @@ impl<'a, S: Scheme> Look<'a, S> {
         self.common.shares(ends, hash, self.epoch, |link, _| {
             let here = graph.ports(link.peer)[link.peer_port as usize];
             let endless = self.endless.get(&(here.peer, here.peer_port, priority));
-            let lost = (link.error_rate >= 1.0).then_some(Cause::Disconnected);
+            let rate = graph.error_rate_at(link.peer, usize::from(link.peer_port), self.end);
+            let lost = (rate >= 1.0).then_some(Cause::Disconnected);
             found = found.or(endless.copied()).or(lost);
         });
         found

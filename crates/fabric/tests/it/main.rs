@@ -6,6 +6,7 @@ mod failures;
 mod lossless;
 mod oracle;
 mod paths;
+mod port_turns;
 mod probes;
 mod spill;
 mod tcd;

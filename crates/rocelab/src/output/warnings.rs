@@ -1,7 +1,10 @@
 //! What a reader of a result should know before trusting it.
 
 use crate::unfinished;
-use fabric::{Balance, ClassMarking, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup};
+use fabric::{
+    Balance, ClassMarking, HostConfig, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup,
+    Span,
+};
 use results::{FlowTable, Warning, WarningKind};
 use scenario::{Headroom, NodeKind, Scenario, Threshold};
 use std::collections::BTreeMap;
@@ -23,6 +26,8 @@ pub(crate) fn collect(
         (LosslessDrops, watchdog(output)),
         (Settings, beyond_target(output)),
         (Settings, less_than_bdp(scenario, output)),
+        (Settings, finds_no_losses(scenario, output)),
+        (Settings, after_the_end(scenario, output)),
         (Settings, faster_than_one_path(scenario, flows)),
         (Records, full(scenario, output)),
         (Records, many_tags(flows)),
@@ -46,6 +51,7 @@ pub(crate) fn in_advance(scenario: &Scenario, explicit_params: bool, setup: &Set
     let all = [
         spread_without_reorder(scenario),
         gap_is_no_loss(scenario),
+        spray_learns_nothing(scenario),
         spread_and_paused(scenario),
         unprotected(scenario),
         unmarked(scenario),
@@ -92,6 +98,10 @@ fn dropped(scenario: &Scenario, output: &RunOutput) -> Option<String> {
             Threshold::Dynamic { .. } => format!("; {what} is full: enlarge it"),
         },
         Memory::InputQueue => "; enlarge switch.input_queue",
+        Memory::ReceiveBuffer => {
+            "; its NIC's buffer ([[receiver]]) was full although it had paused its link: the \
+             pause expired, or a watchdog ignored it"
+        }
     };
     let packets = if count == 1 {
         "1 packet of a lossless class was"
@@ -110,8 +120,15 @@ fn links_lose(output: &RunOutput) -> bool {
 /// What the scheme does not do well with the way in which packets are spread and recovered.
 fn notes_on_scheme(scenario: &Scenario) -> impl Iterator<Item = String> {
     let scheme = scenario.needs().name;
-    let notes = scenario.notes_on_paths().into_iter();
-    notes.map(move |(key, note)| format!("{key} with scheme {scheme}: {note}"))
+    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (key, note) in scenario.notes_on_paths() {
+        match notes.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, keys)) => keys.push(key),
+            None => notes.push((note, vec![key])),
+        }
+    }
+    let notes = notes.into_iter();
+    notes.map(move |(note, keys)| format!("{} with scheme {scheme}: {note}", keys.join(" and ")))
 }
 
 /// Receivers that discard what a path has overtaken.
@@ -137,6 +154,22 @@ fn gap_is_no_loss(scenario: &Scenario) -> Option<String> {
              is overtaken for lost; duplicate_bytes counts what was sent for nothing"
         )
     })
+}
+
+/// Senders that avoid paths on which packets are marked, where nothing marks.
+fn spray_learns_nothing(scenario: &Scenario) -> Option<String> {
+    (scenario.host.spray.learns() && !marks(scenario)).then(|| {
+        "host.spray has senders avoid paths on which packets are marked, and switches mark \
+         nothing: slow paths get as much as others, or more; set ecn.enabled = true"
+            .to_owned()
+    })
+}
+
+/// Whether switches mark packets of some class.
+fn marks(scenario: &Scenario) -> bool {
+    let mut classes = scenario.class_settings.iter();
+    scenario.ecn.is_some()
+        || classes.any(|class| matches!(class.marking, Some(ClassMarking::Law { .. })))
 }
 
 /// PFC pauses that hold all paths of a sprayed flow because of one.
@@ -183,13 +216,8 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
 /// A scheme that waits for marks where switches make none.
 fn unmarked(scenario: &Scenario) -> Option<String> {
     let scheme = &scenario.scheme;
-    let marks = scheme.info.preset(&scheme.preset)?.ecn.is_some();
-    let is_marked = scenario.ecn.is_some()
-        || scenario
-            .class_settings
-            .iter()
-            .any(|class| matches!(class.marking, Some(ClassMarking::Law { .. })));
-    (marks && !is_marked).then(|| {
+    let waits = scheme.info.preset(&scheme.preset)?.ecn.is_some();
+    (waits && !marks(scenario)).then(|| {
         format!(
             "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are \
              none; set ecn.enabled = true",
@@ -341,29 +369,109 @@ fn begins_late(scenario: &Scenario, output: &RunOutput) -> Option<String> {
         .then(|| format!("the trace is empty: it begins at {start}, and the run ended at {end}"))
 }
 
+/// A rule for losses that a limit of what is in flight keeps from finding any.
+fn finds_no_losses(scenario: &Scenario, output: &RunOutput) -> Option<String> {
+    let recovery = &scenario.host.recovery;
+    let payload = u64::from(scenario.wire.payload);
+    let in_flight = match recovery.max_in_flight {
+        Span::Unlimited => return None,
+        Span::Packets(packets) => Bytes::new(u64::from(packets) * payload),
+        Span::Bytes(bytes) => bytes,
+        Span::Bdp => output.network_bdp?,
+    };
+    let fastest = scenario.network.host_rates().max()?;
+    let rule = match recovery.loss_after {
+        LossRule::After(time) if time >= fastest.time_for(in_flight) => time.to_string(),
+        LossRule::Span(Span::Packets(packets))
+            if Bytes::new(u64::from(packets) * payload) >= in_flight =>
+        {
+            format!("{packets} packets")
+        }
+        LossRule::Span(Span::Bdp) if recovery.max_in_flight == Span::Bdp => "\"bdp\"".to_owned(),
+        _ => return None,
+    };
+    (recovery.mode == RecoveryMode::SelectiveRepeat).then(|| {
+        format!(
+            "host.loss_after, {rule}, is too long for host.in_flight: after a loss a sender has \
+             at most {in_flight} in flight and then waits, so that timeouts alone find losses; \
+             lower it, or raise host.in_flight"
+        )
+    })
+}
+
+/// Links and hosts that change after the end.
+fn after_the_end(scenario: &Scenario, output: &RunOutput) -> Option<String> {
+    let end = output.outcome.end;
+    let is_late = |from: Time| from >= end;
+    let failures = scenario.outages.iter().any(|one| is_late(one.from))
+        || scenario.impairments.iter().any(|one| is_late(one.from));
+    let receivers = scenario.slow_receivers.iter().any(|one| is_late(one.from));
+    let tables = [("[[failure]]", failures), ("[[receiver]]", receivers)];
+    let late: Vec<_> = tables.into_iter().filter_map(|(name, late)| late.then_some(name)).collect();
+    (!late.is_empty()).then(|| {
+        format!("{} begins after the run ended, at {end}, and changed nothing", late.join(" or "))
+    })
+}
+
 /// Data sent again though nothing was lost.
 fn sent_for_nothing(scenario: &Scenario, output: &RunOutput, flows: &FlowTable) -> Option<String> {
     let dropped = output.ports.iter().any(|port| port.counters.dropped_packets > 0);
-    let lost = dropped || links_lose(output);
     let again: u64 = flows.retransmitted_bytes.iter().sum();
-    (again > 0 && !lost && output.out_of_order == 0).then(|| {
-        let host = &scenario.host;
-        let timeout = match host.recovery.mode {
-            RecoveryMode::GoBackN => {
-                format!("host.retransmit_timeout, which is {}", host.retransmit_timeout)
-            }
-            RecoveryMode::SelectiveRepeat => {
-                let Recovery { rto_low, rto_high, .. } = host.recovery;
-                let timeouts = [("host.rto_low", rto_low), ("host.rto_high", rto_high)];
-                let finite = timeouts.iter().filter(|(_, after)| *after != Time::NEVER);
-                let words = finite.map(|(key, after)| format!("{key}, which is {after}"));
-                words.collect::<Vec<_>>().join(", or ")
-            }
+    if again == 0 || dropped || links_lose(output) {
+        return None;
+    }
+    let (host, recovery) = (&scenario.host, &scenario.host.recovery);
+    if output.out_of_order == 0 {
+        return Some(format!(
+            "{again} bytes were sent again though nothing was lost: ACKs take longer than {}",
+            timeouts(host)
+        ));
+    }
+    if spread_without_reorder(scenario).or(gap_is_no_loss(scenario)).is_some() {
+        return None;
+    }
+    let of_flows = || output.recovery.iter().map(|(_, met)| met);
+    let discarded: u64 = of_flows().map(|met| u64::from(met.discarded_packets)).sum();
+    let expired: u64 = of_flows().map(|met| u64::from(met.timeouts)).sum();
+    let mut why = Vec::new();
+    if discarded > 0 {
+        let mend = match recovery.keeps_out_of_order() {
+            true => "further ahead of a gap than host.reorder; raise it",
+            false => "out of order; set host.recovery = \"selective-repeat\", or host.reorder",
         };
-        format!(
-            "{again} bytes were sent again though nothing was lost: ACKs take longer than {timeout}"
-        )
-    })
+        why.push(format!("receivers discarded {discarded} packets that were {mend}"));
+    }
+    let is_selective = recovery.mode == RecoveryMode::SelectiveRepeat;
+    if is_selective && recovery.loss_after != LossRule::Timeout {
+        why.push(
+            "senders took packets that others overtook for lost; raise host.loss_after, or set it \
+             to \"timeout\""
+                .to_owned(),
+        );
+    }
+    if expired > 0 {
+        why.push(format!("{expired} times an ACK took longer than {}", timeouts(host)));
+    }
+    if why.is_empty() {
+        why.push("packets overtook each other".to_owned());
+    }
+    Some(format!("{again} bytes were sent again though nothing was lost: {}", why.join("; ")))
+}
+
+/// The keys of the timeouts, with their values.
+fn timeouts(host: &HostConfig) -> String {
+    match host.recovery.mode {
+        RecoveryMode::GoBackN => {
+            format!("host.retransmit_timeout, which is {}", host.retransmit_timeout)
+        }
+        RecoveryMode::SelectiveRepeat => {
+            let Recovery { rto_low, rto_high, .. } = host.recovery;
+            let timeouts = [("host.rto_low", rto_low), ("host.rto_high", rto_high)];
+            let finite = timeouts.iter().filter(|(_, after)| *after != Time::NEVER);
+            let words = finite.map(|(key, after)| format!("{key}, which is {after}"));
+            words.collect::<Vec<_>>().join(", or ")
+        }
+    }
 }
 
 /// Links that PFC pauses in a circle.

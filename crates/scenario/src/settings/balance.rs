@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::spec::{
     BalanceKind, ConWeaveSpec, CongaSpec, PathsKind, Quantity, QuirksSpec, RoutingSpec,
 };
-use model::{Balance, ConWeave, Conga, Recovery, RecoveryMode, Spray};
+use model::{Balance, ConWeave, Conga, HostConfig, PortUse, RecoveryMode, Spray};
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
 use units::Time;
@@ -142,6 +142,18 @@ pub(crate) fn balance(
     })
 }
 
+/// Refuses entropy values where switches do not choose by a hash.
+pub(crate) fn check_spray(spec: &RoutingSpec, host: &HostConfig) -> Result<()> {
+    if host.spray == Spray::Off || spec.balance == BalanceKind::Ecmp {
+        return Ok(());
+    }
+    let why = format!(
+        "changes what ECMP hashes, and with routing.balance = {} switches choose otherwise",
+        word(spec.balance)
+    );
+    Err(ScenarioError::new("host.spray", why).hint("leave one of the two out"))
+}
+
 /// CONGA's parameters, checked.
 fn conga(spec: &CongaSpec, gap: Time) -> Result<Conga> {
     let CongaSpec { dre_period, alpha, bits, age } = *spec;
@@ -202,12 +214,8 @@ fn conweave(spec: &ConWeaveSpec) -> Result<ConWeave> {
 
 /// Refuses hosts with several ports: ConWeave works between the one switch of each host.
 fn check_one_port(network: &Network) -> Result<()> {
-    let mut ports = vec![0; network.nodes.len()];
-    for link in &network.links {
-        ports[link.a.index()] += 1;
-        ports[link.b.index()] += 1;
-    }
-    let Some(host) = network.hosts().find(|host| ports[host.index()] != 1) else { return Ok(()) };
+    let mut hosts = network.hosts().zip(network.links_of_hosts());
+    let Some((host, _)) = hosts.find(|(_, links)| *links != 1) else { return Ok(()) };
     let why =
         format!("\"conweave\" needs hosts with one link, and {} has more", network.name(host));
     Err(ScenarioError::new("routing.balance", why)
@@ -233,8 +241,7 @@ fn word(kind: BalanceKind) -> &'static str {
 pub(crate) fn demands(
     scheme: &SchemeInfo,
     balance: &Balance,
-    spray: Spray,
-    recovery: &Recovery,
+    host: &HostConfig,
 ) -> Vec<(&'static str, Fit)> {
     let tolerates = scheme.tolerates;
     let of_switches = match balance {
@@ -245,11 +252,13 @@ pub(crate) fn demands(
         Balance::Adaptive { .. } if !balance.is_per_packet() => Some(tolerates.flowlets),
         Balance::Adaptive { .. } | Balance::Drill { .. } => Some(tolerates.adaptive),
     };
-    let of_hosts = (spray != Spray::Off).then_some(tolerates.spraying);
-    let is_selective = recovery.mode == RecoveryMode::SelectiveRepeat;
+    let of_hosts = (host.spray != Spray::Off).then_some(tolerates.spraying);
+    let of_ports = (host.ports == PortUse::Spray).then_some(tolerates.spraying);
+    let is_selective = host.recovery.mode == RecoveryMode::SelectiveRepeat;
     let all = [
         ("routing.balance", of_switches),
         ("host.spray", of_hosts),
+        ("host.ports", of_ports),
         ("host.recovery", is_selective.then_some(tolerates.selective_repeat)),
     ];
     all.into_iter().filter_map(|(key, fit)| Some((key, fit?))).collect()

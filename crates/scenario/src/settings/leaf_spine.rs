@@ -32,7 +32,7 @@ fn why_not(network: &Network) -> Option<String> {
             links_of_host[here.index()] += 1;
             is_leaf[there.index()] = true;
             if links_of_host[here.index()] > 1 {
-                return Some(format!("host {} has several links", name(here)));
+                return Some(format!("host {} has links to several leaves or planes", name(here)));
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::error::{Result, ScenarioError};
 use crate::network::Network;
 use crate::spec::{HostSpec, LossAfter, Quantity, RepsSpec, SpanSpec, SprayKind, Timeout};
 use crate::traffic::MAX_TIME;
-use model::{LossRule, Recovery, RecoveryMode, Span, Spray};
+use model::{LossRule, PortUse, Recovery, RecoveryMode, Span, Spray};
 use schemes::registry::SchemeInfo;
 use units::{Bytes, Time};
 
@@ -64,7 +64,8 @@ pub(crate) fn recovery(
         return Err(ScenarioError::new("host.in_flight", "must be above zero"));
     }
     if is_selective {
-        let spreads = around.balances_packets || spec.spray != SprayKind::Off;
+        let spreads =
+            around.balances_packets || spec.spray != SprayKind::Off || spec.ports == PortUse::Spray;
         recovery.loss_after = loss_after(spec, spreads)?;
         (recovery.rto_low, recovery.rto_high) = timeouts(spec, network, around)?;
         recovery.rto_low_packets = *spec.rto_low_packets.get_or_insert(RTO_LOW_PACKETS);

@@ -4,7 +4,7 @@ use super::{
     AckPriority, BalanceKind, ClassSpec, ConWeaveSpec, CongaSpec, Headroom, LossAfter, Quantity,
     RepsSpec, ResponseSpec, SpanSpec, SprayKind, Timeout,
 };
-use model::RecoveryMode;
+use model::{PortUse, RecoveryMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Time};
@@ -51,8 +51,8 @@ pub struct HostSpec {
     pub ack_every: u32,
     /// Go-back-N: resend from the first unacknowledged packet after this long without an ACK, or
     /// "never"; default: 1ms, and not less than eight times the delay of the longest link; where no
-    /// data is ever lost (PFC on all links, none that fails or damages packets), not less than the
-    /// slowest link takes for eight times a switch's buffer either.
+    /// data is ever lost (PFC protects all flows on all links, none of which fails or damages
+    /// packets), not less than the slowest link takes for eight times a switch's buffer either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmit_timeout: Option<Timeout>,
     /// Time from the arrival of a packet to the host's answer.
@@ -96,8 +96,10 @@ pub struct HostSpec {
     /// Whether a receiver treats a packet that is out of order as one that is marked, so that DCQCN
     /// answers with a CNP, as some RNICs do; without `reorder`, each that is answered with a NACK.
     pub reordering_makes_cnp: bool,
+    /// How queue pairs use the links of a host that has several.
+    pub ports: PortUse,
     /// How the packets of a queue pair are spread over paths by the sender: each data packet has an
-    /// entropy value that switches hash.
+    /// entropy value that switches hash. It goes with `routing.balance = "ecmp"` only.
     pub spray: SprayKind,
     /// Entropy values of a queue pair, 1 to 65536; a power of two for "cycle". Default: 256, for
     /// "reps" 65536.
@@ -127,6 +129,7 @@ impl Default for HostSpec {
             rto_high: None,
             rto_low_packets: None,
             reordering_makes_cnp: false,
+            ports: PortUse::Hash,
             spray: SprayKind::Off,
             entropies: None,
             cell: None,

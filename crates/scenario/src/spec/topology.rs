@@ -101,6 +101,11 @@ pub struct LeafSpineSpec {
     /// Number of links between each leaf and each spine.
     #[serde(default = "one")]
     pub links_per_pair: u32,
+    /// Copies of the switches and their links, 1 to 64. Each host has a link to each copy. With
+    /// more than one, switches are called `plane0/leaf0`, ...; `host.ports` says how hosts use
+    /// their links.
+    #[serde(default = "one")]
+    pub planes: u32,
     /// Rate of the hosts' links.
     pub host_rate: Quantity<Rate>,
     /// Propagation delay of the hosts' links.
@@ -118,6 +123,11 @@ pub struct LeafSpineSpec {
 pub struct FatTreeSpec {
     /// Ports of each switch, an even number.
     pub k: u32,
+    /// Copies of the switches and their links, 1 to 64. Each host has a link to each copy. With
+    /// more than one, switches are called `plane0/tor0`, ...; `host.ports` says how hosts use
+    /// their links.
+    #[serde(default = "one")]
+    pub planes: u32,
     /// Rate of the hosts' links.
     pub host_rate: Quantity<Rate>,
     /// Propagation delay of the hosts' links.

@@ -1,7 +1,7 @@
 //! The regular topologies. Links are made tier by tier from the hosts up, so a switch's first
 //! ports lead down.
 
-use super::{Builder, check_counts};
+use super::{Builder, Row, check_counts};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, check_link};
 use crate::spec::{
@@ -9,6 +9,9 @@ use crate::spec::{
     TopologySpec,
 };
 use units::{Rate, Time};
+
+/// The most copies of a network's switches.
+const MAX_PLANES: u32 = 64;
 
 /// Checks counts, rates and delays key by key.
 pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
@@ -42,24 +45,32 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
             require_min("spines", s.spines, 1)?;
             require_min("hosts_per_leaf", s.hosts_per_leaf, 1)?;
             require_min("links_per_pair", s.links_per_pair, 1)?;
+            check_planes(s.planes)?;
             check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
             check_links("rate", s.rate, "delay", s.delay)?;
             let hosts = product(&[s.leaves, s.hosts_per_leaf]);
-            let switches = u64::from(s.leaves) + u64::from(s.spines);
+            let planes = u64::from(s.planes);
+            let switches = planes * (u64::from(s.leaves) + u64::from(s.spines));
             let uplinks = product(&[s.leaves, s.spines, s.links_per_pair]);
-            check_counts(hosts.saturating_add(switches), hosts.saturating_add(uplinks))
+            let links = hosts.saturating_add(uplinks).saturating_mul(planes);
+            check_counts(hosts.saturating_add(switches), links)
         }
         TopologySpec::FatTree(s) => {
             if !s.k.is_multiple_of(2) {
                 return Err(ScenarioError::new("topology.k", format!("must be even, got {}", s.k)));
             }
             require_min("k", s.k, 2)?;
+            check_planes(s.planes)?;
             check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
             check_links("rate", s.rate, "delay", s.delay)?;
             let half = s.k / 2;
             let hosts = product(&[s.k, half, half]);
             let switches = product(&[s.k, s.k]).saturating_add(product(&[half, half]));
-            check_counts(hosts.saturating_add(switches), hosts.saturating_mul(3))
+            let planes = u64::from(s.planes);
+            check_counts(
+                hosts.saturating_add(switches.saturating_mul(planes)),
+                hosts.saturating_mul(3 * planes),
+            )
         }
         TopologySpec::ThreeTier(s) => {
             require_min("pods", s.pods, 1)?;
@@ -93,6 +104,15 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
         }
         TopologySpec::CrossDc(_) | TopologySpec::Custom(_) | TopologySpec::File(_) => Ok(()),
     }
+}
+
+fn check_planes(planes: u32) -> Result<()> {
+    require_min("planes", planes, 1)?;
+    if planes <= MAX_PLANES {
+        return Ok(());
+    }
+    let why = format!("must be at most {MAX_PLANES}, got {planes}");
+    Err(ScenarioError::new("topology.planes", why))
 }
 
 fn product(factors: &[u32]) -> u64 {
@@ -155,25 +175,33 @@ pub(super) fn dumbbell(mut net: Builder, spec: &DumbbellSpec) -> Network {
 
 pub(super) fn leaf_spine(mut net: Builder, spec: &LeafSpineSpec) -> Network {
     let hosts = net.add("h", spec.leaves * spec.hosts_per_leaf, 0);
-    let leaves = net.add("leaf", spec.leaves, 1);
-    let spines = net.add("spine", spec.spines, 2);
-    for i in 0..spec.leaves * spec.hosts_per_leaf {
-        let leaf = leaves.at(i / spec.hosts_per_leaf);
-        net.link(hosts.at(i), leaf, spec.host_rate.0, spec.host_delay.0);
-    }
-    for leaf in 0..spec.leaves {
-        for spine in 0..spec.spines {
-            for _ in 0..spec.links_per_pair {
-                net.link(leaves.at(leaf), spines.at(spine), spec.rate.0, spec.delay.0);
+    for plane in 0..spec.planes {
+        let prefix = prefix_of(plane, spec.planes);
+        let leaves = net.add(&format!("{prefix}leaf"), spec.leaves, 1);
+        let spines = net.add(&format!("{prefix}spine"), spec.spines, 2);
+        for i in 0..spec.leaves * spec.hosts_per_leaf {
+            let leaf = leaves.at(i / spec.hosts_per_leaf);
+            net.link(hosts.at(i), leaf, spec.host_rate.0, spec.host_delay.0);
+        }
+        for leaf in 0..spec.leaves {
+            for spine in 0..spec.spines {
+                for _ in 0..spec.links_per_pair {
+                    net.link(leaves.at(leaf), spines.at(spine), spec.rate.0, spec.delay.0);
+                }
             }
         }
     }
     net.network
 }
 
+/// What the names of a plane's switches begin with.
+fn prefix_of(plane: u32, planes: u32) -> String {
+    if planes == 1 { String::new() } else { format!("plane{plane}/") }
+}
+
 pub(super) fn fat_tree(net: Builder, spec: &FatTreeSpec) -> Network {
     let half = spec.k / 2;
-    let spec = ThreeTierSpec {
+    let one_plane = ThreeTierSpec {
         pods: spec.k,
         tors_per_pod: half,
         aggs_per_pod: half,
@@ -187,16 +215,28 @@ pub(super) fn fat_tree(net: Builder, spec: &FatTreeSpec) -> Network {
         core_rate: spec.rate,
         core_delay: spec.delay,
     };
-    three_tier(net, &spec)
+    three_tiers(net, &one_plane, spec.planes)
 }
 
-pub(super) fn three_tier(mut net: Builder, spec: &ThreeTierSpec) -> Network {
+pub(super) fn three_tier(net: Builder, spec: &ThreeTierSpec) -> Network {
+    three_tiers(net, spec, 1)
+}
+
+/// Makes the hosts, and the switches once for each plane.
+fn three_tiers(mut net: Builder, spec: &ThreeTierSpec, planes: u32) -> Network {
+    let hosts = net.add("h", spec.pods * spec.tors_per_pod * spec.hosts_per_tor, 0);
+    for plane in 0..planes {
+        add_three_tiers(&mut net, spec, hosts, &prefix_of(plane, planes));
+    }
+    net.network
+}
+
+fn add_three_tiers(net: &mut Builder, spec: &ThreeTierSpec, hosts: Row, prefix: &str) {
     let tor_count = spec.pods * spec.tors_per_pod;
     let agg_count = spec.pods * spec.aggs_per_pod;
-    let hosts = net.add("h", tor_count * spec.hosts_per_tor, 0);
-    let tors = net.add("tor", tor_count, 1);
-    let aggs = net.add("agg", agg_count, 2);
-    let cores = net.add("core", spec.cores, 3);
+    let tors = net.add(&format!("{prefix}tor"), tor_count, 1);
+    let aggs = net.add(&format!("{prefix}agg"), agg_count, 2);
+    let cores = net.add(&format!("{prefix}core"), spec.cores, 3);
     for i in 0..tor_count * spec.hosts_per_tor {
         let tor = tors.at(i / spec.hosts_per_tor);
         net.link(hosts.at(i), tor, spec.host_rate.0, spec.host_delay.0);
@@ -220,5 +260,4 @@ pub(super) fn three_tier(mut net: Builder, spec: &ThreeTierSpec) -> Network {
             net.link(aggs.at(agg), cores.at(core), spec.core_rate.0, spec.core_delay.0);
         }
     }
-    net.network
 }

@@ -189,9 +189,9 @@ impl Forwarding for ConWeave {
         }
     }
 
-    fn begin_epoch(&mut self) {
+    fn begin_epoch(&mut self, reroutes: bool) {
         self.epoch += 1;
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.rack.as_mut().filter(|_| reroutes) {
             rack.source.begin_epoch();
         }
     }

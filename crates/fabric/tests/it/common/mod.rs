@@ -6,8 +6,8 @@ pub mod random;
 
 use fabric::{
     Balance, ClassConfig, Headroom, HostConfig, Link, Message, Node, NodeKind, Paths, PauseTiming,
-    PfcConfig, PortCounters, Quirks, Recovery, RunOutput, Setup, Simulation, Spray, SwitchConfig,
-    Threshold,
+    PfcConfig, PortCounters, PortUse, Quirks, Recovery, RunOutput, Setup, Simulation, Spray,
+    SwitchConfig, Threshold,
 };
 use schemes::contract::Scheme;
 use units::splitmix;
@@ -48,6 +48,7 @@ pub fn empty() -> Setup {
             recovery: Recovery::GO_BACK_N,
             spray: Spray::Off,
             entropies: 1,
+            ports: PortUse::Hash,
         },
         slow_receivers: Vec::new(),
         switch: SwitchConfig {

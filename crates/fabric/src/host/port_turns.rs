@@ -1,0 +1,86 @@
+//! The packets of a QP take turns over the ports of its host, if `host.ports = "spray"`.
+//!
+//! A QP waits at one port at a time. After each packet it moves on to the next port that leads to
+//! the receiver. Ports that are paused are passed over: as long as one is not, no QP waits at a
+//! paused one.
+
+use super::Host;
+use super::sending::schedule_at_port;
+use crate::packet::{Header, Scheme};
+use model::PortUse;
+use units::{Rate, Time};
+
+impl<S: Scheme> Host<S> {
+    /// Whether the QPs of this host change ports.
+    #[inline]
+    pub(super) fn takes_turns(&self) -> bool {
+        self.common.host.ports == PortUse::Spray && self.nics.len() > 1
+    }
+
+    /// The rate of the wires that a QP at port `number` sends through.
+    #[inline]
+    pub(super) fn wire_rate(&self, number: usize) -> Rate {
+        if self.takes_turns() {
+            let rates = self.nics.iter().map(|nic| nic.port.rate().bps());
+            return Rate::from_bps(rates.fold(0, u64::saturating_add));
+        }
+        self.nics[number].port.rate()
+    }
+
+    /// Moves a QP that no port lists as ready to the next port in turn, and schedules it there.
+    #[inline(never)]
+    pub(super) fn take_turn(&mut self, now: Time, slot: u32) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        debug_assert!(!sender.is_ready, "a port lists it");
+        let ports = self.common.routes.next_hops(self.node, sender.dst, self.epoch);
+        let after = ports.iter().position(|port| port.get() == sender.nic).map_or(0, |at| at + 1);
+        let mut in_turn = (after..after + ports.len()).map(|at| ports[at % ports.len()]);
+        let is_open = |nic: usize| self.nics[nic].port.paused & 1 << sender.priority == 0;
+        let open = in_turn.clone().find(|port| is_open(port.index()));
+        // While none leads to the receiver, the QP stays where it is.
+        if let Some(next) = open.or_else(|| in_turn.next()) {
+            self.nics[usize::from(sender.nic)].forget(slot);
+            sender.nic = next.get();
+        }
+        schedule_at_port(sender, &mut self.nics[usize::from(sender.nic)], now, slot);
+    }
+
+    /// Moves the QPs of a priority that are ready at paused ports, after a port was paused or
+    /// resumed.
+    pub(super) fn leave_paused_ports(&mut self, now: Time, priority: u8) {
+        if !self.takes_turns() {
+            return;
+        }
+        let mut waiting = Vec::new();
+        for nic in self.nics.iter_mut().filter(|nic| nic.port.paused & 1 << priority != 0) {
+            while nic.ready_mask & 1 << priority != 0 {
+                waiting.push(nic.take(usize::from(priority)));
+            }
+            nic.schedule();
+        }
+        for slot in waiting {
+            let sender = self.senders.get_mut(slot).expect("a listed QP is there");
+            sender.is_ready = false;
+            if sender.open {
+                self.take_turn(now, slot);
+            } else {
+                self.forget(slot);
+            }
+        }
+    }
+
+    /// The port that an answer leaves through: that of the packet that it answers, if it leads
+    /// back.
+    pub(super) fn port_of_answer(&self, header: &Header) -> usize {
+        let address = &header.address;
+        let back = self.common.routes.next_hops(self.node, address.src, self.epoch);
+        let came_in = back.iter().find(|port| port.get() == header.ingress);
+        came_in.map_or_else(
+            || {
+                let ends = (address.dst, address.src);
+                self.common.select_port(self.node, ends, address.hash, self.epoch).index()
+            },
+            |port| port.index(),
+        )
+    }
+}

@@ -1,0 +1,187 @@
+"""Hosts with a port in each plane of a network, and packets that take turns over the ports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rocelab
+from rocelab import ConfigError
+
+Table = dict[str, Any]
+SPRAY: Table = {"ports": "spray", "recovery": "selective-repeat", "in_flight": "unlimited"}
+LINKS: Table = {"host_rate": "100Gbps", "host_delay": "1us", "rate": "100Gbps", "delay": "1us"}
+
+
+def run(**tables: Any) -> rocelab.Result:  # noqa: ANN401 - tables of a scenario
+    base: Table = {
+        "topology": {
+            "kind": "leaf-spine",
+            "planes": 4,
+            "leaves": 2,
+            "spines": 4,
+            "hosts_per_leaf": 4,
+            **LINKS,
+        },
+        # Large packets, so that ACKs, which are not sprayed, load the links by 1 % only.
+        "wire": {"payload": "9000B"},
+        "host": SPRAY,
+    }
+    return rocelab.run(rocelab.Scenario(**base | tables), threads=1)
+
+
+def flows(*pairs: tuple[int, int], size: str = "40MB", **keys: str) -> Table:
+    table = [{"src": f"h{a}", "dst": f"h{b}", "size": size, **keys} for a, b in pairs]
+    return {"kind": "flows", "flows": table}
+
+
+ADAPTIVE = {"balance": "adaptive"}
+"""The switches of a plane use its links evenly."""
+
+ACROSS = [(n, n + 4) for n in range(4)]
+"""From each host of the first leaf to one of the second, which takes all uplinks of all planes."""
+
+
+def test_switches_of_planes_have_names_and_hosts_a_port_in_each() -> None:
+    for topology, switches in (
+        ({"kind": "leaf-spine", "leaves": 2, "spines": 3, "hosts_per_leaf": 2}, {"leaf", "spine"}),
+        ({"kind": "fat-tree", "k": 2}, {"tor", "agg", "core"}),
+    ):
+        one, three = (
+            rocelab.Scenario(topology={**topology, "planes": planes, **LINKS}, run={"stop": "1us"})
+            .plan()
+            .ports.to_polars()
+            for planes in (1, 3)
+        )
+        assert len(three) == 3 * len(one)
+        of_host = three.filter(pl.col("node") == "h0")["peer"].to_list()
+        assert [peer.split("/")[0] for peer in of_host] == ["plane0", "plane1", "plane2"]
+        # All planes are the first one once more, with a name before it.
+        for plane in range(3):
+            own = three.filter(
+                pl.col("node").str.starts_with(f"plane{plane}/")
+                & pl.col("peer").str.starts_with(f"plane{plane}/")
+            )
+            bare = own.select(pl.col("node", "peer").str.strip_prefix(f"plane{plane}/"))
+            assert set(bare.iter_rows()) == set(
+                one.filter((pl.col("tier") > 0) & (pl.col("peer_tier") > 0))
+                .select("node", "peer")
+                .iter_rows()
+            )
+            assert {name.rstrip("0123456789") for name in bare["node"]} == switches
+
+
+def test_a_flow_has_all_ports_or_one() -> None:
+    sprayed = run(traffic=[flows((0, 4))]).flows.to_polars()
+    hashed = run(traffic=[flows((0, 4))], host={**SPRAY, "ports": "hash"}).flows.to_polars()
+    assert sprayed["slowdown"][0] == pytest.approx(1, abs=0.001)
+    assert hashed["slowdown"][0] == pytest.approx(1, abs=0.001)
+    # 8 us of the round trip do not shrink.
+    assert hashed["fct_ps"][0] - sprayed["fct_ps"][0] == pytest.approx(
+        0.75 * hashed["fct_ps"][0], rel=0.01
+    )
+
+
+def test_a_permutation_over_all_planes_takes_little_longer_than_alone() -> None:
+    result = run(traffic=[flows(*ACROSS, size="20MB")], routing=ADAPTIVE)
+    assert max(result.flows.to_polars()["slowdown"]) < 1.03
+    assert result.summary["retransmitted_bytes"] == 0
+    uplinks = result.ports.to_polars().filter(
+        pl.col("node").str.contains("leaf0") & pl.col("peer").str.contains("spine")
+    )
+    assert len(uplinks) == 16
+    assert max(uplinks["tx_bytes"]) < 1.1 * min(uplinks["tx_bytes"])
+
+
+def goodput(result: rocelab.Result) -> float:
+    """Payload over the time to the end of the last flow, in Gb/s, as seen from the first."""
+    table = result.flows.to_polars()
+    assert table["done"].all()
+    begin, end = min(table["start_ps"]), max((table["start_ps"] + table["fct_ps"]).to_list())
+    return float(sum(table["size_bytes"]) * 8000 / (end - begin))
+
+
+@pytest.mark.parametrize(
+    ("link", "share"),
+    [
+        # A host without one of k links has (k - 1)/k of its rate.
+        ("h0:plane1/leaf0", 3 / 4),
+        # A plane without one of u uplinks has (u - 1)/u of its rate: (k u - 1)/(k u) of all. The
+        # pauses of this plane have hosts use the others more.
+        ("plane1/leaf0:plane1/spine2", 15 / 16),
+    ],
+)
+def test_a_failed_link_costs_its_share(link: str, share: float) -> None:
+    traffic = [flows(*ACROSS, start="10us")]
+    # Queues are short, so that what waits at the end takes no time.
+    tables: Table = {"traffic": traffic, "routing": ADAPTIVE, "pfc": {"xoff": "100KB"}}
+    sound = run(**tables)
+    broken = run(**tables, failure=[{"link": link, "at": "1us"}])
+    assert goodput(broken) / goodput(sound) == pytest.approx(share, abs=0.03)
+    assert broken.summary["retransmitted_bytes"] == 0
+
+
+def test_a_host_with_two_switches_keeps_half_its_rate() -> None:
+    """Dual ToR: each host is at two switches, which are joined above."""
+    switches = ["tor0", "tor1", "tor2", "tor3", "agg0", "agg1"]
+    nodes: list[Table] = [{"name": f"h{n}", "kind": "host"} for n in range(4)]
+    nodes += [{"name": name, "kind": "switch", "tier": 1 + ("agg" in name)} for name in switches]
+    links = [
+        {"a": f"h{host}", "b": f"tor{2 * (host // 2) + side}", "rate": "100Gbps", "delay": "1us"}
+        for host in range(4)
+        for side in range(2)
+    ]
+    links += [
+        {"a": f"tor{tor}", "b": f"agg{agg}", "rate": "200Gbps", "delay": "1us"}
+        for tor in range(4)
+        for agg in range(2)
+    ]
+    result = run(
+        topology={"kind": "custom", "nodes": nodes, "links": links},
+        traffic=[flows((0, 2), (1, 3), start="10us")],
+        routing=ADAPTIVE,
+        failure=[{"link": "h0:tor0", "at": "1us"}],
+    )
+    halved, whole = result.flows.to_polars().sort("src")["fct_ps"].to_list()
+    alone = 40_000_000 * 8 / 200e9 * 1e12 * 9082 / 9000
+    assert whole == pytest.approx(alone, rel=0.03)
+    assert halved == pytest.approx(2 * alone, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"topology": {"planes": 1}}, 'host.ports: "spray" needs hosts with several links'),
+        ({"topology": {"planes": 0}}, "topology.planes: must be at least 1"),
+        ({"topology": {"planes": 65}}, "topology.planes: must be at most 64"),
+        ({"scheme": "hpcc"}, "host.ports: does not go with scheme hpcc"),
+        ({"quirks": {"packet_round_robin": True}}, "host.ports: does not go with quirks"),
+        ({"routing": {"balance": "conga"}}, "host h0 has links to several leaves or planes"),
+        ({"routing": {"balance": "conweave"}}, "needs hosts with one link"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(tables: Table, words: str) -> None:
+    topology = {
+        "kind": "leaf-spine",
+        "planes": 2,
+        "leaves": 2,
+        "spines": 2,
+        "hosts_per_leaf": 2,
+        **LINKS,
+    }
+    rest = {key: table for key, table in tables.items() if key != "topology"}
+    host = {"ports": "spray"} if "quirks" in tables else SPRAY
+    with pytest.raises(ConfigError, match=words):
+        rocelab.Scenario(
+            topology=topology | tables.get("topology", {}),
+            traffic=[flows((0, 2))],
+            host=host,
+            **rest,
+        ).validate()
+
+
+def test_turns_over_ports_reorder_packets_and_a_warning_says_so() -> None:
+    result = run(traffic=[flows((0, 4), size="1MB")], host={"ports": "spray"}, run={"stop": "1ms"})
+    assert any("host.ports has packets overtake" in str(one) for one in result.warnings)
