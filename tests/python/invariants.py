@@ -274,6 +274,17 @@ class _Check:
                 ):
                     if node not in hosts and not self.cioq:
                         assert most <= self.buffer(node), (name, node)
+            if series.kind == "reorder-buffer":
+                kept = frame.group_by("flow_id").agg(pl.col("reorder_buffer_bytes").max())
+                most = dict(self.flows.select("flow_id", "max_reorder_bytes").iter_rows())
+                for flow, held in kept.iter_rows():
+                    qp = self.flows.filter(pl.col("flow_id") == flow)["qp_id"][0]
+                    flows = self.flows.filter(pl.col("qp_id") == qp)["flow_id"]
+                    assert held <= max(most[one] for one in flows), (name, flow)
+            if series.kind == "reorder-queue":
+                held = frame.group_by("time_ps", "node").agg(pl.col("reorder_queue_bytes").sum())
+                most_held = self.summary["counters"]["max_held_bytes"] if len(held) else 0
+                assert (held["reorder_queue_bytes"] <= most_held).all(), name
             if series.kind == "goodput":
                 bits = frame.group_by("flow_id").agg(pl.col("goodput_bps").sum())
                 interval = _ps(probe["interval"])

@@ -17,7 +17,15 @@ CDFS = [
     [[1, 0.0], [1, 0.2], [2000, 0.6], [60000, 1.0]],
     [[0, 0.0], [300, 0.5], [40000, 0.9], [200000, 1.0]],
 ]
-PORT_PROBES = ["queue", "throughput", "utilisation", "pause", "port-state", "input-queue"]
+PORT_PROBES = [
+    "queue",
+    "throughput",
+    "utilisation",
+    "pause",
+    "port-state",
+    "input-queue",
+    "reorder-queue",
+]
 FLOW_PROBES = [
     "rate",
     "window",
@@ -27,6 +35,7 @@ FLOW_PROBES = [
     "flow-credits",
     "flow-rate",
     "goodput",
+    "reorder-buffer",
 ]
 PRESETS = [
     (scheme["name"], preset["name"]) for scheme in rocelab.schemes() for preset in scheme["presets"]

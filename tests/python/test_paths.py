@@ -746,3 +746,45 @@ def test_a_trace_has_the_packets_that_a_switch_holds() -> None:
     waited = held.join(joined, on=packet, suffix="_joined")
     assert len(waited) == len(held)
     assert (waited["time_ps_joined"] >= waited["time_ps"]).all()
+
+
+def probe(name: str, kind: str, **where: Any) -> Table:  # noqa: ANN401 - keys of a probe
+    return {"name": name, "kind": kind, "interval": "200ns", **where}
+
+
+def test_a_probe_has_what_conweave_holds_back() -> None:
+    result = busy({}, 1, probe=[probe("held", "reorder-queue", nodes=["leaf*"])])
+    series = result.series["held"].to_polars()
+    hosts = result.ports.to_polars().filter(pl.col("peer").str.starts_with("h"))
+    ports = series.select("node", "port").unique()
+    assert len(ports.join(hosts, on=["node", "port"])) == len(ports) > 0
+    at_once = series.group_by("time_ps", "node").agg(pl.col("reorder_queue_bytes").sum())
+    most = max(at_once["reorder_queue_bytes"])
+    # Samples may miss the largest value, but not by much.
+    assert 0.5 < most / result.summary["counters"]["max_held_bytes"] <= 1
+
+
+def test_a_probe_has_what_receivers_keep() -> None:
+    result = run(
+        topology=leaf_spine(4, 4),
+        traffic=across(4, "1MB"),
+        routing={"balance": "random"},
+        host=SELECTIVE,
+        probe=[probe("kept", "reorder-buffer", nodes=["h0"])],
+    )
+    kept = max(result.series["kept"].to_polars()["reorder_buffer_bytes"])
+    most = result.flows.to_polars().filter(pl.col("src") == "h0")["max_reorder_bytes"][0]
+    assert 0.5 < kept / most <= 1
+
+
+def test_probes_of_reordering_say_why_they_have_no_rows() -> None:
+    kinds = ("reorder-queue", "reorder-buffer")
+    result = run(
+        topology=leaf_spine(2, 2),
+        traffic=across(2, "10KB"),
+        probe=[probe(kind, kind, nodes=["leaf0" if "queue" in kind else "h0"]) for kind in kinds],
+    )
+    assert not any(len(result.series[kind]) for kind in kinds)
+    told = " ".join(result.warnings)
+    assert 'routing.balance is not "conweave"' in told
+    assert "receivers keep no data that is out of order" in told

@@ -107,6 +107,14 @@ probe_kinds! {
     Goodput = "goodput", "bps", Flows, "Goodput", "";
     /// Bytes in a switch that came in through a port: its input queue.
     InputQueue = "input-queue", "bytes", Priorities, "Input queue length", "";
+    /// Bytes that ConWeave holds back at a switch until packets come that were sent before them,
+    /// by the port that they leave through then.
+    ReorderQueue = "reorder-queue", "bytes", Ports, "Held back to restore order",
+        "routing.balance is not \"conweave\", or these ports lead to no host";
+    /// Bytes that the receiver of a flow keeps because earlier ones are missing.
+    ReorderBuffer = "reorder-buffer", "bytes", Flows, "Kept ahead of a gap",
+        "receivers keep no data that is out of order (host.reorder, host.recovery), or none of \
+         its flows was under way when it looked";
 }
 
 impl ProbeKind {

@@ -493,7 +493,16 @@ impl<S: Scheme> Host<S> {
                 by_flow.sort_unstable_by_key(|(flow, _)| *flow);
                 by_flow
             });
+            // Of a flow that ends here, if its QP is open and data is kept at all.
+            let kept = |flow: u32| {
+                let place = self.common.flows[flow as usize].receiver_slot as usize;
+                let ReceiverSlot::Open(slot) = self.receiver_slots[place] else { return None };
+                self.reorder_buffers.get(slot as usize).map(|buffer| buffer.bytes() as f64)
+            };
             let taken = self.flow_probes.sample(now, |flow, kind| {
+                if kind == ProbeKind::ReorderBuffer {
+                    return kept(flow);
+                }
                 let what = match kind {
                     ProbeKind::Rate => SenderMetric::Rate,
                     ProbeKind::Window => SenderMetric::Window,

@@ -6,6 +6,7 @@
 
 use super::Host;
 use super::sending::schedule_at_port;
+use crate::host::nic::Nic;
 use crate::packet::{Header, Scheme};
 use model::PortUse;
 use units::{Rate, Time};
@@ -15,16 +16,6 @@ impl<S: Scheme> Host<S> {
     #[inline]
     pub(super) fn takes_turns(&self) -> bool {
         self.common.host.ports == PortUse::Spray && self.nics.len() > 1
-    }
-
-    /// The rate of the wires that a QP at port `number` sends through.
-    #[inline]
-    pub(super) fn wire_rate(&self, number: usize) -> Rate {
-        if self.takes_turns() {
-            let rates = self.nics.iter().map(|nic| nic.port.rate().bps());
-            return Rate::from_bps(rates.fold(0, u64::saturating_add));
-        }
-        self.nics[number].port.rate()
     }
 
     /// Moves a QP that no port lists as ready to the next port in turn, and schedules it there.
@@ -83,4 +74,14 @@ impl<S: Scheme> Host<S> {
             |port| port.index(),
         )
     }
+}
+
+/// The rate of the wires that a QP at port `number` sends through: with turns, of all of them.
+#[inline]
+pub(super) fn wire_rate(nics: &[Nic], number: usize, takes_turns: bool) -> Rate {
+    if takes_turns {
+        let rates = nics.iter().map(|nic| nic.port.rate().bps());
+        return Rate::from_bps(rates.fold(0, u64::saturating_add));
+    }
+    nics[number].port.rate()
 }

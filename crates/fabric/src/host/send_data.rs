@@ -1,6 +1,7 @@
 //! Sends a data packet of a QP: builds it, accounts for it, and paces the next one.
 
 use super::Host;
+use super::port_turns::wire_rate;
 use super::sending::wake;
 use super::tracked_send;
 use crate::compat::event_order::set_ns3_lead;
@@ -23,7 +24,7 @@ impl<S: Scheme> Host<S> {
         slot: u32,
     ) {
         let (is_coupled, takes_turns) = (self.is_coupled(), self.takes_turns());
-        let wire_rate = self.wire_rate(number);
+        let wire_rate = wire_rate(&self.nics, number, takes_turns);
         let common = &*self.common;
         let nic = &mut self.nics[number];
         let sender = self.senders.get_mut(slot).expect("it is about to send");

@@ -1,6 +1,7 @@
 //! The sending half of a host: posts messages, opens QPs, and decides what a port sends next.
 
 use super::Host;
+use super::port_turns::wire_rate;
 use super::timers::Timers;
 use crate::compat::event_order::set_ns3_lead;
 use crate::hooks::RpTimerOf;
@@ -134,12 +135,11 @@ impl<S: Scheme> Host<S> {
     /// paces continuously, the time of its next packet follows the new rate.
     #[inline]
     pub(super) fn reschedule_qp(&mut self, now: Time, slot: u32) {
-        let Some(nic) = self.senders.get(slot).map(|sender| usize::from(sender.nic)) else {
-            return;
-        };
-        let wire_rate = self.wire_rate(nic);
-        let sender = self.senders.get_mut(slot).expect("as above");
-        let nic = &mut self.nics[nic];
+        let takes_turns = self.takes_turns();
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let number = usize::from(sender.nic);
+        let wire_rate = wire_rate(&self.nics, number, takes_turns);
+        let nic = &mut self.nics[number];
         if sender.rp.pacing() == Pacing::Continuous {
             sender.pace(sender.rp.limits().rate, wire_rate, self.common.clock);
             if let Some(scan) = &mut nic.scan {

@@ -20,7 +20,7 @@ pub(crate) fn at_first_switch(kind: ProbeKind) -> Option<SwitchFlowMetric> {
 
 /// Whether the receiver of a flow counts this kind, and not its sender.
 pub(crate) fn is_counted_at_receiver(kind: ProbeKind) -> bool {
-    matches!(kind, ProbeKind::Goodput | ProbeKind::Latency)
+    matches!(kind, ProbeKind::Goodput | ProbeKind::Latency | ProbeKind::ReorderBuffer)
 }
 
 /// What a probe samples, and when.
@@ -150,8 +150,8 @@ pub(crate) struct PortSnapshot(u64);
 
 impl PortProbes {
     /// Takes the samples that are due at `now`. Returns how many. `came_in`: bytes in the switch
-    /// that came through a port. `state`: a value of a port or flow that only the scheme's switch
-    /// knows.
+    /// that came through a port. `state`: a value of a port or flow that only the scheme's or the
+    /// policy's part of the switch knows.
     pub(crate) fn sample<'p>(
         &mut self,
         now: Time,
@@ -160,7 +160,9 @@ impl PortProbes {
         state: impl Fn(ProbeKind, u32) -> Option<f64>,
     ) -> u64 {
         self.take(now, |clock, Target { id, kept: PortSnapshot(before), .. }| {
-            if clock.kind == ProbeKind::PortState || at_first_switch(clock.kind).is_some() {
+            if matches!(clock.kind, ProbeKind::PortState | ProbeKind::ReorderQueue)
+                || at_first_switch(clock.kind).is_some()
+            {
                 return state(clock.kind, *id);
             }
             let number = *id as usize;

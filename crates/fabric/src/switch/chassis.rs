@@ -21,6 +21,7 @@ use crate::routing::SwitchRow;
 use crate::switch::departure_times::DepartureTimes;
 use crate::switch::egress::{Egress, LevelOf};
 use engine::{Handle, prefetch};
+use model::ProbeKind;
 use schemes::contract::{
     ArrivalSlot, Cp, CpTimerSlot, FullCx, HoldVerdict, Level, Order, PortFacts, PortView, Ports,
     SwitchEffects,
@@ -467,6 +468,13 @@ impl<S: Scheme> Chassis<S> {
             |port| &ports[port],
             |port, priority| mmu.of_port(port, priority),
             |kind, target| match at_first_switch(kind) {
+                None if kind == ProbeKind::ReorderQueue => {
+                    let Router::ConWeave(policy) = &self.router else { return None };
+                    let end = &self.common.graph.ports(self.node)[target as usize];
+                    let leads_to_host = self.common.graph.is_host(end.peer);
+                    let held = policy.bytes_held(PortId::new(target as u16));
+                    held.filter(|_| leads_to_host).map(|bytes| bytes as f64)
+                }
                 None => cp?.observe(&states[target as usize], now),
                 Some(what) => {
                     let flow = &flows[target as usize];

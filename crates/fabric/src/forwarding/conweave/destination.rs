@@ -238,6 +238,12 @@ impl Destination {
         self.counts.held_bytes
     }
 
+    /// The bytes that wait now and leave through a port then.
+    pub(super) fn bytes_held(&self, port: PortId) -> u64 {
+        let queues = self.queues.iter().flatten().filter(|queue| queue.port == port);
+        queues.map(|queue| queue.bytes).sum()
+    }
+
     /// A packet of `size` bytes waits in a queue from now on.
     pub(super) fn note_held(&mut self, queue: u32, size: u16) {
         let queue = self.queues[queue as usize].as_mut().expect("it is in use");

@@ -90,6 +90,12 @@ impl ConWeave {
         self.has_own_memory
     }
 
+    /// The bytes that wait for earlier ones and leave through `port` then; `None` if hosts are
+    /// elsewhere.
+    pub(crate) fn bytes_held(&self, port: PortId) -> Option<u64> {
+        self.rack.as_ref().map(|rack| rack.destination.bytes_held(port))
+    }
+
     /// The bytes that wait in memory of their own.
     pub(crate) fn bytes_in_own_memory(&self) -> u64 {
         let rack = self.rack.as_ref().filter(|_| self.has_own_memory);
