@@ -81,6 +81,8 @@ ProbeKind: TypeAlias = Literal[
     "flow-rate",
     "goodput",
     "input-queue",
+    "reorder-queue",
+    "reorder-buffer",
 ]
 """What a probe records."""
 

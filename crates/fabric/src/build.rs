@@ -382,7 +382,7 @@ fn congestion_point<S: Scheme>(
             xoff,
             xon,
             resume_offset,
-            kmin: red.get(number).map_or(Bytes::UNLIMITED, |red| Bytes::new(red.kmin())),
+            kmin: red.get(number).map_or([Bytes::UNLIMITED; 8], Red::kmin),
             transit: common.link_time(end, common.wire.full_packet),
         })
         .collect();
@@ -396,8 +396,14 @@ fn congestion_point<S: Scheme>(
         rates: &common.rates,
         seed: stream::seed(setup.seed, "switch", u64::from(node)),
     };
-    S::check_switch(&common.params, &facts)
-        .map_err(|error| SetupError::SwitchParams { node: facts.node, error })?;
+    let refused = |error| SetupError::SwitchParams { node: NodeId::new(node), error };
+    S::check_switch(&common.params, &facts).map_err(refused)?;
+    for (port, rate) in common.graph.rates_while_impaired(node) {
+        let mut then = ports.clone();
+        then[port].rate = rate;
+        let facts = SwitchFacts { ports: &then, ..facts };
+        S::check_switch(&common.params, &facts).map_err(refused)?;
+    }
     let cp = S::congestion_point(&common.params, &facts);
     let cp_ports = match &cp {
         Some(cp) => ports.iter().map(|facts| cp.port(&common.params, facts)).collect(),

@@ -161,7 +161,8 @@ pub struct CongestionPoint {
 #[derive(Clone, Copy, Debug)]
 pub struct Uplink {
     samples: bool,
-    set_point: f64,
+    /// By the priority of the packet that is the sample.
+    set_points: [f64; 8],
     /// Data packets since the last sample.
     packets: u64,
     /// Queue length at the last sample.
@@ -174,16 +175,17 @@ impl CongestionPoint {
     ///
     /// Fb = -(Q_off + w Q_delta). It is sent if it is negative, as a share of its maximum, Q_eq (2
     /// w + 1).
-    pub fn sample(&self, uplink: &mut Uplink, queue: u64) -> Option<u8> {
+    pub fn sample(&self, uplink: &mut Uplink, queue: u64, priority: u8) -> Option<u8> {
         uplink.packets += 1;
         if !uplink.samples || uplink.packets < self.every {
             return None;
         }
         uplink.packets = 0;
         let queue = queue as f64;
-        let congestion = (queue - uplink.set_point) + self.weight * (queue - uplink.before);
+        let set_point = uplink.set_points[usize::from(priority & 7)];
+        let congestion = (queue - set_point) + self.weight * (queue - uplink.before);
         uplink.before = queue;
-        let max = uplink.set_point * (2.0 * self.weight + 1.0);
+        let max = set_point * (2.0 * self.weight + 1.0);
         let feedback = (congestion * MAX_FEEDBACK / max).min(MAX_FEEDBACK) as u8;
         (feedback > 0).then_some(feedback)
     }
@@ -195,12 +197,12 @@ impl Cp<Annulus> for CongestionPoint {
     crate::hooks!(enqueues);
 
     fn port(&self, params: &AnnulusParams, facts: &PortFacts) -> Uplink {
-        let kmin = facts.kmin;
-        let set_point = if kmin == Bytes::UNLIMITED { params.near.set_point } else { kmin };
+        let own = params.near.set_point;
+        let set_point = |kmin| if kmin == Bytes::UNLIMITED { own } else { kmin };
         Uplink {
             samples: !facts.peer_is_host,
             // With Kmin = 0, any queue is too long.
-            set_point: set_point.get().max(1) as f64,
+            set_points: facts.kmin.map(|kmin| set_point(kmin).get().max(1) as f64),
             packets: 0,
             before: 0.0,
         }
@@ -217,7 +219,7 @@ impl OnEnqueue<Annulus> for CongestionPoint {
         packet: &mut Packet<Annulus>,
     ) {
         if packet.header.kind == PacketKind::Data
-            && let Some(feedback) = self.sample(port, view.queue_bytes)
+            && let Some(feedback) = self.sample(port, view.queue_bytes, packet.header.priority)
         {
             cx.to_host(packet.header.address, QpEnd::Sender, Notice::NearSource(feedback));
         }

@@ -75,7 +75,8 @@ crate::params! {
         notification: MarkFeedback, "", (),
             "SIGCOMM'15 section 3.1; HPCC simulator";
         /// Minimum time between two CNPs of a QP.
-        cnp_interval: Time, "N", Time::ZERO..=Time::from_ms(100), "SIGCOMM'15 section 3.1";
+        cnp_interval: Time, "N", Time::ZERO..=Time::from_ms(100), "SIGCOMM'15 section 3.1",
+            only notification = ["cnp"];
         /// Alpha at the first notification.
         initial_alpha: f64, "alpha", FRACTION, "SIGCOMM'15 section 3.1";
         /// Gain of alpha's moving average.
@@ -84,7 +85,8 @@ crate::params! {
         /// (mellanox).
         alpha_timer: Time, "K", SPAN, "SIGCOMM'15 section 3.1";
         /// Period of the check that may cut (mellanox only).
-        decrease_interval: Time, "", SPAN, "HPCC simulator, RATE_DECREASE_INTERVAL";
+        decrease_interval: Time, "", SPAN, "HPCC simulator, RATE_DECREASE_INTERVAL",
+            only variant = ["mellanox"];
         /// Period of the increase timer.
         increase_timer: Time, "T", SPAN, "SIGCOMM'15 section 5.2";
         /// Bytes on the wire per increase of the byte counter; 0B turns the byte counter off.
@@ -100,7 +102,8 @@ crate::params! {
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100),
             "the authors' simulator, MinRate";
         /// Share of the rate that is left after the first notification (mellanox only).
-        first_cnp_rate: f64, "", 0.001..=1.0, "firmware, rate_to_set_on_first_cnp";
+        first_cnp_rate: f64, "", 0.001..=1.0, "firmware, rate_to_set_on_first_cnp",
+            only variant = ["mellanox"];
         /// Every cut lowers the target to the rate before the cut, not only the first cut after an
         /// increase.
         clamp_target: bool, "", (), "SIGCOMM'15 section 3.1; firmware, clamp_tgt_rate";

@@ -60,7 +60,7 @@ crate::params! {
         /// Additive increase as a rate, W_AI / T; 0bps derives it from `expected_flows`.
         rate_ai: Rate, "W_AI / T", Rate::ZERO..=Rate::from_gbps(100), "HPCC simulator, RATE_AI";
         /// Maximum number of flows that share a link without a queue: W_AI = W_init (1 - eta) / N.
-        expected_flows: u64, "N", 1..=1_000_000, "SIGCOMM'19 section 3.3";
+        expected_flows: u64, "N", 1..=1_000_000, "SIGCOMM'19 section 3.3", only rate_ai = ["0bps"];
         /// T: the largest base round trip of the network, or that of the QP's own path.
         base_rtt: BaseRtt, "T", (),
             "SIGCOMM'19 section 3.2; HPCC simulator, GLOBAL_T";
@@ -69,22 +69,25 @@ crate::params! {
         /// React to every ACK, based on the reference window, and not only once per round trip.
         fast_reaction: bool, "", (), "SIGCOMM'19 section 3.2; HPCC simulator, FAST_REACT";
         /// Between updates of the reference, skip hops without a queue (ns3 only).
-        sample_feedback: bool, "", (), "HPCC simulator, SAMPLE_FEEDBACK";
+        sample_feedback: bool, "", (), "HPCC simulator, SAMPLE_FEEDBACK", only variant = ["ns3"];
         /// Keep a reference and a U for each hop; the lowest of their rates applies (ns3 only).
-        rate_per_hop: bool, "", (), "HPCC simulator, MULTI_RATE";
+        rate_per_hop: bool, "", (), "HPCC simulator, MULTI_RATE", only variant = ["ns3"];
         /// Limit of the bytes in flight in addition to the rate (ns3 only): none, the BDP of the
         /// network or of the path scaled by rate over line rate, or that BDP at any rate.
-        window: WindowMode, "", (), "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: WindowMode, "", (), "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T",
+            only variant = ["ns3"];
         /// Precision of INT records: full, or as in the HPCC simulator's 64 bits. With
         /// `hpcc-ns3-uncoded`, a port whose rate has no code reports 25 Gb/s.
         int_format: IntPrecision, "", (),
             "HPCC simulator, IntHeader";
-        /// INT records count bytes sent in units of 128 B and queues in units of 80 B, both times
-        /// this factor.
-        int_multi: u64, "", 1..=32, "HPCC simulator, INT_MULTI";
+        /// With an `int_format` other than "full", INT records count bytes sent in units of 128 B
+        /// and queues in units of 80 B, both times this factor.
+        int_multi: u64, "", 1..=32, "HPCC simulator, INT_MULTI",
+            only int_format = ["hpcc-ns3", "hpcc-ns3-uncoded"];
         /// Number of records that a packet has room for. On longer paths nothing is measured (ns3
         /// only).
-        max_hops: u64, "maxHop", 1..=10, "HPCC simulator, IntHeader; 10 in the THEMIS prototype";
+        max_hops: u64, "maxHop", 1..=10, "HPCC simulator, IntHeader; 10 in the THEMIS prototype",
+            only variant = ["ns3"];
     }
 }
 

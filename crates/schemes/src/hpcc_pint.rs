@@ -37,12 +37,14 @@ crate::params! {
         /// Additive increase as a rate, W_AI / T; 0bps derives it from `expected_flows`.
         rate_ai: Rate, "W_AI / T", Rate::ZERO..=Rate::from_gbps(100), "HPCC simulator, RATE_AI";
         /// Maximum number of flows that share a link without a queue: W_AI = W_init (1 - eta) / N.
-        expected_flows: u64, "N", 1..=1_000_000, "HPCC, SIGCOMM'19 section 3.3";
+        expected_flows: u64, "N", 1..=1_000_000, "HPCC, SIGCOMM'19 section 3.3",
+            only rate_ai = ["0bps"];
         /// The rate never falls below this.
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight in addition to the rate (ns3 only): none, the BDP of the
         /// network or of the path scaled by rate over line rate, or that BDP at any rate.
-        window: WindowMode, "", (), "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: WindowMode, "", (), "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T",
+            only variant = ["ns3"];
         /// Base of the powers to which U is rounded. The field takes one byte with bases from about
         /// 1.05 on, and two bytes below.
         log_base: f64, "(1 + epsilon)^2", 1.001..=2.0,

@@ -73,6 +73,9 @@ pub struct ParamSpec {
     pub doc: &'static str,
     /// Where its default comes from.
     pub source: &'static str,
+    /// It has an effect only where another parameter has one of these values, as scenario files
+    /// write them.
+    pub only: Option<(&'static str, &'static [&'static str])>,
 }
 
 /// Why a parameter was refused.
@@ -344,7 +347,8 @@ macro_rules! join_params {
 
 /// Declares the parameters of a scheme: a plain struct with the table that describes it. A line has
 /// name and type, the paper's symbol, the allowed values ([`ParamType::Allowed`]) and the source of
-/// the default.
+/// the default. A parameter that has an effect only where another one has certain values says so at
+/// its end.
 ///
 /// ```
 /// use schemes::params::{Params, Value};
@@ -370,9 +374,10 @@ macro_rules! join_params {
 ///         /// Whose form of the law.
 ///         form: Form, "", (), "a paper; a simulator";
 ///         /// Whether it cuts at once.
-///         eager: bool, "", (), "decided";
+///         eager: bool, "", (), "decided", only form = ["paper"];
 ///     }
 /// }
+/// assert_eq!(LawParams::specs()[4].only, Some(("form", &["paper"][..])));
 /// let mut params =
 ///     LawParams { wait: Time::from_us(50), share: 0.5, cuts: 2, form: Form::Ns3, eager: true };
 /// assert!(params.set("wait", Value::Time(Time::from_us(55))).is_ok());
@@ -401,7 +406,8 @@ macro_rules! params {
         pub struct $name:ident {
             $(
                 $(#[doc = $doc:literal])+
-                $field:ident : $type:ty, $symbol:literal, $allowed:expr, $source:literal;
+                $field:ident : $type:ty, $symbol:literal, $allowed:expr, $source:literal
+                    $(, only $switch:ident = [$($word:literal),+])?;
             )*
         }
     ) => {
@@ -417,7 +423,10 @@ macro_rules! params {
                     std::sync::LazyLock::new(|| vec![$({
                         let (kind, range) =
                             <$type as $crate::params::ParamType>::describe($allowed);
+                        let only: &[(&'static str, &'static [&'static str])] =
+                            &[$((stringify!($switch), &[$($word),+]))?];
                         $crate::params::ParamSpec {
+                            only: only.first().copied(),
                             name: stringify!($field),
                             symbol: $symbol,
                             kind,

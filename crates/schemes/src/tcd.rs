@@ -180,7 +180,7 @@ impl<S: Scheme> Cp<S> for Tcd {
     crate::hooks!();
 
     fn port(&self, _params: &S::Params, facts: &PortFacts) -> [Detector; 8] {
-        [Detector::new(self.0.max_on(facts), facts.kmin.get()); 8]
+        facts.kmin.map(|kmin| Detector::new(self.0.max_on(facts), kmin.get()))
     }
     #[inline]
     fn may_mark(

@@ -67,19 +67,20 @@ crate::params! {
         notify_interval: Time, "t_interval", SPAN, "THEMIS section 2.1";
         /// Increase of a flow's blocking time per CNP (paper only).
         block_step: Time, "", SPAN,
-            "decided: t_interval, which halves the rate while CNPs come as often as they may";
+            "decided: t_interval, which halves the rate while CNPs come as often as they may",
+            only switch_variant = ["paper"];
         /// Maximum of the blocking time (paper only).
-        block_max: Time, "", SPAN, "decided: a long round trip";
+        block_max: Time, "", SPAN, "decided: a long round trip", only switch_variant = ["paper"];
         /// Time without a CNP after which the blocking time is halved, repeatedly (paper only).
         /// Over HPCC, a flow without packets for this time may lose its entry to another flow.
         quiet_time: Time, "", SPAN, "decided, as the authors' later code";
         /// Minimum time of a resubmission (paper only).
-        pass_time: Time, "", SPAN, "decided";
+        pass_time: Time, "", SPAN, "decided", only switch_variant = ["paper"];
         /// Maximum age of a flow's last ACK with a mark for which a packet that leaves makes the
         /// next packet of the flow go round the queue (prototype only).
-        fresh_time: Time, "", SPAN, "THEMIS prototype";
+        fresh_time: Time, "", SPAN, "THEMIS prototype", only switch_variant = ["prototype"];
         /// A port that requeues a packet sends nothing until another packet joins (prototype only).
-        stall_after_requeue: bool, "", (), "THEMIS prototype";
+        stall_after_requeue: bool, "", (), "THEMIS prototype", only switch_variant = ["prototype"];
         /// Number of flows that an external switch tracks, rounded up to a power of two. Other
         /// flows are notified without an interval, and never blocked.
         flow_entries: u64, "", 16..=1 << 20, "decided";

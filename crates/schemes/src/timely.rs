@@ -42,7 +42,7 @@ crate::params! {
             "SIGCOMM'15 Algorithm 1; HPCC simulator, CC_MODE 7";
         /// Acknowledged bytes per update (paper only).
         segment: Bytes, "", Bytes::new(1)..=Bytes::new(1_000_000_000),
-            "SIGCOMM'15 section 3: 16 to 64 KB";
+            "SIGCOMM'15 section 3: 16 to 64 KB", only variant = ["paper"];
         /// Weight of the newest difference of round-trip times in the moving average.
         ewma_weight: f64, "alpha", FRACTION, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyAlpha";
         /// Share of the rate that a gradient of one, or an infinite round trip, takes away.

@@ -172,6 +172,16 @@ impl Graph {
         self.changes.partition_point(|&change| change < end)
     }
 
+    /// The rates that links of a node have for a time, each with its port.
+    pub(crate) fn rates_while_impaired(&self, node: u32) -> Vec<(usize, Rate)> {
+        let ends = self.ports(node).iter().enumerate().filter(|(_, end)| end.is_impaired);
+        let all = ends.flat_map(|(port, _)| {
+            let index = self.first_port[node as usize] + port as u32;
+            self.impairments[&index].iter().filter_map(move |one| Some((port, one.rate?)))
+        });
+        all.collect()
+    }
+
     /// Whether a link fails or is repaired at this time, so that routes change.
     pub(crate) fn reroutes_at(&self, time: Time) -> bool {
         let mut all = self.outages.values().flatten();

@@ -3,7 +3,7 @@
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
-use units::Rate;
+use units::{Bytes, Rate};
 
 use crate::compat::mrg::Draws;
 use crate::network::setup::{ClassSettings, EcnConfig, EcnLaw};
@@ -55,9 +55,10 @@ impl Red {
         Red { law, of_classes: is_own.then(|| Box::new(of_classes)), random }
     }
 
-    /// Returns the queue length up to which packets of most classes are not marked.
-    pub(crate) fn kmin(&self) -> u64 {
-        self.law.kmin
+    /// Returns, by priority, the queue length up to which packets are not marked.
+    pub(crate) fn kmin(&self) -> [Bytes; 8] {
+        let laws = self.of_classes.as_deref().copied().unwrap_or([self.law; 8]);
+        laws.map(|law| Bytes::new(law.kmin))
     }
 
     /// Returns the queue length above which it may be left to chance whether a packet is marked;
@@ -95,7 +96,6 @@ impl Red {
 mod tests {
     use super::*;
     use crate::network::setup::ClassMarking;
-    use units::Bytes;
 
     #[test]
     fn probability_rises_in_proportion_and_thresholds_scale_with_the_port() {

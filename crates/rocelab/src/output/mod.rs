@@ -3,6 +3,7 @@
 
 pub(crate) mod capture;
 pub(crate) mod report;
+mod scheme_warnings;
 pub(crate) mod traces;
 mod warnings;
 

@@ -1,5 +1,6 @@
 //! What a reader of a result should know before trusting it.
 
+use super::scheme_warnings;
 use crate::unfinished;
 use fabric::{
     Balance, ClassMarking, HostConfig, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup,
@@ -34,7 +35,9 @@ pub(crate) fn collect(
         (Records, begins_late(scenario, output)),
         (Retransmissions, sent_for_nothing(scenario, output, flows)),
     ];
-    let found = all.into_iter().filter_map(|(kind, text)| Some(Warning { kind, text: text? }));
+    let of_paths = scheme_warnings::of_paths(scenario, output).into_iter();
+    let all = all.into_iter().chain(of_paths.map(|text| (Settings, Some(text))));
+    let found = all.filter_map(|(kind, text)| Some(Warning { kind, text: text? }));
     let (doubts, others): (Vec<_>, Vec<_>) =
         found.partition(|warning| matches!(warning.kind, Deadlock | LosslessDrops));
     let of_settings = in_advance(scenario, explicit_params, setup)
@@ -59,7 +62,8 @@ pub(crate) fn in_advance(scenario: &Scenario, explicit_params: bool, setup: &Set
         one_threshold(scenario, setup),
         host_rates,
     ];
-    all.into_iter().flatten().chain(notes_on_scheme(scenario)).collect()
+    let of_scheme = notes_on_scheme(scenario).chain(scheme_warnings::in_advance(scenario));
+    all.into_iter().flatten().chain(of_scheme).collect()
 }
 
 /// More tags than the summary has statistics of.

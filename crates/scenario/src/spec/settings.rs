@@ -55,7 +55,8 @@ pub struct HostSpec {
     /// packets), not less than the slowest link takes for eight times a switch's buffer either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmit_timeout: Option<Timeout>,
-    /// Time from the arrival of a packet to the host's answer.
+    /// Time from the arrival of a packet to its handling in the host: a receiver answers that much
+    /// later, and a sender knows of an ACK that much later.
     pub latency: Quantity<Time>,
     /// Whether a gap in the sequence is answered with a NACK.
     pub nack: bool,

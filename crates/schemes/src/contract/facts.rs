@@ -77,8 +77,8 @@ pub struct PortFacts {
     /// peer before it ends the pause. The largest of all classes that PFC protects. Also set if
     /// thresholds are not fixed.
     pub resume_offset: Bytes,
-    /// Queue length up to which RED marks nothing here; unlimited without RED.
-    pub kmin: Bytes,
+    /// By priority: the queue length up to which RED marks nothing here; unlimited without RED.
+    pub kmin: [Bytes; 8],
     /// From the start of a full data packet here to its place in a queue of the peer.
     pub transit: Time,
 }

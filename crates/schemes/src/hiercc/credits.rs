@@ -80,6 +80,11 @@ pub struct Downlink {
 }
 
 impl Downlink {
+    /// The link has this rate from now on. What was granted stays granted.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
     /// Returns the scheduler of a link of this rate, with credits of `credit` bytes (Delta).
     pub fn new(rate: Rate, credit: Bytes, racks: usize) -> Downlink {
         Downlink {

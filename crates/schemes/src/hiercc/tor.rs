@@ -277,6 +277,11 @@ impl Cp<Hiercc> for TorSwitch {
     crate::hooks!(arrivals, enqueues, sub_queues, timer);
 
     fn port(&self, _params: &HierccParams, _facts: &PortFacts) {}
+    fn on_rate(&mut self, _params: &HierccParams, (): &mut (), facts: &PortFacts) {
+        if let Some(downlink) = &mut self.downlinks[facts.port.index()] {
+            downlink.set_rate(facts.rate);
+        }
+    }
     fn on_depart(
         &mut self,
         cx: &mut FullCx<'_, Hiercc>,

@@ -90,7 +90,7 @@ impl<S: Scheme> Switch<S> {
                 xoff: Bytes::new(500_000),
                 xon: Bytes::new(497_000),
                 resume_offset: Bytes::new(3_000),
-                kmin: Bytes::new(50_000),
+                kmin: [Bytes::new(50_000); 8],
                 transit: Time::from_ns(1_087),
             })
             .collect();

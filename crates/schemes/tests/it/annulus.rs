@@ -18,7 +18,7 @@ fn uplink(peer_is_host: bool) -> PortFacts {
         xoff: Bytes::UNLIMITED,
         xon: Bytes::UNLIMITED,
         resume_offset: Bytes::new(3_000),
-        kmin: Bytes::new(10_000),
+        kmin: [Bytes::new(10_000); 8],
         transit: Time::from_us(1),
     }
 }
@@ -50,9 +50,9 @@ fn tors_alone_sample_their_uplinks() {
     let mut to_host = cp.port(&params, &uplink(true));
     let mut up = cp.port(&params, &uplink(false));
     for packet in 1..=300 {
-        assert_eq!(cp.sample(&mut to_host, 1_000_000), None);
+        assert_eq!(cp.sample(&mut to_host, 1_000_000, 3), None);
         // One in a hundred, saturated at 5 x Kmin.
-        let told = cp.sample(&mut up, 1_000_000);
+        let told = cp.sample(&mut up, 1_000_000, 3);
         assert_eq!(told, (packet % 100 == 0).then_some(63), "packet {packet}");
     }
 }
@@ -63,14 +63,14 @@ fn feedback_is_offset_and_twice_the_growth_in_63rds_of_five_set_points() {
     let cp = tor(1, &[("sample_every".to_owned(), Value::Count(1))]).unwrap();
     let mut up = cp.port(&params, &uplink(false));
     // Q_eq 10 KB. 12 KB: 2 + 2 x 12 = 26 KB of 50 are 32.76 of 63.
-    assert_eq!(cp.sample(&mut up, 12_000), Some(32));
+    assert_eq!(cp.sample(&mut up, 12_000, 3), Some(32));
     // As long as before: 2 KB are 2.52.
-    assert_eq!(cp.sample(&mut up, 12_000), Some(2));
+    assert_eq!(cp.sample(&mut up, 12_000, 3), Some(2));
     // Shrinking to 11 KB: 1 - 2 < 0.
-    assert_eq!(cp.sample(&mut up, 11_000), None);
+    assert_eq!(cp.sample(&mut up, 11_000, 3), None);
     // Below the set point, but growing: -4 + 2 x -5 and then -2 + 2 x 2 = 2 KB.
-    assert_eq!(cp.sample(&mut up, 6_000), None);
-    assert_eq!(cp.sample(&mut up, 8_000), Some(2));
+    assert_eq!(cp.sample(&mut up, 6_000, 3), None);
+    assert_eq!(cp.sample(&mut up, 8_000, 3), Some(2));
 }
 
 #[test]

@@ -238,7 +238,7 @@ impl Switch {
             xoff: Bytes::UNLIMITED,
             xon: Bytes::UNLIMITED,
             resume_offset: Bytes::UNLIMITED,
-            kmin: Bytes::UNLIMITED,
+            kmin: [Bytes::UNLIMITED; 8],
             transit: us(1),
         };
         let facts = SwitchFacts {

@@ -66,7 +66,7 @@ impl Bench {
             xoff: Bytes::UNLIMITED,
             xon: Bytes::UNLIMITED,
             resume_offset: Bytes::UNLIMITED,
-            kmin: Bytes::UNLIMITED,
+            kmin: [Bytes::UNLIMITED; 8],
             transit: Time::from_us(1),
         };
         let ports = (0..switches)

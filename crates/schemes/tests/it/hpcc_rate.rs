@@ -391,7 +391,7 @@ fn ports_without_a_code_are_refused() {
             xoff: Bytes::UNLIMITED,
             xon: Bytes::UNLIMITED,
             resume_offset: Bytes::ZERO,
-            kmin: Bytes::UNLIMITED,
+            kmin: [Bytes::UNLIMITED; 8],
             transit: us(1),
         };
         let facts = SwitchFacts {

@@ -198,7 +198,7 @@ impl Switch {
             xoff: Bytes::new(320_000),
             xon: Bytes::new(318_000),
             resume_offset: Bytes::new(2_000),
-            kmin: Bytes::UNLIMITED,
+            kmin: [Bytes::UNLIMITED; 8],
             transit: us(4),
         };
         let switch = SwitchFacts {

@@ -122,7 +122,7 @@ impl World {
             xoff: Bytes::UNLIMITED,
             xon: Bytes::UNLIMITED,
             resume_offset: Bytes::new(3_000),
-            kmin: Bytes::UNLIMITED,
+            kmin: [Bytes::UNLIMITED; 8],
             transit: us(1),
         };
         let view = PortView {

@@ -315,7 +315,7 @@ fn facts(port: u16) -> PortFacts {
         xoff: Bytes::new(70_000),
         xon: Bytes::new(50_000),
         resume_offset: Bytes::new(20_000),
-        kmin: Bytes::UNLIMITED,
+        kmin: [Bytes::UNLIMITED; 8],
         transit: us(1),
     }
 }

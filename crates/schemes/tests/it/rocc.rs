@@ -195,7 +195,7 @@ impl World {
             xoff: Bytes::UNLIMITED,
             xon: Bytes::UNLIMITED,
             resume_offset: Bytes::UNLIMITED,
-            kmin: Bytes::UNLIMITED,
+            kmin: [Bytes::UNLIMITED; 8],
             transit: Time::from_us(1),
         };
         let switch = SwitchFacts {

@@ -31,7 +31,7 @@ fn port(gbps: u64, transit: Time, resume_offset: u64) -> PortFacts {
         xoff: Bytes::new(320_000),
         xon: Bytes::new(320_000 - resume_offset),
         resume_offset: Bytes::new(resume_offset),
-        kmin: Bytes::new(50_000),
+        kmin: [Bytes::new(50_000); 8],
         transit,
     }
 }

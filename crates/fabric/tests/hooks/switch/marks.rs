@@ -117,7 +117,7 @@ fn red_marks_only_where_the_congestion_point_lets_it() {
         let toy = parts().switch(|facts| {
             // What a scheme may know of a port, with fixed thresholds and RED as set up here.
             let port = &facts.ports[2];
-            assert_eq!((port.resume_offset, port.kmin), (Bytes::new(2_000), Bytes::ZERO));
+            assert_eq!((port.resume_offset, port.kmin), (Bytes::new(2_000), [Bytes::ZERO; 8]));
             assert_eq!(port.transit, Time::from_ps(FULL * BYTE + WIRE));
             Some(Sparer)
         });

@@ -22,7 +22,7 @@ pub fn ports() -> [PortFacts; 2] {
         xoff: Bytes::UNLIMITED,
         xon: Bytes::UNLIMITED,
         resume_offset: Bytes::new(3_000),
-        kmin: Bytes::UNLIMITED,
+        kmin: [Bytes::UNLIMITED; 8],
         transit: delay,
     })
 }
