@@ -67,6 +67,9 @@ class _Trace:
         lanes: dict[str, list[tuple[int, int]]] = {}
         for flow in flows.sort("start_ps", "flow_id").iter_rows(named=True):
             begin, end = flow["start_ps"] // PS_PER_NS, end_ns
+            if flow["fct_ps"] is None and begin >= end_ns:
+                # It had not started.
+                continue
             if flow["fct_ps"] is not None:
                 end = (flow["start_ps"] + flow["fct_ps"]) // PS_PER_NS
             used = lanes.setdefault(flow["src"], [])

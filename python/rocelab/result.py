@@ -150,8 +150,9 @@ class Result:
         # It may be large, and is made when it is asked for.
         return self._capture.capture()
 
-    def write_capture(self, path: Path) -> None:
+    def write_capture(self, path: str | os.PathLike[str]) -> None:
         """Writes the capture, if there is one, to the file ``path``, however large it is."""
+        path = Path(path)
         if isinstance(self._capture, bytes):
             path.write_bytes(self._capture)
         elif self._capture is not None:

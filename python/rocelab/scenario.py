@@ -211,6 +211,13 @@ class Scenario:
         """The scenario as the simulator takes it."""
         return self._checked
 
+    @property
+    def written_in(self) -> tuple[str, Settings] | None:
+        """The file that it was read from, and what was set beside that; None if there is none."""
+        if self._origin is None or self._generated:
+            return None
+        return str(self._origin), self._overrides
+
     def _given(self) -> Given:
         """What it was read from, without its overrides."""
         return self._source() if callable(self._source) else self._source

@@ -89,12 +89,25 @@ class Table:
         Raises :class:`KeyError` where there is no such column.
         """
         names = [columns] if isinstance(columns, str) else columns
+        if not isinstance(names, list):
+            raise TypeError(
+                f"columns are named by a text or a list of texts, not by {columns!r}; "
+                "to_polars() has a frame that filters rows"
+            )
         known = self.columns
         for name in names:
             if name not in known:
                 raise KeyError(f"no column {name!r}; the columns are {', '.join(known)}")
         frame = self.to_polars()
         return frame[columns] if isinstance(columns, str) else frame.select(names)
+
+    def __contains__(self, column: object) -> bool:
+        """Whether there is a column of this name."""
+        return column in self.columns
+
+    def __iter__(self) -> Iterator[object]:
+        """Raises :class:`TypeError`: rows are those of ``to_polars()`` or ``to_pandas()``."""
+        raise TypeError("a table has no rows by itself; to_polars().iter_rows(named=True) has them")
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The table in pieces that fit in memory, one after the other."""

@@ -170,3 +170,15 @@ def test_without_the_package(
         write_trace(congested, tmp_path / "t")
     assert raised.value.hint == "pip install 'rocelab[perfetto]'"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_flows_that_had_not_started_have_no_slices(tmp_path: Path) -> None:
+    late = {"src": "h0", "dst": "h1", "size": "1KB", "start": "1ms"}
+    made = Scenario.from_toml(INCAST).with_settings(
+        run__stop="50us", traffic=[{"kind": "flows", "flows": [late, {**late, "start": "0ns"}]}]
+    )
+    result = rocelab.run(made)
+    assert result.flows.to_polars()["unfinished"].to_list() == [None, "not_started"]
+    write_trace(result, tmp_path / "t.pftrace")
+    slices = Read(tmp_path / "t.pftrace").slices
+    assert sum("flows to" in title for some in slices.values() for *_, title in some) == 1

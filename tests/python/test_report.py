@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
@@ -315,3 +316,35 @@ def test_the_command_writes_a_report(runs: list[Path], tmp_path: Path, command: 
     failed = command("report", tmp_path, cwd=tmp_path)
     assert failed.returncode == 2
     assert "summary.json is missing" in failed.stderr
+
+
+def test_the_command_of_a_sweep_names_its_file_and_repeats_it(
+    command: Command, tmp_path: Path
+) -> None:
+    # The scheme decides on what a complete scenario has: only the file itself makes all runs.
+    (tmp_path / "made.toml").write_text(INCAST, encoding="utf-8")
+    asked = ("made.toml", "--set", "run.stop=300us", "--over", "scheme.name=dcqcn,hpcc", "-q")
+    assert command("sweep", *asked, "--out", "one", cwd=tmp_path).returncode == 0
+    (again,) = collect([tmp_path / "one"], []).commands
+    words = shlex.split(again)
+    assert words[:2] == ["rocelab", "sweep"]
+    words[words.index("--out") + 1] = "two"
+    done = command(*words[1:], "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    one, two = (rocelab.open_sweep(tmp_path / name).runs.to_polars() for name in ("one", "two"))
+    assert one["digest"].to_list() == two["digest"].to_list()
+
+
+def test_results_of_one_name_have_commands_with_places_of_their_own(tmp_path: Path) -> None:
+    result = rocelab.run(rocelab.Scenario.from_toml(INCAST))
+    homes = [tmp_path / name / "1" for name in ("a", "b")]
+    for home in homes:
+        result.save(home)
+    places = [shlex.split(one)[-1] for one in collect(homes, []).commands]
+    assert len(set(places)) == 2
+
+
+def test_a_metric_that_no_run_has_is_refused(tmp_path: Path) -> None:
+    rocelab.run(rocelab.Scenario.from_toml(INCAST)).save(tmp_path / "a")
+    with pytest.raises(rocelab.ConfigError, match="no run has a value of tier3_paused_ns"):
+        collect([tmp_path / "a"], ["tier3_paused_ns"])

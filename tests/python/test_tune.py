@@ -116,3 +116,75 @@ def test_the_command_prints_the_best_and_what_each_key_explains(
     failed = command("tune", "s.toml", *over, "--goal", "x", "--out", "t", cwd=tmp_path)
     assert failed.returncode == 2
     assert failed.stderr.startswith("error: no metric 'x'")
+
+
+def tuned(
+    out: Path,
+    space: list[str],
+    goal: str,
+    *conditions: str,
+    runs: int = 6,
+    probe: dict[str, object] | None = None,
+) -> Tuning:
+    probes = [{"name": "p", "interval": "5us", **probe}] if probe else []
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(probe=probes)
+    known = known_metrics(scenario)
+    return tune(
+        scenario,
+        [parse_space(one) for one in space],
+        select_metrics([goal], known),
+        [parse_condition(one, known) for one in conditions],
+        runs=runs,
+        seeds=1,
+        out=out,
+    )
+
+
+def test_of_rates_that_a_probe_samples_high_ones_are_good(tmp_path: Path) -> None:
+    probe: dict[str, object] = {"kind": "throughput", "ports": ["s0:h4"]}
+    found = tuned(tmp_path, ["topology.host_rate=25Gbps,100Gbps"], "p.mean", probe=probe)
+    means = [one.goals[0] for one in found.trials if one.goals]
+    assert len(set(means)) == 2
+    assert found.best()[0].goals == (max(means),)
+
+
+def test_limits_have_the_unit_of_the_probe(tmp_path: Path) -> None:
+    probe: dict[str, object] = {"kind": "latency", "nodes": ["h0"]}
+    space = ["ecn.kmax=6KB,400KB"]
+    loose = tuned(tmp_path / "a", space, "slowdown_mean", "p.mean<=1s", probe=probe)
+    tight = tuned(tmp_path / "b", space, "slowdown_mean", "p.mean<=1ns", probe=probe)
+    assert all(one.holds for one in loose.trials)
+    assert not any(one.holds for one in tight.trials)
+
+
+@pytest.mark.parametrize(
+    ("condition", "unit"),
+    [
+        ("max_queue_bytes<=1us", "is in bytes"),
+        ("drops=0KB", "is a plain number"),
+        ("slowdown_p99<=5KB", "is a plain number"),
+        ("paused_ns<=1KB", "is in ns"),
+    ],
+)
+def test_a_limit_in_another_unit_is_refused(condition: str, unit: str) -> None:
+    known = known_metrics(rocelab.Scenario.from_toml(INCAST))
+    with pytest.raises(rocelab.ConfigError, match=unit):
+        parse_condition(condition, known)
+
+
+def test_listed_values_are_tried_once_each(tmp_path: Path) -> None:
+    space = ["ecn.kmax=50KB,100KB,400KB,1600KB", "scheme.name=dcqcn,hpcc"]
+    found = tuned(tmp_path, space, "max_queue_bytes", runs=30)
+    tried = [tuple(value.label for value in one.values) for one in found.trials]
+    assert len(tried) == len(set(tried)) == 8
+    assert found.found == 0
+
+
+def test_combinations_that_make_no_scenario_are_left_out_and_told(tmp_path: Path) -> None:
+    space = ["ecn.kmin=5KB,200KB", "ecn.kmax=100KB,400KB"]
+    found = tuned(tmp_path, space, "max_queue_bytes")
+    assert len(found.trials) == 3
+    (refused,) = found.refused
+    assert refused.startswith("ecn.kmin = 200KB, ecn.kmax = 100KB: ")
+    with pytest.raises(rocelab.ConfigError, match="no combination"):
+        tuned(tmp_path / "b", ["ecn.kmin=200KB", "ecn.kmax=100KB"], "max_queue_bytes")

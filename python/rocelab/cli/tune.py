@@ -96,7 +96,14 @@ def tune(
         )
         write_atomic(place / "trials.csv", found.table().write_csv().encode(), follow=False)
     best = found.best()
-    if not best:
+    if found.refused:
+        note(
+            f"warning: {len(found.refused)} combinations make no valid scenario and were left out, "
+            f"such as {found.refused[0]}"
+        )
+    if not best and not conditions:
+        note(f"warning: no combination that was tried has a value of {goal}")
+    elif not best:
         note("warning: no combination that was tried meets all conditions")
     elif not quiet:
         # Of combinations with equal numbers the first one stands for all.

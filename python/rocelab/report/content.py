@@ -18,6 +18,7 @@ from rocelab.report.model import Cell, Grid, Report
 from rocelab.report.reproduced import Reproduced, reproduced
 from rocelab.report.settings import differences, document, without_defaults
 from rocelab.report.tables import combinations_table, details, runs_table
+from rocelab.scenario import apply_settings
 from rocelab.sweeps import Sweep, open_sweep
 from rocelab.sweeps.metrics import (
     METRICS,
@@ -114,11 +115,19 @@ def _of_results(
         report.details += details(name if len(runs) > 1 else "", run)
     _add_scenarios(report, shown)
     report.commands = [
-        f"rocelab run {shlex.quote(str(one / 'scenario.toml'))} --out {shlex.quote(one.name)}-again"
-        for one in directories
+        f"rocelab run {shlex.quote(str(one / 'scenario.toml'))} --out {shlex.quote(again)}"
+        for one, again in zip(directories, _places(directories), strict=True)
     ]
     report.versions = _versions(results)
     return report
+
+
+def _places(directories: Sequence[Path]) -> list[str]:
+    """A directory for each result that is made again."""
+    names = [f"{one.name}-again" for one in directories]
+    if len(set(names)) < len(names):
+        return [f"{name}-{number}" for number, name in enumerate(names, 1)]
+    return names
 
 
 def _each(texts: Iterable[str]) -> str:
@@ -172,15 +181,40 @@ def _of_sweep(directory: Path, sweep: Sweep, wanted: Sequence[str]) -> Report:
         for axis in plan.axes
     ]
     zipped = [f"--zip {shlex.quote(','.join(group))}" for group in plan.zipped]
-    report.commands = [
-        f"rocelab sweep {shlex.quote(str(first.directory / 'scenario.toml'))} "
-        f"{' '.join([*over, *zipped])} "
-        f"--seeds {len(plan.seeds)} --out {shlex.quote(directory.name)}-again"
-        if first.directory
-        else ""
-    ]
+    again = f"{shlex.quote(directory.name)}-again"
+    one = f"{shlex.quote(str(directory / plan.cases[0].place / 'scenario.toml'))}"
+    sweeps = f"{' '.join([*over, *zipped])} --seeds {len(plan.seeds)} --out {again}"
+    if plan.written_in is not None:
+        file, settings = plan.written_in
+        sets = [f"--set {shlex.quote(f'{key}={value}')}" for key, value in settings]
+        report.commands = [" ".join(["rocelab sweep", shlex.quote(file), *sets, sweeps])]
+    elif _repeats(sweep):
+        report.commands = [f"rocelab sweep {one} {sweeps}"]
+    else:
+        report.commands = [
+            f"rocelab run {one} --out {again}",
+            "# That is the first run; the others have their scenarios in their directories, too.",
+            "# What varies decides on other values, so that one scenario does not make all.",
+        ]
     report.versions = _versions(sweep.results)
     return report
+
+
+def _repeats(sweep: Sweep) -> bool:
+    """Whether the scenario of the first run with what varies makes those of all runs.
+
+    A stored scenario is complete: what another scheme or rate would decide otherwise stands in it.
+    """
+    first = sweep.results[0].scenario
+    for case, run in zip(sweep.plan.cases, sweep.results, strict=True):
+        settings = [(value.key, value.text) for value in case.combination]
+        try:
+            made = apply_settings(first, (*settings, ("run.seed", str(case.seed))))
+        except ConfigError:
+            return False
+        if made.to_toml() != run.scenario_toml:
+            return False
+    return True
 
 
 def _metrics(results: Sequence[Result], wanted: Sequence[str]) -> list[Metric]:
@@ -189,7 +223,11 @@ def _metrics(results: Sequence[Result], wanted: Sequence[str]) -> list[Metric]:
     series = {one.name: one.unit for run in results for one in run.series.values()}
     known = [*METRICS, *tag_metrics(tags), *probe_metrics(series)]
     if wanted:
-        return select_metrics(wanted, known)
+        selected = select_metrics(wanted, known)
+        for metric in selected:
+            if all(metric.read(run) is None for run in results):
+                raise ConfigError(f"no run has a value of {metric.name}")
+        return selected
     of_tags = [f"{tag}.slowdown_p99" for tag in tags[:_MAX_TAGS] if len(tags) > 1]
     if len(results) <= _MAX_DETAILED:
         of_tags = [one.replace("p99", p) for one in of_tags for p in ("p99", "p50")]

@@ -192,7 +192,7 @@ class Sweep:
                 lines.append(f"{axis.key} changes nothing: its values give equal results")
         return lines
 
-    def best(self, metrics: Sequence[str]) -> list[int]:
+    def best(self, metrics: str | Sequence[str]) -> list[int]:
         """The rows of ``statistics`` that are best by ``metrics``, best first by the first one.
 
         With several metrics these are all rows that no other row beats or equals in all of them
@@ -200,7 +200,8 @@ class Sweep:
         """
         from rocelab.sweeps.metrics import pareto, select_metrics
 
-        return pareto(self.statistics.to_polars(), select_metrics(metrics, self.metrics))
+        names = [metrics] if isinstance(metrics, str) else metrics
+        return pareto(self.statistics.to_polars(), select_metrics(names, self.metrics))
 
     def plot(
         self,

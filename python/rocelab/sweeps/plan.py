@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rocelab import _memory
 from rocelab.errors import ConfigError
-from rocelab.scenario import Scenario, apply_settings
+from rocelab.scenario import Scenario, Settings, apply_settings
 from rocelab.simulate import check_count
 from rocelab.sweeps import grid
 from rocelab.sweeps.grid import Axis, Combination
@@ -40,6 +40,8 @@ class Plan:
 
     zipped: Sequence[Sequence[str]]
     """Groups of keys that change together."""
+    written_in: tuple[str, Settings] | None
+    """The file of the scenario, and what was set beside that; None if there was none."""
     combinations: Sequence[Combination]
     """Values of all axes, in the order in which tables have them."""
 
@@ -52,6 +54,9 @@ class Plan:
     ) -> None:
         """``seeds`` is how many, from the scenario's own on."""
         grid.check_axes(axes)
+        if any(isinstance(group, str) for group in zipped):
+            hint = 'such as [("pfc.xoff", "pfc.xon")]'
+            raise ConfigError("zipped: needs groups of keys", hint=hint)
         groups = grid.check_pairs(axes, zipped)
         count = check_count("seeds", seeds)
         if not axes and count == 1:
@@ -68,6 +73,7 @@ class Plan:
                 hint="take fewer seeds or values, or share them out among several sweeps",
             )
         self.scenario = scenario
+        self.written_in = scenario.written_in
         self.axes = tuple(axes)
         self.zipped = tuple(tuple(group) for group in zipped)
         self.combinations = grid.combinations(axes, groups)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,9 @@ def cases_to_run(
             places.add(place)
         if kept is False:
             others.append(home)
+        if kept is None and (home / _SIMULATOR).is_file() and not (home / SUMMARY).exists():
+            # A run of a sweep that has lost its summary: nothing else has such a file.
+            shutil.rmtree(home, ignore_errors=True)
         if not kept and home.exists():
             check_result_directory(home, force=True)
     if others and not force:
@@ -140,7 +144,11 @@ def read_plan(directory: Path) -> Plan:
             )
         axes = make_axes(asked["over"])
         scenario = Scenario(**asked["scenario"])
-        return Plan(scenario, axes, len(asked["seeds"]), asked.get("zip", []))
+        plan = Plan(scenario, axes, len(asked["seeds"]), asked.get("zip", []))
+        if "file" in asked:
+            settings = tuple((str(key), str(value)) for key, value in asked["set"])
+            plan.written_in = str(asked["file"]), settings
+        return plan
     except (KeyError, TypeError, AttributeError) as error:
         raise ResultError(f"{path}: damaged: {error}") from None
     except ConfigError as error:
@@ -193,4 +201,13 @@ def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:
         "zip": [list(group) for group in plan.zipped],
         "seeds": list(plan.seeds),
         "scenario": plan.scenario.to_dict(),
+        **_written_in(plan),
     }
+
+
+def _written_in(plan: Plan) -> dict[str, Any]:
+    """What a command that repeats the sweep begins with."""
+    if plan.written_in is None:
+        return {}
+    file, settings = plan.written_in
+    return {"file": file, "set": [list(pair) for pair in settings]}

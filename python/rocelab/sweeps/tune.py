@@ -7,6 +7,7 @@ and one with more runs goes on where the shorter one ended.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab import _memory
 from rocelab._format import parse
+from rocelab.catalogue import probe_kinds
 from rocelab.errors import ConfigError
 from rocelab.io.layout import TUNE
 from rocelab.io.open import open_result
@@ -38,6 +40,20 @@ if TYPE_CHECKING:
 _BATCH = 4
 """Trials that are chosen together. Not the number of jobs, on which no result may depend."""
 _CONDITION = re.compile(r"(?P<name>.+?)(?P<sign><=|>=|=)(?P<limit>[^<>=]+)")
+_UNITS = {
+    "bytes": ("B", 1.0),
+    "bps": ("bps", 1.0),
+    "ps": ("ps", 1.0),
+    "ns": ("ps", 1e3),
+    "s": ("ps", 1e12),
+}
+"""Units of metrics: that of a quantity, and how much of it one is."""
+_LIMITS = {"": "2.5", "B": "1MB", "bps": "10Gbps", "ps": "50us"}
+"""What a limit looks like, by the unit of a quantity."""
+_MOST_LISTED = 100_000
+"""Combinations of listed values that are counted."""
+_MOST_ASKED = 20
+"""How many combinations are asked for at most, for each that is to be tried: some come again."""
 _BEST_SHARE = 10
 """One trial of this many is among the best ones, whose ranges are printed."""
 
@@ -87,6 +103,8 @@ class Tuning:
     trials: list[Trial] = field(default_factory=list)
     found: int = 0
     """How many runs were there already."""
+    refused: list[str] = field(default_factory=list)
+    """Why combinations were left out that make no valid scenario."""
     importance: dict[str, float] = field(default_factory=dict)
     """How much of the first goal's variation each key explains, as shares of 1; empty if there are
     too few trials."""
@@ -166,14 +184,26 @@ def parse_condition(text: str, known: Sequence[Metric]) -> Condition:
             hint="such as drops=0 or max_queue_bytes<=1MB",
         )
     (metric,) = select_metrics([found["name"].strip()], known)
+    quantity = parse(found["limit"].strip())
+    if quantity is None:
+        return Condition(metric, found["sign"], number)
     # Quantities are in bytes, bits per second and picoseconds; columns in ns or s are not.
-    scale = {"ns": 1e3, "s": 1e12}.get(metric.unit, 1.0) if parse(found["limit"].strip()) else 1.0
+    base, scale = _UNITS.get(metric.unit, ("", 1.0))
+    if quantity[1] != base:
+        unit = f"is in {metric.unit}" if metric.unit else "is a plain number"
+        raise ConfigError(
+            f"--subject-to {text}: {metric.name} {unit}",
+            hint=f"such as {metric.name}{found['sign']}{_LIMITS[base]}",
+        )
     return Condition(metric, found["sign"], number / scale)
 
 
 def known_metrics(scenario: Scenario) -> list[Metric]:
     """The metrics that runs of ``scenario`` have."""
-    probes = {probe["name"]: "" for probe in scenario.to_dict().get("probe", [])}
+    kinds = probe_kinds()
+    probes = {
+        probe["name"]: kinds[probe["kind"]].unit for probe in scenario.to_dict().get("probe", [])
+    }
     return [*METRICS, *tag_metrics(scenario.groups), *probe_metrics(probes)]
 
 
@@ -200,32 +230,65 @@ def tune(
     study = _study(scenario, goals, conditions)
     done = Tuning(space, goals)
     first = scenario.to_dict()["run"]["seed"]
-    while len(done.trials) < runs:
-        count = min(_BATCH, runs - len(done.trials))
+    known: dict[tuple[str, ...], Trial] = {}
+    every = _combinations(space)
+    if every is not None and len(every) <= runs:
+        # There are no more: each is tried once.
+        runs = len(every)
+        for labels in every:
+            keys = (axis.key for axis in space)
+            study.enqueue_trial(dict(zip(keys, labels, strict=True)))
+    asked_for = 0
+    while len(done.trials) + len(done.refused) < runs and asked_for < _MOST_ASKED * runs:
+        count = min(_BATCH, runs - len(done.trials) - len(done.refused))
+        asked_for += count
         asked = [study.ask() for _ in range(count)]
-        trials = [Trial(tuple(_suggest(one, axis) for axis in space)) for one in asked]
-        planned = _scenarios(scenario, space, trials, range(first, first + seeds))
+        suggested = [tuple(_suggest(one, axis) for axis in space) for one in asked]
+        fresh: dict[tuple[str, ...], Trial] = {}
+        planned: dict[tuple[str, ...], dict[str, Scenario]] = {}
+        for values in suggested:
+            labels = tuple(value.label for value in values)
+            if labels in known or labels in fresh:
+                continue
+            fresh[labels] = Trial(values)
+            try:
+                planned[labels] = _scenarios(scenario, space, values, range(first, first + seeds))
+            except ConfigError as error:
+                place = ", ".join(f"{value.key} = {value.label}" for value in values)
+                done.refused.append(f"{place}: {error.message}")
         done.found += _make(
             scenario,
-            planned,
+            list(planned.values()),
             out,
             force=force,
             jobs=jobs,
             executor=executor,
             progress=progress,
         )
-        results = [[open_result(out / home) for home in several] for several in planned]
-        for one, trial, several in zip(asked, trials, results, strict=True):
-            trial.goals = _means(goals, several)
-            limits = _means([condition.metric for condition in conditions], several)
-            if trial.goals is None or limits is None:
-                study.tell(one, state=_failed())
-            else:
+        for labels, homes in planned.items():
+            results = [open_result(out / home) for home in homes]
+            trial = fresh[labels]
+            trial.goals = _means(goals, results)
+            limits = _means([condition.metric for condition in conditions], results)
+            if trial.goals is not None and limits is not None:
                 pairs = zip(conditions, limits, strict=True)
                 trial.excess = tuple(condition.excess(value) for condition, value in pairs)
+            else:
+                trial.goals = None
+            done.trials.append(trial)
+        known |= fresh
+        for one, values in zip(asked, suggested, strict=True):
+            trial = known[tuple(value.label for value in values)]
+            if trial.goals is None:
+                study.tell(one, state=_failed())
+            else:
                 one.set_user_attr("excess", list(trial.excess))
                 study.tell(one, list(trial.goals))
-            done.trials.append(trial)
+    if done.refused and not done.trials:
+        raise ConfigError(
+            f"no combination that was tried makes a valid scenario: {done.refused[0]}",
+            hint="give other ranges by --over",
+        )
     done.importance = _importance(study, len(goals))
     return done
 
@@ -281,23 +344,32 @@ def _suggest(trial: Any, axis: Axis | Range) -> Value:  # noqa: ANN401
     return Value(axis.key, span.written(number))
 
 
+def _combinations(space: Sequence[Axis | Range]) -> list[tuple[str, ...]] | None:
+    """All combinations of listed values, in their order; None where a key has a range."""
+    axes = [axis for axis in space if isinstance(axis, Axis)]
+    if len(axes) < len(space):
+        return None
+    count = math.prod(len(axis.values) for axis in axes)
+    if count > _MOST_LISTED:
+        return None
+    return list(itertools.product(*([value.label for value in axis.values] for axis in axes)))
+
+
 def _scenarios(
-    scenario: Scenario, space: Sequence[Axis | Range], trials: Sequence[Trial], seeds: range
-) -> list[dict[str, Scenario]]:
-    """For each trial the scenarios of its runs, by their places."""
-    keys = [axis.key for axis in space]
-    found = []
-    for trial in trials:
-        settings = [(value.key, value.text) for value in trial.values]
-        name = grid.directory_of(keys, trial.values)
-        found.append(
-            {
-                f"runs/{name}/{seed}": apply_settings(
-                    scenario, (*settings, ("run.seed", str(seed)))
-                )
-                for seed in seeds
-            }
-        )
+    scenario: Scenario, space: Sequence[Axis | Range], values: tuple[Value, ...], seeds: range
+) -> dict[str, Scenario]:
+    """The scenarios of a combination's runs, by their places.
+
+    Raises :class:`ConfigError` where it makes no valid scenario.
+    """
+    settings = [(value.key, value.text) for value in values]
+    name = grid.directory_of([axis.key for axis in space], values)
+    found = {
+        f"runs/{name}/{seed}": apply_settings(scenario, (*settings, ("run.seed", str(seed))))
+        for seed in seeds
+    }
+    for one in found.values():
+        one.checked.check()
     return found
 
 
@@ -316,7 +388,6 @@ def _make(
     for found in scenarios.values():
         if executor is None:
             _memory.check(found, "run")
-        found.checked.check()
     wanted = ((home, found.to_toml()) for home, found in scenarios.items())
     missing = store.cases_to_run(out, wanted, force=force, marker=TUNE)
     store.write_tune(out, scenario)
