@@ -161,12 +161,25 @@ def details(name: str, run: Result) -> Iterator[Grid]:
             Cell(str(row["peer"])),
             Cell(_format.size(row["max_queue_bytes"]), number=True),
             Cell(f"{row['ecn_marked_packets']:,}", number=True),
-            Cell(f"{row['dropped_packets']:,}", number=True),
         ]
         for row in queues.head(_MAX_ROWS).to_dicts()
     ]
-    queue_head = ("port", "to", "longest queue", "packets marked", "packets dropped")
+    queue_head = ("port", "to", "longest queue", "packets marked")
     yield Grid(f"{prefix}Longest queues", queue_head, rows)
+    dropped = ports.filter(ports["dropped_packets"] > 0).sort("dropped_packets", descending=True)
+    if len(dropped):
+        rows = [
+            [
+                Cell(f"{row['node']}:{row['port']}"),
+                Cell(str(row["peer"])),
+                Cell(f"{row['dropped_packets']:,}", number=True),
+            ]
+            for row in dropped.head(_MAX_ROWS).to_dicts()
+        ]
+        # They count where they came in, whatever queue had no room.
+        from_head = ("port", "from", "packets dropped")
+        note = f"There are {len(dropped)} such ports." if len(dropped) > _MAX_ROWS else ""
+        yield Grid(f"{prefix}Ports through which dropped packets came in", from_head, rows, note)
     flows = run.flows.to_polars().drop_nulls("slowdown").sort("slowdown", descending=True)
     rows = [
         [
