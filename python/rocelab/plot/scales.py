@@ -134,4 +134,5 @@ def log_values(axes: Axes) -> None:
 
 
 def _value_tick(value: float, _: object) -> str:
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    # Within a small range matplotlib has ticks at other values than whole ones.
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
