@@ -44,11 +44,20 @@ function mixed(stops, at) {
 }
 
 /**
- * @typedef {{ nodes: number[], isHosts: boolean, size: number, isNamed: boolean }} Tier
- * The nodes of a tier that are shown, their size in pixels, and whether their names have room.
+ * @typedef {{ nodes: number[], isHosts: boolean, size: number,
+ *   label: ((name: string) => string) | null }} Tier
+ * The nodes of a tier that are shown, their size in pixels, and what of their names has room.
  */
 
 const NAME_FONT = "11px system-ui, sans-serif";
+
+/** @param {string} name */
+const whole = (name) => name;
+/**
+ * Without the plane or the data centre.
+ * @param {string} name
+ */
+const lastPart = (name) => name.slice(name.lastIndexOf("/") + 1);
 
 /** The canvas with the network. */
 class Fabric {
@@ -111,8 +120,15 @@ class Fabric {
       const nodes = all.filter((node) => layout.shown[node]);
       const room = this.width / (nodes.length || 1);
       const size = isHosts ? Math.min(6, Math.max(2, room * 0.6)) : Math.min(10, room * 0.6);
-      const widestName = most(nodes, (node) => context.measureText(data.nodes[node].name).width);
-      return { nodes, isHosts, size, isNamed: room >= widestName + 4 };
+      const places = nodes.map((node) => layout.x[node]).sort((a, b) => a - b);
+      const gaps = places.slice(1).map((x, before) => x - places[before]);
+      const gap = Math.min(this.width, ...gaps);
+      /** @param {(name: string) => string} label */
+      const fits = (label) => {
+        const widest = most(nodes, (node) => context.measureText(label(data.nodes[node].name)).width);
+        return gap >= widest + 4;
+      };
+      return { nodes, isHosts, size, label: [whole, lastPart].find(fits) ?? null };
     });
   }
 
@@ -273,19 +289,20 @@ class Fabric {
     context.fillStyle = palette.text;
     context.font = NAME_FONT;
     context.textAlign = "center";
-    for (const { nodes, isHosts, size, isNamed } of this.tiers) {
+    for (const { nodes, isHosts, size, label } of this.tiers) {
       for (const node of nodes) {
         const [x, y] = [layout.x[node], layout.y[node]];
         context.fillRect(x - size / 2, y - size / 2, size, size);
       }
-      if (!isNamed) continue;
+      if (!label) continue;
       context.strokeStyle = palette.back;
       context.lineWidth = 4;
       context.lineJoin = "round";
       for (const node of nodes) {
         const [x, y] = [layout.x[node], layout.y[node] + (isHosts ? 16 : -9)];
-        context.strokeText(data.nodes[node].name, x, y);
-        context.fillText(data.nodes[node].name, x, y);
+        const name = label(data.nodes[node].name);
+        context.strokeText(name, x, y);
+        context.fillText(name, x, y);
       }
     }
   }
