@@ -13,7 +13,7 @@ import pytest
 import typer
 
 import rocelab
-from conftest import LOSSY, Command
+from conftest import INCAST, LOSSY, Command
 from rocelab import cli
 from rocelab.cli.app import app
 
@@ -349,3 +349,10 @@ def test_help_says_what_options_take_and_cuts_nothing_short(command: Command) ->
             choices = option.name == "topic"
             assert flag or choices or option.metavar, f"{name}: {option.name}"
             assert option.help, f"{name}: {option.name}"
+
+
+def test_one_seed_is_given(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(INCAST, encoding="utf-8")
+    done = command("run", "a.toml", "--seed", "2", "--set", "run.seed=3", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--seed and --set run.seed: choose one" in done.stderr

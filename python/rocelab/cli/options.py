@@ -94,6 +94,8 @@ def load_scenario(path: Path, settings: list[str] | None, seed: int | None = Non
     """The scenario of a command's arguments; ``seed`` is that of ``--seed``."""
     changes = changes_of(settings)
     if seed is not None:
+        if any(key == "run.seed" for key, _ in changes):
+            raise ConfigError("--seed and --set run.seed: choose one")
         changes.append(("run.seed", str(seed)))
     return load_with_settings(path, changes)
 
