@@ -389,7 +389,9 @@ class Host(TypedDict):
     """
 
     latency: NotRequired[str]
-    """Time from the arrival of a packet to the host's answer."""
+    """Time from the arrival of a packet to its handling in the host: a receiver answers that much
+    later, and a sender knows of an ACK that much later.
+    """
 
     loss_after: NotRequired[int | str]
     """Selective repeat: when a packet is taken for lost. "gap": when a later one has arrived
