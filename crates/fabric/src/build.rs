@@ -12,6 +12,7 @@ use crate::host::{Host, HostParts};
 use crate::mmu::{Mmu, MmuConfig};
 use crate::network::graph::LinkEnd;
 use crate::network::setup::{Cioq, Headroom, NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
+use crate::observe::lossless_drops::LosslessDrops;
 use crate::observe::probe::{
     FlowProbes, PortProbes, ProbeClock, at_first_switch, is_counted_at_receiver,
 };
@@ -326,7 +327,7 @@ fn chassis<S: Scheme>(
         loads: Vec::new(),
         probes,
         recorder: Recorder::new(&setup.records, NodeId::new(node), ports.len()),
-        drops_listed: Vec::new(),
+        lossless_drops: LosslessDrops::default(),
         audit: SwitchAudit::default(),
         generated_bytes: 0,
         common: Arc::clone(common),

@@ -72,6 +72,7 @@ pub use network::setup::{
     Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, QueueSampling,
     Records, Setup, Spill, SwitchConfig, Threshold,
 };
+pub use observe::lossless_drops::{LosslessDrop, Memory};
 pub use observe::recorder::{PacketEvent, PacketEventKind, PfcEvent, QueueBlock};
 pub use observe::samples::{Sample, Samples};
 pub use observe::sequence::Sequence;
@@ -80,4 +81,4 @@ pub use output::{PortReport, RunOutput};
 pub use plan::{BufferCycle, Hop, Plan, PlannedPath, PortLoad, SwitchBuffer};
 pub use port::PortCounters;
 pub use simulation::Simulation;
-pub use switch::chassis::{LosslessDrop, Memory, SwitchAudit};
+pub use switch::chassis::SwitchAudit;

@@ -3,13 +3,14 @@
 use crate::build::NodeDevice;
 use crate::context::RunContext;
 use crate::host::{FlowOutcome, FlowRecovery, Host, Timeouts};
+use crate::observe::lossless_drops::{LosslessDrop, LosslessDrops};
 use crate::observe::recorder::{PacketEvent, PfcEvent, QueueBlock};
 use crate::observe::samples::Samples;
 use crate::observe::sequence::Sequence;
 use crate::observe::spill::{Gathered, SpillError};
 use crate::packet::Scheme;
 use crate::port::Port;
-use crate::switch::chassis::{Chassis, LosslessDrop, SwitchAudit};
+use crate::switch::chassis::{Chassis, SwitchAudit};
 use engine::Outcome;
 use model::Cause;
 use std::collections::BTreeMap;
@@ -78,6 +79,12 @@ pub struct RunOutput {
 }
 
 impl RunOutput {
+    fn add_drops(&mut self, drops: LosslessDrops) {
+        let LosslessDrops { count, mut listed } = drops;
+        self.lossless_drops += count;
+        self.drops.append(&mut listed);
+    }
+
     /// Adds the results of a switch.
     fn add_switch<S: Scheme>(
         &mut self,
@@ -94,10 +101,9 @@ impl RunOutput {
                 changes[moves.message as usize] += moves.times;
             }
         }
-        let Chassis { ports, mut drops_listed, .. } = chassis;
+        let Chassis { ports, lossless_drops, .. } = chassis;
         self.ports.extend(ports.iter().enumerate().map(|(port, this)| report(port, this)));
-        self.drops.append(&mut drops_listed);
-        self.lossless_drops += audit.lossless_drops;
+        self.add_drops(lossless_drops);
         self.audits.push(audit);
     }
 }
@@ -156,13 +162,12 @@ pub(crate) fn collect<S: Scheme>(
                     output.flows[flow as usize] = host.outcomes[place];
                 }
                 output.out_of_order += host.out_of_order;
-                if let Some(buffer) = &host.receive_buffer {
-                    output.lossless_drops += buffer.lossless_drops;
-                    output.drops.extend_from_slice(&buffer.drops_listed);
-                }
                 let of_pauses = host.pause_clock.iter().flat_map(|clock| clock.counters());
                 for (name, count) in host.counters().into_iter().chain(of_pauses) {
                     add_counter(&mut output.counters, name, count);
+                }
+                if let Some(buffer) = host.receive_buffer {
+                    output.add_drops(buffer.lossless_drops);
                 }
             }
             NodeDevice::Switch(switch) => {

@@ -82,11 +82,9 @@ impl Forwarding for Adaptive {
         })
     }
 
-    fn begin_epoch(&mut self, reroutes: bool) {
-        if reroutes {
-            self.best.seen.clear();
-            self.flows.iter_mut().for_each(FlowletTable::begin_epoch);
-        }
+    fn on_reroute(&mut self) {
+        self.best.seen.clear();
+        self.flows.iter_mut().for_each(FlowletTable::forget_paths);
     }
 
     fn moved(&self) -> Vec<Moves> {

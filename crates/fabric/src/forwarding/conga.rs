@@ -323,9 +323,9 @@ impl Forwarding for Conga {
         }
     }
 
-    fn begin_epoch(&mut self, reroutes: bool) {
-        if let Some(leaf) = self.leaf.as_mut().filter(|_| reroutes) {
-            leaf.flows.begin_epoch();
+    fn on_reroute(&mut self) {
+        if let Some(leaf) = &mut self.leaf {
+            leaf.flows.forget_paths();
         }
     }
 

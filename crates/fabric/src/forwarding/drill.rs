@@ -71,9 +71,7 @@ impl Forwarding for Drill {
         Some(loads[best].port)
     }
 
-    fn begin_epoch(&mut self, reroutes: bool) {
-        if reroutes {
-            self.remembered.clear();
-        }
+    fn on_reroute(&mut self) {
+        self.remembered.clear();
     }
 }

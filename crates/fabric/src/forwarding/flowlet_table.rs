@@ -37,7 +37,7 @@ impl FlowletTable {
     }
 
     /// Has all flows choose again.
-    pub(super) fn begin_epoch(&mut self) {
+    pub(super) fn forget_paths(&mut self) {
         self.flows.all().for_each(|entry| entry.last = Time::NEVER);
     }
 

@@ -36,10 +36,8 @@ impl Forwarding for LetFlow {
         }))
     }
 
-    fn begin_epoch(&mut self, reroutes: bool) {
-        if reroutes {
-            self.flows.begin_epoch();
-        }
+    fn on_reroute(&mut self) {
+        self.flows.forget_paths();
     }
 
     fn moved(&self) -> Vec<Moves> {

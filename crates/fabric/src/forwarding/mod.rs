@@ -81,9 +81,11 @@ pub trait Forwarding: Send + 'static {
         tag
     }
 
-    /// A link failed, was repaired or changed somewhere. `reroutes`: next hops may differ from here
-    /// on.
-    fn begin_epoch(&mut self, _reroutes: bool) {}
+    /// A link failed, was repaired or changed somewhere: the next epoch begins.
+    fn begin_epoch(&mut self) {}
+
+    /// A link failed or was repaired somewhere: next hops may differ from here on.
+    fn on_reroute(&mut self) {}
 
     /// The messages that it moved to another path. One may be there several times. Only a policy
     /// that remembers paths of flows has any ([`Balance::moves_flows`]).
@@ -375,8 +377,13 @@ impl Router {
     }
 
     /// See [`Forwarding::begin_epoch`].
-    pub(crate) fn begin_epoch(&mut self, reroutes: bool) {
-        with_policy!(self, policy => policy.begin_epoch(reroutes));
+    pub(crate) fn begin_epoch(&mut self) {
+        with_policy!(self, policy => policy.begin_epoch());
+    }
+
+    /// See [`Forwarding::on_reroute`].
+    pub(crate) fn on_reroute(&mut self) {
+        with_policy!(self, policy => policy.on_reroute());
     }
 
     /// See [`Forwarding::moved`].

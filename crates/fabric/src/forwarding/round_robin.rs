@@ -37,9 +37,7 @@ impl Forwarding for RoundRobin {
         Some(next_hops[place])
     }
 
-    fn begin_epoch(&mut self, reroutes: bool) {
-        if reroutes {
-            self.turns.clear();
-        }
+    fn on_reroute(&mut self) {
+        self.turns.clear();
     }
 }

@@ -3,10 +3,10 @@
 
 use super::Host;
 use crate::network::setup::SlowReceiver;
+use crate::observe::lossless_drops::{LosslessDrops, Memory};
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Address, Header, Scheme, Win, pfc_frame};
+use crate::packet::{Header, Scheme, Win, pfc_frame};
 use crate::port::pause_clock::PauseEvent;
-use crate::switch::chassis::{LosslessDrop, MAX_LISTED_DROPS, Memory};
 use units::{Bytes, Rate, Time};
 
 /// The receive buffer of a host.
@@ -19,9 +19,7 @@ pub(crate) struct ReceiveBuffer {
     stalled: u64,
     /// The NIC pauses its links.
     pub(crate) is_pausing: bool,
-    /// Packets that found no room, in classes that PFC protects: how many, and the first ones.
-    pub(crate) lossless_drops: u64,
-    pub(crate) drops_listed: Vec<LosslessDrop>,
+    pub(crate) lossless_drops: LosslessDrops,
 }
 
 impl ReceiveBuffer {
@@ -31,8 +29,7 @@ impl ReceiveBuffer {
             empty_at: Time::ZERO,
             stalled: 0,
             is_pausing: false,
-            lossless_drops: 0,
-            drops_listed: Vec::new(),
+            lossless_drops: LosslessDrops::default(),
         }
     }
 
@@ -95,7 +92,8 @@ impl<S: Scheme> Host<S> {
             self.send_pfc(window, now, true);
         }
         if !has_room && self.is_lossless(port, header.priority) {
-            self.list_drop(now, port, header);
+            let buffer = self.receive_buffer.as_mut().expect("it has no room");
+            buffer.lossless_drops.add(now, self.node, port, header, Memory::ReceiveBuffer);
         }
         has_room
     }
@@ -112,19 +110,6 @@ impl<S: Scheme> Host<S> {
     fn is_lossless(&self, port: u16, priority: u8) -> bool {
         let link = &self.common.graph.ports(self.node)[usize::from(port)];
         link.pfc && self.common.lossless & 1 << priority != 0
-    }
-
-    /// Counts a drop that PFC should have prevented.
-    #[cold]
-    fn list_drop(&mut self, time: Time, port: u16, header: &Header) {
-        let buffer = self.receive_buffer.as_mut().expect("it has no room");
-        buffer.lossless_drops += 1;
-        if buffer.drops_listed.len() < MAX_LISTED_DROPS {
-            let Header { priority, size, address: Address { flow, .. }, .. } = *header;
-            let (node, full) = (self.node, Memory::ReceiveBuffer);
-            let drop = LosslessDrop { time, node, port, priority, flow, size, full };
-            buffer.drops_listed.push(drop);
-        }
     }
 
     /// The receive buffer may have drained so far that the links can be resumed.

@@ -176,8 +176,7 @@ impl Graph {
     pub(crate) fn rates_while_impaired(&self, node: u32) -> Vec<(usize, Rate)> {
         let ends = self.ports(node).iter().enumerate().filter(|(_, end)| end.is_impaired);
         let all = ends.flat_map(|(port, _)| {
-            let index = self.first_port[node as usize] + port as u32;
-            self.impairments[&index].iter().filter_map(move |one| Some((port, one.rate?)))
+            self.impairments(node, port).iter().filter_map(move |one| Some((port, one.rate?)))
         });
         all.collect()
     }
@@ -190,10 +189,7 @@ impl Graph {
 
     /// The probability at `time` that a packet on the link of a port is damaged.
     pub(crate) fn error_rate_at(&self, node: u32, port: usize, time: Time) -> f64 {
-        let index = self.first_port[node as usize] + port as u32;
-        let list = self.impairments.get(&index).map_or(&[][..], Vec::as_slice);
-        let now = list.iter().find(|one| one.from <= time && time < one.until);
-        now.and_then(|one| one.error_rate).unwrap_or(self.ends[index as usize].error_rate)
+        self.quality_at(node, port, time).error_rate
     }
 
     /// The graph with only the links that work in an epoch.
@@ -206,6 +202,23 @@ impl Graph {
     fn outages(&self, node: u32, port: usize) -> &[Outage] {
         let end = self.first_port[node as usize] + port as u32;
         self.outages.get(&end).map_or(&[], Vec::as_slice)
+    }
+
+    /// The times for which a port's link is slower or lossier than else.
+    fn impairments(&self, node: u32, port: usize) -> &[Impairment] {
+        let end = self.first_port[node as usize] + port as u32;
+        self.impairments.get(&end).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a port's link is like at `time`.
+    fn quality_at(&self, node: u32, port: usize, time: Time) -> LinkQuality {
+        let LinkEnd { rate, error_rate, .. } = self.ports(node)[port];
+        let mut list = self.impairments(node, port).iter();
+        let now = list.find(|one| one.from <= time && time < one.until);
+        LinkQuality {
+            rate: now.and_then(|one| one.rate).unwrap_or(rate),
+            error_rate: now.and_then(|one| one.error_rate).unwrap_or(error_rate),
+        }
     }
 
     /// The ports of a node whose links fail at `time`, and those whose links are repaired then.
@@ -224,26 +237,19 @@ impl Graph {
     /// and what they are like from then on.
     pub(crate) fn qualities_at(&self, node: u32, time: Time) -> Vec<(usize, LinkQuality)> {
         let ends = self.ports(node).iter().enumerate().filter(|(_, end)| end.is_impaired);
-        ends.filter_map(|(port, end)| {
-            let index = self.first_port[node as usize] + port as u32;
-            let list = &self.impairments[&index];
-            if !list.iter().any(|one| one.from == time || one.until == time) {
-                return None;
-            }
-            let now = list.iter().find(|one| one.from <= time && time < one.until);
-            let rate = now.and_then(|one| one.rate).unwrap_or(end.rate);
-            let error_rate = now.and_then(|one| one.error_rate).unwrap_or(end.error_rate);
-            Some((port, LinkQuality { rate, error_rate }))
-        })
-        .collect()
+        let changes = |port| {
+            let mut list = self.impairments(node, port).iter();
+            list.any(|one| one.from == time || one.until == time)
+        };
+        let changed = ends.map(|(port, _)| port).filter(|&port| changes(port));
+        changed.map(|port| (port, self.quality_at(node, port, time))).collect()
     }
 
     /// Whether the link of a port ever damages packets.
     pub(crate) fn ever_damages(&self, node: u32, port: usize) -> bool {
-        let index = self.first_port[node as usize] + port as u32;
-        let impairments = self.impairments.get(&index).into_iter().flatten();
+        let mut impairments = self.impairments(node, port).iter();
         self.ports(node)[port].error_rate > 0.0
-            || impairments.filter_map(|one| one.error_rate).any(|rate| rate > 0.0)
+            || impairments.any(|one| one.error_rate.is_some_and(|rate| rate > 0.0))
     }
 
     pub(crate) fn is_host(&self, node: u32) -> bool {

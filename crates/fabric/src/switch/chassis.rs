@@ -6,13 +6,13 @@ use crate::context::RunContext;
 use crate::forwarding::{Choice, NextHopLoad, Router};
 use crate::hooks::{ArrivalsOf, CpTimerOf};
 use crate::mmu::{Admission, Mmu};
+use crate::observe::lossless_drops::{LosslessDrops, Memory};
 use crate::observe::probe::{PortProbes, at_first_switch};
 use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
 use crate::packet::{
-    Address, Header, MAX_OWN_CONTROL, NO_INGRESS, Packet, PacketKind, Scheme, Win, is_pause,
-    pfc_frame,
+    Header, MAX_OWN_CONTROL, NO_INGRESS, Packet, PacketKind, Scheme, Win, is_pause, pfc_frame,
 };
 use crate::port::Port;
 use crate::port::pause_clock::PauseClock;
@@ -26,55 +26,8 @@ use schemes::contract::{
     ArrivalSlot, Cp, CpTimerSlot, FullCx, HoldVerdict, Level, Order, PortFacts, PortView, Ports,
     SwitchEffects,
 };
-use std::fmt;
 use std::sync::Arc;
 use units::{PortId, Rate, Time};
-
-/// A packet that was dropped because there was no room, in a class that PFC protects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LosslessDrop {
-    /// When it was dropped.
-    pub time: Time,
-    /// The switch or host that dropped it.
-    pub node: u32,
-    /// Its ingress port.
-    pub port: u16,
-    /// Its priority.
-    pub priority: u8,
-    /// Index of its message.
-    pub flow: u32,
-    /// Its size on the wire.
-    pub size: u16,
-    /// What was full.
-    pub full: Memory,
-}
-
-/// A part of a node's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
-    /// The headroom of its port and priority.
-    Headroom,
-    /// The switch's buffer.
-    Buffer,
-    /// In a CIOQ switch, the input's share of the buffer.
-    InputQueue,
-    /// The receive buffer of a host's NIC.
-    ReceiveBuffer,
-}
-
-impl fmt::Display for Memory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Memory::Headroom => "headroom",
-            Memory::Buffer => "buffer",
-            Memory::InputQueue => "input queue",
-            Memory::ReceiveBuffer => "receive buffer",
-        })
-    }
-}
-
-/// Maximum number of lossless drops that a node lists. All are counted.
-pub(crate) const MAX_LISTED_DROPS: usize = 16;
 
 /// What went into and out of a switch, in bytes. PFC frames and packets that the switch made are
 /// not counted.
@@ -88,8 +41,6 @@ pub struct SwitchAudit {
     pub removed: u64,
     /// Bytes still stored at the end.
     pub stored: u64,
-    /// Packets dropped in lossless classes.
-    pub lossless_drops: u64,
     /// Packets that the switch made and that found no room.
     pub own_drops: u64,
     /// PFC frames that changed nothing: a pause while paused, or a resume while not paused.
@@ -129,7 +80,7 @@ pub(crate) struct Chassis<S: Scheme> {
     pub(crate) loads: Vec<NextHopLoad>,
     pub(crate) probes: PortProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
-    pub(crate) drops_listed: Vec<LosslessDrop>,
+    pub(crate) lossless_drops: LosslessDrops,
     pub(crate) audit: SwitchAudit,
     /// Bytes sent in PFC frames and in packets that the switch made.
     pub(crate) generated_bytes: u64,
@@ -439,19 +390,12 @@ impl<S: Scheme> Chassis<S> {
     ) {
         let header = window.packets.get(&handle).header;
         self.discard(window, time, port, handle);
-        let Header { priority, size, address: Address { flow, .. }, .. } = header;
-        if !self.mmu.is_lossless(port, priority) {
-            return;
-        }
-        self.audit.lossless_drops += 1;
-        if self.drops_listed.len() < MAX_LISTED_DROPS {
+        if self.mmu.is_lossless(port, header.priority) {
             let full = match refused {
                 Admission::HeadroomFull | Admission::HeadroomFullPause => Memory::Headroom,
                 _ => full,
             };
-            let node = self.node;
-            let drop = LosslessDrop { time, node, port, priority, flow, size, full };
-            self.drops_listed.push(drop);
+            self.lossless_drops.add(time, self.node, port, &header, full);
         }
     }
 

@@ -17,7 +17,10 @@ impl<S: Scheme> Switch<S> {
         let Chassis { common, node, switch_row, router, .. } = &mut self.chassis;
         self.epoch_end = common.graph.end_of(self.epoch);
         *switch_row = common.routes.switch_row(*node, self.epoch);
-        router.begin_epoch(common.graph.reroutes_at(now));
+        router.begin_epoch();
+        if common.graph.reroutes_at(now) {
+            router.on_reroute();
+        }
         let (cut, repaired) = common.graph.changes_at(*node, now);
         for port in cut {
             self.cut(window, now, port);

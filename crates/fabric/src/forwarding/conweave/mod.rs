@@ -195,10 +195,13 @@ impl Forwarding for ConWeave {
         }
     }
 
-    fn begin_epoch(&mut self, reroutes: bool) {
+    fn begin_epoch(&mut self) {
         self.epoch += 1;
-        if let Some(rack) = self.rack.as_mut().filter(|_| reroutes) {
-            rack.source.begin_epoch();
+    }
+
+    fn on_reroute(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.source.forget_paths();
         }
     }
 

@@ -166,7 +166,7 @@ impl Source {
     }
 
     /// Paths have other numbers from here on.
-    pub(super) fn begin_epoch(&mut self) {
+    pub(super) fn forget_paths(&mut self) {
         self.flows.all().for_each(|flow| flow.stage = Stage::New);
         self.busy.iter_mut().for_each(Vec::clear);
     }
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(send(&mut source, 1400).kind, Kind::Data, "300 us are not too long");
         let anew = send(&mut source, 1701);
         assert_eq!((anew.kind, anew.epoch, anew.is_rerouted), (Kind::Request, 2, false));
-        source.begin_epoch();
+        source.forget_paths();
         assert_eq!(send(&mut source, 1702).kind, Kind::Request);
     }
 }
