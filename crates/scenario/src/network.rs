@@ -111,21 +111,31 @@ impl Network {
         data_centres(self.nodes.len(), self.links.iter().map(|link| (link.a, link.b, link.delay)))
     }
 
-    /// For each host the number of its links.
-    pub fn links_of_hosts(&self) -> impl Iterator<Item = usize> {
+    /// For each node the number of its links.
+    fn degrees(&self) -> Vec<usize> {
         let mut links = vec![0; self.nodes.len()];
         for link in &self.links {
             links[link.a.index()] += 1;
             links[link.b.index()] += 1;
         }
+        links
+    }
+
+    /// For each host the number of its links.
+    pub fn links_of_hosts(&self) -> impl Iterator<Item = usize> {
+        let links = self.degrees();
         self.hosts().map(move |host| links[host.index()])
+    }
+
+    /// The links of hosts.
+    pub fn host_links(&self) -> impl Iterator<Item = &Link> {
+        let is_host = |id: NodeId| self.node(id).kind == NodeKind::Host;
+        self.links.iter().filter(move |link| is_host(link.a) || is_host(link.b))
     }
 
     /// The rates of the hosts' ports.
     pub fn host_rates(&self) -> impl Iterator<Item = Rate> {
-        let is_host = |id: NodeId| self.node(id).kind == NodeKind::Host;
-        let links = self.links.iter().filter(move |link| is_host(link.a) || is_host(link.b));
-        links.map(|link| link.rate)
+        self.host_links().map(|link| link.rate)
     }
 
     /// The lowest rate of a host's port.
@@ -137,17 +147,13 @@ impl Network {
     /// [`check_link`]; `key` is where it was described, `link_key` where the link with an index
     /// was.
     pub(crate) fn check(&self, key: &str, link_key: impl Fn(usize) -> String) -> Result<()> {
-        let mut degree = vec![0_usize; self.nodes.len()];
-        for (index, link) in self.links.iter().enumerate() {
-            if link.a == link.b {
-                return Err(ScenarioError::new(
-                    link_key(index),
-                    format!("links {} to itself", self.name(link.a)),
-                ));
-            }
-            degree[link.a.index()] += 1;
-            degree[link.b.index()] += 1;
+        if let Some(index) = self.links.iter().position(|link| link.a == link.b) {
+            return Err(ScenarioError::new(
+                link_key(index),
+                format!("links {} to itself", self.name(self.links[index].a)),
+            ));
         }
+        let degree = self.degrees();
         if let Some(node) = degree.iter().position(|ports| *ports > MAX_PORTS) {
             return Err(ScenarioError::new(
                 key,

@@ -2,7 +2,7 @@
 
 use fabric::RunOutput;
 use scenario::{ResolvedScheme, Scenario};
-use schemes::params::Value;
+use schemes::params::{ParamSpec, Value};
 use units::{Bytes, Rate, Time};
 
 /// The schemes of a run.
@@ -37,25 +37,35 @@ fn value(scheme: &ResolvedScheme, name: &str) -> Option<Value> {
     scheme.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
 
+/// What keeps a scheme from reading a parameter: the parameter that would have to have another
+/// value, those values, and the one that it has.
+fn unread(
+    scheme: &ResolvedScheme,
+    spec: &ParamSpec,
+) -> Option<(&'static str, &'static [&'static str], Value)> {
+    let (switch, words) = spec.only?;
+    let stands = value(scheme, switch)?;
+    (!words.contains(&stands.to_string().as_str())).then_some((switch, words, stands))
+}
+
 /// Parameters with another value than the preset's, which nothing reads.
 fn without_effect(scenario: &Scenario, scheme: &ResolvedScheme) -> Vec<String> {
     let rate = scenario.network.min_host_rate();
     let Ok(preset) = (scheme.info.resolve)(&scheme.preset, rate, &[]) else { return Vec::new() };
     let specs = (scheme.info.params)().iter();
     let unused = specs.filter_map(|spec| {
-        let (switch, words) = spec.only?;
-        let (set, stands) = (value(scheme, spec.name)?, value(scheme, switch)?);
+        let (switch, words, stands) = unread(scheme, spec)?;
+        let set = value(scheme, spec.name)?;
         let usual = preset.iter().find(|(name, _)| *name == spec.name)?.1;
-        if set == usual || words.contains(&stands.to_string().as_str()) {
-            return None;
-        }
-        Some(format!(
-            "scheme.params.{} = {set} has no effect: {} reads it with {switch} = {} only, and that \
-             is {stands}",
-            spec.name,
-            scheme.info.name,
-            words.join(" or ")
-        ))
+        (set != usual).then(|| {
+            format!(
+                "scheme.params.{} = {set} has no effect: {} reads it with {switch} = {} only, and \
+                 that is {stands}",
+                spec.name,
+                scheme.info.name,
+                words.join(" or ")
+            )
+        })
     });
     unused.collect()
 }
@@ -63,12 +73,8 @@ fn without_effect(scenario: &Scenario, scheme: &ResolvedScheme) -> Vec<String> {
 /// A lowest rate that is no lower than what hosts send at.
 fn slows_nobody(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> {
     let Some(Value::Rate(min_rate)) = value(scheme, "min_rate") else { return None };
-    let is_read = (scheme.info.params)().iter().any(|spec| {
-        let fits = |(switch, words): (&str, &[&str])| {
-            value(scheme, switch).is_some_and(|word| words.contains(&word.to_string().as_str()))
-        };
-        spec.name == "min_rate" && spec.only.is_none_or(fits)
-    });
+    let mut specs = (scheme.info.params)().iter();
+    let is_read = specs.any(|spec| spec.name == "min_rate" && unread(scheme, spec).is_none());
     let slowest = scenario.network.min_host_rate();
     (is_read && min_rate >= slowest).then(|| {
         format!(
@@ -82,10 +88,8 @@ fn slows_nobody(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> 
 /// HierCC's round trip to the first switch, which is a parameter there.
 fn short_hops(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> {
     let Some(Value::Time(hop_rtt)) = value(scheme, "hop_rtt") else { return None };
-    let network = &scenario.network;
-    let is_host = |node| network.node(node).tier == 0;
-    let cables = network.links.iter().filter(|link| is_host(link.a) || is_host(link.b));
-    let longest = cables.map(|link| link.delay).max().unwrap_or(Time::ZERO).saturating_mul(2);
+    let delays = scenario.network.host_links().map(|link| link.delay);
+    let longest = delays.max().unwrap_or(Time::ZERO).saturating_mul(2);
     (hop_rtt < longest).then(|| {
         format!(
             "scheme.params.hop_rtt is {hop_rtt}, and a round trip between a host and its switch \
