@@ -60,8 +60,8 @@ def scenario(seed: int) -> tuple[rocelab.Scenario, int]:
         try:
             # Dice of its own, so that it changes no scenario that has none of it.
             more = random.Random(f"{seed}/{attempt}/more")  # noqa: S311
-            maker = _Maker(dice, more, *PRESETS[seed % len(PRESETS)])
-            maker.copies = random.Random(f"{seed}/{attempt}/planes")  # noqa: S311
+            copies = random.Random(f"{seed}/{attempt}/planes")  # noqa: S311
+            maker = _Maker((dice, more, copies), *PRESETS[seed % len(PRESETS)])
             made = maker.scenario(f"random-{seed}")
             made.validate()
         except ConfigError as error:
@@ -72,12 +72,12 @@ def scenario(seed: int) -> tuple[rocelab.Scenario, int]:
 
 
 class _Maker:
-    def __init__(self, dice: random.Random, more: random.Random, scheme: str, preset: str) -> None:
-        self.dice = dice
-        self.more = more
-        self.copies = more
+    def __init__(
+        self, dice: tuple[random.Random, random.Random, random.Random], scheme: str, preset: str
+    ) -> None:
+        self.dice, self.more, self.copies = dice
         self.scheme: Table = {"name": scheme, "preset": preset}
-        self.cioq = scheme == "rcm" or dice.random() < 0.12
+        self.cioq = scheme == "rcm" or self.dice.random() < 0.12
 
     def one(self, *values: Any) -> Any:  # noqa: ANN401 - any value of a key
         return self.dice.choice(values)

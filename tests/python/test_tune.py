@@ -10,12 +10,11 @@ import pytest
 import rocelab
 from conftest import INCAST, Command
 from rocelab._format import parse
-from rocelab.sweeps.metrics import METRICS, select_metrics
+from rocelab.sweeps.metrics import METRICS, known_metrics, select_metrics
 from rocelab.sweeps.tune import (
     Range,
     Trial,
     Tuning,
-    known_metrics,
     parse_condition,
     parse_space,
     tune,

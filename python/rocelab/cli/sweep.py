@@ -24,11 +24,9 @@ from rocelab.errors import ConfigError
 from rocelab.sweeps import DEFAULT_METRICS, Sweep, run_plan, run_shard
 from rocelab.sweeps.grid import parse_axis
 from rocelab.sweeps.metrics import (
-    METRICS,
-    probe_metrics,
+    known_metrics,
     select_metrics,
     sort_rows,
-    tag_metrics,
 )
 from rocelab.sweeps.plan import Plan
 from rocelab.sweeps.remote import dask_executor
@@ -116,9 +114,7 @@ def sweep(
         raise ConfigError("--sort and --best: choose one")
     groups = [[key.strip() for key in one.split(",")] for one in zipped or []]
     plan = Plan(base, [parse_axis(one) for one in over or []], seeds, groups)
-    # Before the runs, when only the names of tags and probes are known.
-    probes = {probe["name"]: "" for probe in base.to_dict().get("probe", [])}
-    known = [*METRICS, *tag_metrics(base.groups), *probe_metrics(probes)]
+    known = known_metrics(base)
     by = [one.strip() for one in (sort or best or "").split(",") if one.strip()]
     # What combinations are sorted by is shown first.
     names = [one.name for one in select_metrics([*by, *(metric or DEFAULT_METRICS)], known)]

@@ -11,7 +11,7 @@ from rocelab import _format
 from rocelab._text_table import aligned, fitted
 from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, load_scenario
 from rocelab.cli.output import ignore_memory_warnings, note, report_kept_runs, show
-from rocelab.sweeps.metrics import select_metrics
+from rocelab.sweeps.metrics import known_metrics, select_metrics
 
 if TYPE_CHECKING:
     from rocelab.sweeps.tune import Trial, Tuning
@@ -68,7 +68,7 @@ def tune(
     """
     from rocelab.io.files import write_atomic
     from rocelab.sweeps.remote import dask_executor
-    from rocelab.sweeps.tune import known_metrics, parse_condition, parse_space
+    from rocelab.sweeps.tune import parse_condition, parse_space
     from rocelab.sweeps.tune import tune as search
 
     ignore_memory_warnings(quiet)

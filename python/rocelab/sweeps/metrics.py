@@ -9,12 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rocelab._percentile import of_column
+from rocelab.catalogue import probe_kinds
 from rocelab.errors import ConfigError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rocelab.result import Result
+    from rocelab.scenario import Scenario
 
 Number = int | float | None
 """None where the run has no such number: the slowdown where no message completed."""
@@ -259,6 +261,15 @@ def probe_metrics(units: Mapping[str, str]) -> list[Metric]:
             ),
         )
     ]
+
+
+def known_metrics(scenario: Scenario) -> list[Metric]:
+    """The metrics that runs of ``scenario`` have."""
+    kinds = probe_kinds()
+    probes = {
+        probe["name"]: kinds[probe["kind"]].unit for probe in scenario.to_dict().get("probe", [])
+    }
+    return [*METRICS, *tag_metrics(scenario.groups), *probe_metrics(probes)]
 
 
 def _of_samples(name: str, read: Callable[[pl.Series], Number]) -> Callable[[Result], Number]:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab import _memory
 from rocelab._format import parse
-from rocelab.catalogue import probe_kinds
 from rocelab.errors import ConfigError
 from rocelab.io.layout import TUNE
 from rocelab.io.open import open_result
@@ -25,7 +24,7 @@ from rocelab.scenario import Scenario, apply_settings
 from rocelab.simulate import check_count
 from rocelab.sweeps import grid, store
 from rocelab.sweeps.grid import Axis, Value
-from rocelab.sweeps.metrics import METRICS, Metric, probe_metrics, select_metrics, tag_metrics
+from rocelab.sweeps.metrics import Metric, select_metrics
 from rocelab.sweeps.ranges import Span, span_of
 from rocelab.sweeps.remote import run_scenarios
 
@@ -50,8 +49,6 @@ _UNITS = {
 """Units of metrics: that of a quantity, and how much of it one is."""
 _LIMITS = {"": "2.5", "B": "1MB", "bps": "10Gbps", "ps": "50us"}
 """What a limit looks like, by the unit of a quantity."""
-_MOST_LISTED = 100_000
-"""Combinations of listed values that are counted."""
 _MOST_ASKED = 20
 """How many combinations are asked for at most, for each that is to be tried: some come again."""
 _BEST_SHARE = 10
@@ -198,15 +195,6 @@ def parse_condition(text: str, known: Sequence[Metric]) -> Condition:
     return Condition(metric, found["sign"], number / scale)
 
 
-def known_metrics(scenario: Scenario) -> list[Metric]:
-    """The metrics that runs of ``scenario`` have."""
-    kinds = probe_kinds()
-    probes = {
-        probe["name"]: kinds[probe["kind"]].unit for probe in scenario.to_dict().get("probe", [])
-    }
-    return [*METRICS, *tag_metrics(scenario.groups), *probe_metrics(probes)]
-
-
 def tune(
     scenario: Scenario,
     space: Sequence[Axis | Range],
@@ -231,13 +219,12 @@ def tune(
     done = Tuning(space, goals)
     first = scenario.to_dict()["run"]["seed"]
     known: dict[tuple[str, ...], Trial] = {}
-    every = _combinations(space)
-    if every is not None and len(every) <= runs:
+    every = _combinations(space, runs)
+    if every:
         # There are no more: each is tried once.
         runs = len(every)
-        for labels in every:
-            keys = (axis.key for axis in space)
-            study.enqueue_trial(dict(zip(keys, labels, strict=True)))
+        for combination in every:
+            study.enqueue_trial(combination)
     asked_for = 0
     while len(done.trials) + len(done.refused) < runs and asked_for < _MOST_ASKED * runs:
         count = min(_BATCH, runs - len(done.trials) - len(done.refused))
@@ -247,7 +234,7 @@ def tune(
         fresh: dict[tuple[str, ...], Trial] = {}
         planned: dict[tuple[str, ...], dict[str, Scenario]] = {}
         for values in suggested:
-            labels = tuple(value.label for value in values)
+            labels = _labels(values)
             if labels in known or labels in fresh:
                 continue
             fresh[labels] = Trial(values)
@@ -268,17 +255,16 @@ def tune(
         for labels, homes in planned.items():
             results = [open_result(out / home) for home in homes]
             trial = fresh[labels]
-            trial.goals = _means(goals, results)
+            means = _means(goals, results)
             limits = _means([condition.metric for condition in conditions], results)
-            if trial.goals is not None and limits is not None:
+            if means is not None and limits is not None:
+                trial.goals = means
                 pairs = zip(conditions, limits, strict=True)
                 trial.excess = tuple(condition.excess(value) for condition, value in pairs)
-            else:
-                trial.goals = None
             done.trials.append(trial)
         known |= fresh
         for one, values in zip(asked, suggested, strict=True):
-            trial = known[tuple(value.label for value in values)]
+            trial = known[_labels(values)]
             if trial.goals is None:
                 study.tell(one, state=_failed())
             else:
@@ -344,15 +330,22 @@ def _suggest(trial: Any, axis: Axis | Range) -> Value:  # noqa: ANN401
     return Value(axis.key, span.written(number))
 
 
-def _combinations(space: Sequence[Axis | Range]) -> list[tuple[str, ...]] | None:
-    """All combinations of listed values, in their order; None where a key has a range."""
+def _labels(values: Sequence[Value]) -> tuple[str, ...]:
+    """What tells a combination from others."""
+    return tuple(value.label for value in values)
+
+
+def _combinations(space: Sequence[Axis | Range], most: int) -> list[dict[str, str]]:
+    """All combinations of listed values, in their order; none where there are more than ``most``.
+
+    A range has any number of them.
+    """
     axes = [axis for axis in space if isinstance(axis, Axis)]
-    if len(axes) < len(space):
-        return None
-    count = math.prod(len(axis.values) for axis in axes)
-    if count > _MOST_LISTED:
-        return None
-    return list(itertools.product(*([value.label for value in axis.values] for axis in axes)))
+    if len(axes) < len(space) or math.prod(len(axis.values) for axis in axes) > most:
+        return []
+    labels = itertools.product(*(_labels(axis.values) for axis in axes))
+    keys = [axis.key for axis in axes]
+    return [dict(zip(keys, combination, strict=True)) for combination in labels]
 
 
 def _scenarios(
@@ -369,7 +362,7 @@ def _scenarios(
         for seed in seeds
     }
     for one in found.values():
-        one.checked.check()
+        one.validate()
     return found
 
 
