@@ -1,8 +1,8 @@
 //! Builds the nodes of a run from its description.
 
 use crate::cioq::CioqSwitch;
-use crate::context::RunContext;
 use crate::context::path_facts::host_rate;
+use crate::context::{NetworkContext, RunContext};
 use crate::error::SetupError;
 use crate::forwarding::{Place, Router};
 use crate::host::nic::Nic;
@@ -137,7 +137,7 @@ fn headroom(end: &LinkEnd, setup: &Setup, max_data_or_ack: u32) -> u64 {
 /// Probes by node: what they sample, and the targets with their index in the probe's list.
 type ByNode = BTreeMap<u32, Vec<(ProbeClock, Vec<(u32, u32)>)>>;
 
-fn probes_by_node<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> (ByNode, ByNode) {
+fn probes_by_node(setup: &Setup, common: &NetworkContext) -> (ByNode, ByNode) {
     let (mut ports, mut flows) = (ByNode::new(), ByNode::new());
     for (number, probe) in setup.probes.iter().enumerate() {
         let clock = ProbeClock {
@@ -247,7 +247,7 @@ fn receive_buffer(setup: &Setup, node: u32) -> Option<Box<ReceiveBuffer>> {
     Some(Box::new(ReceiveBuffer::new(*slow)))
 }
 
-fn host_facts<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> HostFacts {
+fn host_facts(setup: &Setup, common: &NetworkContext, node: u32) -> HostFacts {
     HostFacts {
         node: NodeId::new(node),
         line_rate: host_rate(&common.graph, node, setup.host.ports),
@@ -257,7 +257,7 @@ fn host_facts<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Ho
     }
 }
 
-fn port<S: Scheme>(setup: &Setup, common: &RunContext<S>, end: &LinkEnd) -> Port {
+fn port(setup: &Setup, common: &NetworkContext, end: &LinkEnd) -> Port {
     let latency =
         if common.graph.is_host(end.peer) { setup.host.latency } else { setup.switch.latency };
     let mut port = Port::new(PortConfig {
@@ -415,7 +415,7 @@ fn congestion_point<S: Scheme>(
 }
 
 /// The buffer of a switch, with its limits and headroom.
-fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mmu, SetupError> {
+fn mmu(setup: &Setup, common: &NetworkContext, node: u32) -> Result<Mmu, SetupError> {
     let ends = common.graph.ports(node);
     let headroom: Vec<u64> = ends
         .iter()

@@ -2,7 +2,9 @@
 
 use crate::build::NodeDevice;
 use crate::context::RunContext;
+use crate::forwarding::Router;
 use crate::host::{FlowOutcome, FlowRecovery, Host, Timeouts};
+use crate::network::graph::LinkEnd;
 use crate::observe::lossless_drops::{LosslessDrop, LosslessDrops};
 use crate::observe::recorder::{PacketEvent, PfcEvent, QueueBlock};
 use crate::observe::samples::Samples;
@@ -10,6 +12,7 @@ use crate::observe::sequence::Sequence;
 use crate::observe::spill::{Gathered, SpillError};
 use crate::packet::Scheme;
 use crate::port::Port;
+use crate::port::pause_clock::PauseClock;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use engine::Outcome;
 use model::Cause;
@@ -85,33 +88,53 @@ impl RunOutput {
         self.drops.append(&mut listed);
     }
 
-    /// Adds the results of a switch.
-    fn add_switch<S: Scheme>(
-        &mut self,
-        chassis: Chassis<S>,
-        audit: SwitchAudit,
-        report: impl Fn(usize, &Port) -> PortReport,
-    ) {
-        let of_pauses = chassis.pause_clock.iter().flat_map(|clock| clock.counters());
-        for (name, count) in chassis.counters().into_iter().chain(of_pauses) {
-            add_counter(&mut self.counters, name, count);
+    /// Adds what a node counted. Of what is called `max_...` the largest value remains.
+    fn add_counters(&mut self, counters: Vec<(&'static str, u64)>, pauses: Option<&PauseClock>) {
+        let of_pauses = pauses.into_iter().flat_map(PauseClock::counters);
+        for (name, count) in counters.into_iter().chain(of_pauses) {
+            let all = self.counters.entry(name).or_default();
+            *all = if name.starts_with("max_") { (*all).max(count) } else { *all + count };
         }
+    }
+
+    fn add_moves(&mut self, router: &Router) {
         if let Some(changes) = &mut self.path_changes {
-            for moves in chassis.router.moved() {
+            for moves in router.moved() {
                 changes[moves.message as usize] += moves.times;
             }
         }
-        let Chassis { ports, lossless_drops, .. } = chassis;
-        self.ports.extend(ports.iter().enumerate().map(|(port, this)| report(port, this)));
-        self.add_drops(lossless_drops);
+    }
+
+    fn add_port(&mut self, node: usize, port: usize, end: &LinkEnd, this: &Port) {
+        self.ports.push(PortReport {
+            node: NodeId::new(node as u32),
+            port: PortId::new(port as u16),
+            peer: NodeId::new(end.peer),
+            rate: end.rate,
+            counters: this.final_counters(self.outcome.end),
+        });
+    }
+
+    /// Adds the results of a switch.
+    fn add_switch<S: Scheme>(
+        &mut self,
+        node: usize,
+        ends: &[LinkEnd],
+        chassis: Chassis<S>,
+        audit: SwitchAudit,
+    ) {
+        self.add_counters(chassis.counters(), chassis.pause_clock.as_deref());
+        self.add_moves(&chassis.router);
+        for (port, this) in chassis.ports.iter().enumerate() {
+            self.add_port(node, port, &ends[port], this);
+        }
+        self.add_drops(chassis.lossless_drops);
         self.audits.push(audit);
     }
-}
 
-/// Adds what a node counted. Of what is called `max_...` the largest value remains.
-fn add_counter(counters: &mut BTreeMap<&'static str, u64>, name: &'static str, count: u64) {
-    let all = counters.entry(name).or_default();
-    *all = if name.starts_with("max_") { (*all).max(count) } else { *all + count };
+    fn sort_drops(&mut self) {
+        self.drops.sort_by_key(|drop| (drop.time, drop.node, drop.port));
+    }
 }
 
 /// Collects what the nodes of a run have counted and recorded.
@@ -147,40 +170,31 @@ pub(crate) fn collect<S: Scheme>(
     output.recovery = recovery(common, &devices);
     for (node, device) in devices.into_iter().enumerate() {
         let ends = common.graph.ports(node as u32);
-        let report = |port: usize, this: &Port| PortReport {
-            node: NodeId::new(node as u32),
-            port: PortId::new(port as u16),
-            peer: NodeId::new(ends[port].peer),
-            rate: ends[port].rate,
-            counters: this.final_counters(outcome.end),
-        };
         match device {
             NodeDevice::Host(host) => {
-                let nics = host.nics.iter().enumerate();
-                output.ports.extend(nics.map(|(port, nic)| report(port, &nic.port)));
+                for (port, nic) in host.nics.iter().enumerate() {
+                    output.add_port(node, port, &ends[port], &nic.port);
+                }
                 for (place, &flow) in host.outgoing().iter().enumerate() {
                     output.flows[flow as usize] = host.outcomes[place];
                 }
                 output.out_of_order += host.out_of_order;
-                let of_pauses = host.pause_clock.iter().flat_map(|clock| clock.counters());
-                for (name, count) in host.counters().into_iter().chain(of_pauses) {
-                    add_counter(&mut output.counters, name, count);
-                }
+                output.add_counters(host.counters(), host.pause_clock.as_deref());
                 if let Some(buffer) = host.receive_buffer {
                     output.add_drops(buffer.lossless_drops);
                 }
             }
             NodeDevice::Switch(switch) => {
                 let audit = switch.final_audit();
-                output.add_switch(switch.chassis, audit, report);
+                output.add_switch(node, ends, switch.chassis, audit);
             }
             NodeDevice::Cioq(switch) => {
                 let audit = switch.final_audit();
-                output.add_switch(switch.chassis, audit, report);
+                output.add_switch(node, ends, switch.chassis, audit);
             }
         }
     }
-    output.drops.sort_by_key(|drop| (drop.time, drop.node, drop.port));
+    output.sort_drops();
     output
 }
 

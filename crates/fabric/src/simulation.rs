@@ -1,7 +1,7 @@
 //! A run: built from a setup for a scheme, then executed by the engine.
 
 use crate::build::{self, NodeDevice};
-use crate::context::RunContext;
+use crate::context::{NetworkContext, RunContext};
 use crate::error::SetupError;
 use crate::network::setup::Setup;
 use crate::observe::spill::{Batch, Store};
@@ -126,7 +126,7 @@ fn take_records<S: Scheme>(
 
 /// Finds an outage that ends before all packets on the link would have arrived. They would look
 /// like packets that were sent after the repair.
-fn short_outage<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> Option<SetupError> {
+fn short_outage(setup: &Setup, common: &NetworkContext) -> Option<SetupError> {
     let latency = setup.host.latency.max(setup.switch.latency);
     setup.outages.iter().find_map(|outage| {
         let link = &setup.links[outage.link as usize];

@@ -24,15 +24,34 @@ use crate::packet::{Address, Packet, PacketKind, Scheme, blank};
 use crate::routing::hash::flow_hash;
 use crate::routing::{HopCosts, Routes};
 use model::PortUse;
-use schemes::contract::{ArrivalSlot, Ctl, HostLocation, LinkRates, RequeueSlot, SubQueueSlot};
+use schemes::contract::{
+    ArrivalSlot, ClassSpec, Ctl, HostLocation, LinkRates, RequeueSlot, SubQueueSlot,
+};
+use std::ops::Deref;
 use std::sync::Arc;
 use units::Time;
 
-/// What all nodes of a run share. Built in four parts: sizes on the wire, traffic classes, routes,
-/// messages.
+/// What all nodes of a run share.
 pub(crate) struct RunContext<S: Scheme> {
     /// The scheme's parameters.
     pub(crate) params: S::Params,
+    /// An empty data packet.
+    pub(crate) blank: Packet<S>,
+    network: NetworkContext,
+}
+
+impl<S: Scheme> Deref for RunContext<S> {
+    type Target = NetworkContext;
+
+    #[inline(always)]
+    fn deref(&self) -> &NetworkContext {
+        &self.network
+    }
+}
+
+/// What all nodes of a run share, without the types of the scheme: what only needs this is compiled
+/// once for all schemes. Built in four parts: sizes on the wire, traffic classes, routes, messages.
+pub(crate) struct NetworkContext {
     pub(crate) wire: WireSizes,
     pub(crate) classes: Classes,
     pub(crate) graph: Graph,
@@ -74,18 +93,46 @@ pub(crate) struct RunContext<S: Scheme> {
     pub(crate) marks_at_enqueue: bool,
     /// Whether RED marks data when it leaves a queue.
     pub(crate) marks_at_dequeue: bool,
-    /// An empty data packet.
-    pub(crate) blank: Packet<S>,
 }
 
 impl<S: Scheme> RunContext<S> {
     pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<RunContext<S>, SetupError> {
-        let compat = Compat::new(setup.quirks);
         let meta = [0, 1].map(|law| S::meta_bytes_of_law(&params, law));
         let wire = WireSizes::new(setup, meta);
         let own = S::CLASSES.map_or(Vec::new(), |classes| classes(&params, &wire.facts));
-        let classes = Classes::new(setup, &compat, own);
+        let network = NetworkContext::new(setup, wire, own, S::NEEDS.symmetric_paths)?;
+        let blank = blank(PacketKind::Data, Address::default(), 0, 0);
+        Ok(RunContext { params, blank: Packet::with_meta(blank, S::Meta::default()), network })
+    }
 
+    /// Which scheme the QP of a message has, where the run has two; else 0.
+    #[inline(always)]
+    pub(crate) fn law(&self, flow: u32) -> u8 {
+        if S::IS_MIX { self.flows[flow as usize].law } else { 0 }
+    }
+
+    /// Bytes of one of the scheme's control packets on the wire.
+    pub(crate) fn control_size(&self, ctl: &S::Ctl) -> u16 {
+        self.wire.control_size(ctl.frame_bytes())
+    }
+
+    /// Whether CIOQ switches have all queues, holds and shapers that the scheme needs.
+    pub(crate) fn fits_cioq(&self) -> bool {
+        !(SubQueuesOf::<S>::ENABLED || RequeueOf::<S>::ENABLED || ArrivalsOf::<S>::HOLDS)
+            && self.classes.own.is_empty()
+    }
+}
+
+impl NetworkContext {
+    /// `own`: the classes of the scheme's own packets.
+    fn new(
+        setup: &Setup,
+        wire: WireSizes,
+        own: Vec<ClassSpec>,
+        needs_symmetric_paths: bool,
+    ) -> Result<NetworkContext, SetupError> {
+        let compat = Compat::new(setup.quirks);
+        let classes = Classes::new(setup, &compat, own);
         let graph = Graph::new(&setup.nodes, &setup.links, &setup.outages, &setup.impairments);
         let hop_costs = HopCosts {
             data: u64::from(wire.full_packet),
@@ -109,8 +156,7 @@ impl<S: Scheme> RunContext<S> {
             RecoveryPlan::new(&recovery, retransmit_timeout, &wire, &routes, line_rate, &flows);
 
         let locations = host_locations::of_hosts(&graph);
-        let mut context = RunContext {
-            params,
+        let mut context = NetworkContext {
             wire,
             classes,
             groups: RackGroups::new(&graph),
@@ -138,17 +184,13 @@ impl<S: Scheme> RunContext<S> {
             spreads_data: setup.balance != Balance::Ecmp
                 || setup.host.spray != Spray::Off
                 || setup.host.ports == PortUse::Spray,
-            symmetric: setup.paths != Paths::FiveTuple || S::NEEDS.symmetric_paths,
+            symmetric: setup.paths != Paths::FiveTuple || needs_symmetric_paths,
             recovery,
             clock: compat.clock(),
             compat,
             fast_paths: !setup.reference_mode,
             marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
             marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
-            blank: Packet::with_meta(
-                blank(PacketKind::Data, Address::default(), 0, 0),
-                S::Meta::default(),
-            ),
         };
         if let Balance::ConWeave(_) = setup.balance {
             let sizes = [context.wire.full_packet, u32::from(context.wire.pfc_size)];
@@ -160,34 +202,20 @@ impl<S: Scheme> RunContext<S> {
     }
 
     /// Whether a message is between hosts of one rack, whose switch is the hub of their group.
+    #[inline]
     pub(crate) fn is_same_rack(&self, row: &FlowInfo) -> bool {
         let [src, dst] = [row.src, row.dst].map(|host| self.graph.hosts[host as usize]);
         self.groups.are_in_same_rack(src, dst)
     }
 
     /// The index of a host in its group.
+    #[inline]
     pub(crate) fn index_in_group(&self, host: u32) -> usize {
         self.groups.index(self.graph.hosts[host as usize])
     }
 
-    /// Which scheme the QP of a message has, where the run has two; else 0.
-    #[inline(always)]
-    pub(crate) fn law(&self, flow: u32) -> u8 {
-        if S::IS_MIX { self.flows[flow as usize].law } else { 0 }
-    }
-
-    /// Bytes of one of the scheme's control packets on the wire.
-    pub(crate) fn control_size(&self, ctl: &S::Ctl) -> u16 {
-        self.wire.control_size(ctl.frame_bytes())
-    }
-
-    /// Whether CIOQ switches have all queues, holds and shapers that the scheme needs.
-    pub(crate) fn fits_cioq(&self) -> bool {
-        !(SubQueuesOf::<S>::ENABLED || RequeueOf::<S>::ENABLED || ArrivalsOf::<S>::HOLDS)
-            && self.classes.own.is_empty()
-    }
-
     /// The hash of a message's data packets, or of the packets back to its sender (`to_source`).
+    #[inline]
     pub(crate) fn hash(&self, flow: &FlowInfo, to_source: bool) -> u32 {
         if self.compat.hashes_with_murmur3() {
             return udp_word(flow.udp_ports, to_source);
@@ -196,6 +224,7 @@ impl<S: Scheme> RunContext<S> {
     }
 
     /// The hash of the packets from a QP's receiver to its sender.
+    #[inline]
     pub(crate) fn hash_back(&self, address: &Address) -> u32 {
         self.hash(&self.flows[address.flow as usize], true)
     }

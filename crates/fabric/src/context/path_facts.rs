@@ -1,11 +1,10 @@
 //! Paths between hosts, and what they mean for a QP: base RTT, bottleneck, ideal completion time.
 
-use super::RunContext;
+use super::NetworkContext;
 use crate::compat::clock::transfer_time;
 use crate::network::flow::FlowInfo;
 use crate::network::graph::{Graph, LinkEnd};
 use crate::network::ideal::{PacketBytes, completion_time};
-use crate::packet::Scheme;
 use model::PortUse;
 use schemes::contract::PathFacts;
 use std::collections::VecDeque;
@@ -23,7 +22,7 @@ pub(crate) struct WayFacts {
     pub(crate) base_rtt: Time,
 }
 
-impl<S: Scheme> RunContext<S> {
+impl NetworkContext {
     /// The port through which `node` sends what goes from one host to another (`ends`) with this
     /// hash.
     #[inline(always)]
@@ -82,7 +81,7 @@ impl<S: Scheme> RunContext<S> {
         ends: (u32, u32),
         hash: u32,
         epoch: usize,
-        mut each: impl FnMut(&LinkEnd, f64),
+        each: &mut dyn FnMut(&LinkEnd, f64),
     ) {
         debug_assert!(self.spreads_data);
         if let Some(trees) = self.trees {
@@ -149,6 +148,7 @@ impl<S: Scheme> RunContext<S> {
     }
 
     /// The time from the start of a packet of `bytes` at a port to its handling at the other end.
+    #[inline]
     pub(crate) fn link_time(&self, end: &LinkEnd, bytes: u32) -> Time {
         let latency =
             if self.graph.is_host(end.peer) { self.host.latency } else { self.switch_latency };
@@ -157,6 +157,7 @@ impl<S: Scheme> RunContext<S> {
 
     /// The time from the start of a full data packet at a port to its place in a queue of the peer,
     /// if the link has this rate.
+    #[inline]
     pub(crate) fn transit(&self, node: u32, port: usize, rate: Rate) -> Time {
         let end = LinkEnd { rate, ..self.graph.ports(node)[port] };
         self.link_time(&end, self.wire.full_packet)

@@ -21,7 +21,7 @@
 //!
 //! Hosts with several ports and the path of a QP (`context/path_facts.rs`) use the choice of ECMP.
 //! Where data may take any shortest path, `rocelab plan` and the causes of unfinished messages look
-//! at all of them (`RunContext::shares`).
+//! at all of them (`NetworkContext::shares`).
 
 mod adaptive;
 mod conga;

@@ -484,13 +484,13 @@ impl<S: Scheme> Host<S> {
             window.count_recorded(taken, taken * Reading::BYTES);
         }
         if self.flow_probes.next() == now {
-            // Senders by the message that they are at, found only if a probe asks a sender.
+            // The slots of senders by the message that they are at, found only if a probe asks one.
             let senders = LazyCell::new(|| {
                 let open = self.senders.iter().filter(|(_, sender)| sender.open);
                 let flow = |slot, sender| self.cold.messages(sender, slot).oldest.flow;
-                let mut by_flow: Vec<(u32, &Sender<S>)> =
-                    open.map(|(slot, sender)| (flow(slot, sender), sender)).collect();
-                by_flow.sort_unstable_by_key(|(flow, _)| *flow);
+                let mut by_flow: Vec<(u32, u32)> =
+                    open.map(|(slot, sender)| (flow(slot, sender), slot)).collect();
+                by_flow.sort_unstable();
                 by_flow
             });
             // Of a flow that ends here, if its QP is open and data is kept at all.
@@ -509,7 +509,7 @@ impl<S: Scheme> Host<S> {
                     _ => SenderMetric::Alpha,
                 };
                 let place = senders.binary_search_by_key(&flow, |(flow, _)| *flow).ok()?;
-                senders[place].1.rp.observe(now, what)
+                self.senders.get(senders[place].1)?.rp.observe(now, what)
             });
             window.count_recorded(taken, taken * Reading::BYTES);
         }

@@ -29,14 +29,18 @@ impl Batch {
             readings: (0..probes).map(|_| Vec::new()).collect(),
         };
         fill(&mut batch);
+        batch.sort();
+        batch
+    }
+
+    fn sort(&mut self) {
         // Stable: records of one instant stay in the order of nodes, those of a node in its order.
-        batch.events.pfc.sort_by_key(|event| event.time);
-        batch.events.packets.sort_by_key(|event| event.time);
-        batch.events.queues.sort_by_key(|block| block.time);
-        for readings in &mut batch.readings {
+        self.events.pfc.sort_by_key(|event| event.time);
+        self.events.packets.sort_by_key(|event| event.time);
+        self.events.queues.sort_by_key(|block| block.time);
+        for readings in &mut self.readings {
             readings.sort_unstable_by_key(Reading::place);
         }
-        batch
     }
 }
 

@@ -1,5 +1,6 @@
 //! The ports that messages pass.
 
+use crate::context::NetworkContext;
 use crate::packet::Scheme;
 use crate::simulation::Simulation;
 use units::{FlowId, NodeId, PortId, cancel};
@@ -19,14 +20,19 @@ impl<S: Scheme> Simulation<S> {
     /// Returns the ports on the paths of all messages, by message and then from the sender on.
     /// Paths are those of ECMP or of the spanning trees, also where packets are spread over more.
     pub fn hops(&self) -> Vec<Hop> {
-        let common = &*self.common;
+        self.common.hops()
+    }
+}
+
+impl NetworkContext {
+    fn hops(&self) -> Vec<Hop> {
         let mut hops = Vec::new();
         let mut path = Vec::new();
-        for (flow, row) in common.flows.iter().enumerate() {
+        for (flow, row) in self.flows.iter().enumerate() {
             cancel::check();
-            common.path((row.src, row.dst), common.hash(row, false), 0, &mut path);
+            self.path((row.src, row.dst), self.hash(row, false), 0, &mut path);
             hops.extend(path.iter().map(|end| {
-                let here = &common.graph.ports(end.peer)[end.peer_port as usize];
+                let here = &self.graph.ports(end.peer)[end.peer_port as usize];
                 Hop {
                     flow: FlowId::new(flow as u32),
                     node: NodeId::new(here.peer),

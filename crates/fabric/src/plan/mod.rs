@@ -6,6 +6,7 @@ mod hops;
 pub use hops::Hop;
 
 use crate::build::NodeDevice;
+use crate::context::NetworkContext;
 use crate::context::path_facts::WayFacts;
 use crate::mmu::Mmu;
 use crate::network::graph::LinkEnd;
@@ -75,6 +76,23 @@ pub struct SwitchBuffer {
 }
 
 impl SwitchBuffer {
+    fn of(node: NodeId, mmu: &Mmu) -> SwitchBuffer {
+        let headroom = mmu.headroom_bytes();
+        let threshold = |priority: usize| {
+            let of_port = |port| mmu.pause_threshold(port, priority as u8);
+            (0..headroom.len() as u16).filter_map(of_port).min().map(Bytes::new)
+        };
+        SwitchBuffer {
+            node,
+            buffer: Bytes::new(mmu.buffer_bytes()),
+            reserved: Bytes::new(mmu.reserved_bytes()),
+            max_headroom: Bytes::new(headroom.iter().copied().max().unwrap_or(0)),
+            lossless_ingresses: mmu.lossless_ingresses() as u32,
+            pause_thresholds: std::array::from_fn(threshold),
+            is_fixed: mmu.has_fixed_threshold(),
+        }
+    }
+
     /// The bytes that all ingresses together may store before each has paused its peer, with what
     /// headroom and reserves keep. `None` if a dynamic threshold keeps the sum below the buffer,
     /// or if none ever pauses.
@@ -120,7 +138,28 @@ pub struct Plan {
 impl<S: Scheme> Simulation<S> {
     /// Computes what the messages ask of the network.
     pub fn plan(&self) -> Plan {
-        let (common, graph) = (&*self.common, &self.common.graph);
+        self.common.plan(self.buffers())
+    }
+
+    /// The buffers of all switches with shared memory.
+    fn buffers(&self) -> Vec<SwitchBuffer> {
+        let mut buffers = Vec::new();
+        for (node, device) in self.devices.iter().enumerate() {
+            match device {
+                NodeDevice::Switch(switch) => {
+                    buffers.push(SwitchBuffer::of(NodeId::new(node as u32), &switch.chassis.mmu));
+                }
+                NodeDevice::Host(_) | NodeDevice::Cioq(_) => {}
+            }
+        }
+        buffers
+    }
+}
+
+impl NetworkContext {
+    /// `buffers`: those of all switches with shared memory.
+    fn plan(&self, buffers: Vec<SwitchBuffer>) -> Plan {
+        let (common, graph) = (self, &self.graph);
         let mut first_port = Vec::with_capacity(graph.nodes());
         let mut ports = Vec::new();
         for node in 0..graph.nodes() as u32 {
@@ -145,7 +184,7 @@ impl<S: Scheme> Simulation<S> {
         let payload = u64::from(common.wire.payload);
         let mut path = Vec::new();
         // By port: bytes of data, where that is spread over paths.
-        let mut shares = vec![0.0; ports.len()];
+        let mut shares = vec![0.0f64; ports.len()];
         let mut packet_hops = 0;
         let mut depends: [Dependencies; 8] = Default::default();
         // Notes that a link may be paused because of the next one.
@@ -186,7 +225,7 @@ impl<S: Scheme> Simulation<S> {
                 packet_hops += packets * path.len() as u64;
                 if common.spreads_data {
                     let (mut links, hash) = (Vec::new(), common.hash(flow, false));
-                    common.shares(there, hash, 0, |link, share| {
+                    common.shares(there, hash, 0, &mut |link, share| {
                         shares[place(link)] += data as f64 * share;
                         links.push(*link);
                     });
@@ -219,31 +258,6 @@ impl<S: Scheme> Simulation<S> {
             let nodes = depends.circle()?.iter().map(|&link| ports[link as usize].node).collect();
             Some(BufferCycle { priority, nodes })
         });
-        Plan { paths, ports, buffers: self.buffers(), cycle, packet_hops }
-    }
-
-    /// The buffers of all switches with shared memory.
-    fn buffers(&self) -> Vec<SwitchBuffer> {
-        let switches = self.devices.iter().enumerate().filter_map(|(node, device)| match device {
-            NodeDevice::Switch(switch) => Some((node, &switch.chassis.mmu)),
-            NodeDevice::Host(_) | NodeDevice::Cioq(_) => None,
-        });
-        let buffer = |(node, mmu): (usize, &Mmu)| {
-            let headroom = mmu.headroom_bytes();
-            let threshold = |priority: usize| {
-                let of_port = |port| mmu.pause_threshold(port, priority as u8);
-                (0..headroom.len() as u16).filter_map(of_port).min().map(Bytes::new)
-            };
-            SwitchBuffer {
-                node: NodeId::new(node as u32),
-                buffer: Bytes::new(mmu.buffer_bytes()),
-                reserved: Bytes::new(mmu.reserved_bytes()),
-                max_headroom: Bytes::new(headroom.iter().copied().max().unwrap_or(0)),
-                lossless_ingresses: mmu.lossless_ingresses() as u32,
-                pause_thresholds: std::array::from_fn(threshold),
-                is_fixed: mmu.has_fixed_threshold(),
-            }
-        };
-        switches.map(buffer).collect()
+        Plan { paths, ports, buffers, cycle, packet_hops }
     }
 }

@@ -6,7 +6,7 @@
 //! port.
 
 use super::Switch;
-use crate::context::RunContext;
+use crate::context::NetworkContext;
 use crate::forwarding::ForwardingRow;
 use crate::packet::{Packet, Scheme, Win};
 use crate::routing::NO_ROUTE;
@@ -32,8 +32,8 @@ pub(super) struct RackPorts {
 
 impl RackPorts {
     /// Makes the ports of `node`, the hub of a group.
-    pub(super) fn new<S: Scheme>(common: &RunContext<S>, node: u32) -> RackPorts {
-        let RunContext { graph, groups, .. } = common;
+    pub(super) fn new(common: &NetworkContext, node: u32) -> RackPorts {
+        let NetworkContext { graph, groups, .. } = common;
         let ends = graph.ports(node);
         let peer = |port: u16| ends[usize::from(port)].peer;
         let (downlinks, uplinks): (Vec<u16>, Vec<u16>) =

@@ -1,5 +1,6 @@
 //! Why messages were not finished when a run ended, found from hosts, ports and packets in flight.
 
+mod obstacles;
 pub(crate) mod pauses;
 
 use crate::build::NodeDevice;
@@ -9,6 +10,7 @@ use crate::host::Host;
 use crate::host::qp::Sender;
 use crate::packet::{Packet, PacketKind, Scheme, is_pause};
 use crate::port::Port;
+use crate::unfinished::obstacles::Obstacles;
 use crate::unfinished::pauses::{Pause, endless};
 use engine::Undelivered;
 use model::Cause;
@@ -92,14 +94,10 @@ struct Look<'a, S: Scheme> {
     common: &'a RunContext<S>,
     /// By index among the hosts.
     hosts: Vec<&'a Host<S>>,
-    /// The epoch in which the run ended, and when.
-    epoch: usize,
-    end: Time,
     /// Sending ends, by host and slot, with a packet in flight that will cause something at either
     /// end.
     moving: BTreeSet<(u32, u32)>,
-    /// Ports, by node, number and priority, that will never send again, and why.
-    endless: BTreeMap<(u32, u16, u8), Cause>,
+    obstacles: Obstacles<'a>,
     /// All hosts reach each other, and no port is paused forever.
     is_open: bool,
 }
@@ -115,10 +113,8 @@ impl<'a, S: Scheme> Look<'a, S> {
         let mut look = Look {
             common,
             hosts: hosts(devices).collect(),
-            epoch: graph.epoch_at(end),
-            end,
             moving: BTreeSet::new(),
-            endless: BTreeMap::new(),
+            obstacles: Obstacles { common, end, endless: BTreeMap::new() },
             is_open: false,
         };
         let (mut moving, mut resumes) = (BTreeSet::new(), 0);
@@ -131,11 +127,12 @@ impl<'a, S: Scheme> Look<'a, S> {
             }
         });
         look.moving = moving;
-        look.endless = endless(&pauses(common, devices), end, resumes);
+        look.obstacles.endless = endless(&pauses(common, devices), end, resumes);
         let all_lossy = (0..graph.nodes() as u32)
             .any(|node| graph.ports(node).iter().any(|link| link.error_rate >= 1.0));
         let stalls = look.hosts.iter().any(|host| host.stalls_for_good(end));
-        look.is_open = look.endless.is_empty() && !all_lossy && !stalls && graph.epochs() == 1;
+        look.is_open =
+            look.obstacles.endless.is_empty() && !all_lossy && !stalls && graph.epochs() == 1;
         look
     }
 
@@ -214,68 +211,16 @@ impl<'a, S: Scheme> Look<'a, S> {
             return None;
         }
         let (common, dst) = (self.common, sender.dst);
-        if self.hosts[dst as usize].stalls_for_good(self.end) {
+        if self.hosts[dst as usize].stalls_for_good(self.obstacles.end) {
             return Some(Cause::Disconnected);
         }
         let row = &common.flows[sender.first as usize];
-        let there = self.cause_between((src, dst), sender.hash, sender.priority, true, false);
+        let there = self.obstacles.between((src, dst), sender.hash, sender.priority, true, false);
         there.or_else(|| {
             let hash = common.hash(row, true);
             let priority = common.classes.config.ack.unwrap_or(sender.priority);
             let unpaused = common.compat.acks_ignore_pause();
-            self.cause_between((dst, src), hash, priority, false, unpaused)
+            self.obstacles.between((dst, src), hash, priority, false, unpaused)
         })
-    }
-
-    /// What blocks the path of packets of a priority from host `from` to host `to` forever.
-    /// `unpaused`: the first port sends them even while it is paused.
-    fn cause_between(
-        &self,
-        (from, to): (u32, u32),
-        hash: u32,
-        priority: u8,
-        is_data: bool,
-        unpaused: bool,
-    ) -> Option<Cause> {
-        let RunContext { graph, routes, ecmp, .. } = self.common;
-        let (first, last) = (graph.hosts[from as usize], graph.hosts[to as usize]);
-        if self.common.spreads_data && is_data {
-            return self.cause_on_any_path((from, to), hash, priority);
-        }
-        let (mut node, mut held) = (first, None);
-        while node != last {
-            let candidates = routes.next_hops(node, to, self.epoch);
-            if candidates.is_empty() {
-                return Some(Cause::Disconnected);
-            }
-            let port = ecmp.pick(node, candidates, (from, to), hash);
-            let link = graph.ports(node)[port.index()];
-            if graph.error_rate_at(node, port.index(), self.end) >= 1.0 {
-                return Some(Cause::Disconnected);
-            }
-            if !(unpaused && node == first) {
-                held = held.or(self.endless.get(&(node, port.get(), priority)).copied());
-            }
-            node = link.peer;
-        }
-        held
-    }
-
-    /// What blocks packets that may take any of the shortest paths, on one of these.
-    fn cause_on_any_path(&self, ends: (u32, u32), hash: u32, priority: u8) -> Option<Cause> {
-        let RunContext { graph, routes, .. } = self.common;
-        let first = graph.hosts[ends.0 as usize];
-        if routes.next_hops(first, ends.1, self.epoch).is_empty() {
-            return Some(Cause::Disconnected);
-        }
-        let mut found = None;
-        self.common.shares(ends, hash, self.epoch, |link, _| {
-            let here = graph.ports(link.peer)[link.peer_port as usize];
-            let endless = self.endless.get(&(here.peer, here.peer_port, priority));
-            let rate = graph.error_rate_at(link.peer, usize::from(link.peer_port), self.end);
-            let lost = (rate >= 1.0).then_some(Cause::Disconnected);
-            found = found.or(endless.copied()).or(lost);
-        });
-        found
     }
 }

@@ -1,0 +1,71 @@
+//! What keeps packets from a host forever, at the end of a run.
+
+use crate::context::NetworkContext;
+use model::Cause;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// Paths at the end of a run, and what blocks them.
+pub(super) struct Obstacles<'a> {
+    pub(super) common: &'a NetworkContext,
+    /// When the run ended.
+    pub(super) end: Time,
+    /// Ports, by node, number and priority, that will never send again, and why.
+    pub(super) endless: BTreeMap<(u32, u16, u8), Cause>,
+}
+
+impl Obstacles<'_> {
+    /// What blocks the path of packets of a priority from host `from` to host `to` forever.
+    /// `unpaused`: the first port sends them even while it is paused.
+    pub(super) fn between(
+        &self,
+        (from, to): (u32, u32),
+        hash: u32,
+        priority: u8,
+        is_data: bool,
+        unpaused: bool,
+    ) -> Option<Cause> {
+        let NetworkContext { graph, routes, ecmp, .. } = self.common;
+        let (first, last) = (graph.hosts[from as usize], graph.hosts[to as usize]);
+        let epoch = graph.epoch_at(self.end);
+        if self.common.spreads_data && is_data {
+            return self.on_any_path((from, to), hash, priority);
+        }
+        let (mut node, mut held) = (first, None);
+        while node != last {
+            let candidates = routes.next_hops(node, to, epoch);
+            if candidates.is_empty() {
+                return Some(Cause::Disconnected);
+            }
+            let port = ecmp.pick(node, candidates, (from, to), hash);
+            let link = graph.ports(node)[port.index()];
+            if graph.error_rate_at(node, port.index(), self.end) >= 1.0 {
+                return Some(Cause::Disconnected);
+            }
+            if !(unpaused && node == first) {
+                held = held.or(self.endless.get(&(node, port.get(), priority)).copied());
+            }
+            node = link.peer;
+        }
+        held
+    }
+
+    /// What blocks packets that may take any of the shortest paths, on one of these.
+    fn on_any_path(&self, ends: (u32, u32), hash: u32, priority: u8) -> Option<Cause> {
+        let NetworkContext { graph, routes, .. } = self.common;
+        let first = graph.hosts[ends.0 as usize];
+        let epoch = graph.epoch_at(self.end);
+        if routes.next_hops(first, ends.1, epoch).is_empty() {
+            return Some(Cause::Disconnected);
+        }
+        let mut found = None;
+        self.common.shares(ends, hash, epoch, &mut |link, _| {
+            let here = graph.ports(link.peer)[link.peer_port as usize];
+            let endless = self.endless.get(&(here.peer, here.peer_port, priority));
+            let rate = graph.error_rate_at(link.peer, usize::from(link.peer_port), self.end);
+            let lost = (rate >= 1.0).then_some(Cause::Disconnected);
+            found = found.or(endless.copied()).or(lost);
+        });
+        found
+    }
+}
