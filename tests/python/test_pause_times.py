@@ -13,6 +13,12 @@ SLOW = {"hosts": ["h0"], "rate": "0bps", "buffer": "500KB"}
 """A NIC that takes nothing: it pauses its link and never resumes it."""
 
 
+CIOQ: dict[str, Any] = {"architecture": "cioq", "input_queue": "1MB"}
+
+SWITCHES = pytest.mark.parametrize("switch", [{}, CIOQ], ids=["shared", "cioq"])
+"""Of either architecture. The storm fills the queues of the output and those of the inputs."""
+
+
 def star(pfc: dict[str, Any] | None = None, **settings: Any) -> rocelab.Scenario:  # noqa: ANN401
     """Two senders to a receiver that stalls, and one to another that does not."""
     return rocelab.Scenario(
@@ -57,11 +63,12 @@ def test_a_receiver_has_room_for_what_arrives_in_the_response_time() -> None:
     assert result.summary["drops"] == 0
 
 
-def test_a_pause_takes_hold_after_the_response_time() -> None:
+@SWITCHES
+def test_a_pause_takes_hold_after_the_response_time(switch: dict[str, Any]) -> None:
     """The receiver gets what the link and the response time hold, and no more."""
     received = {}
     for response in ("0ns", "2us", "10us"):
-        made = star({"response": response}, receiver=[SLOW | {"xoff": "100KB"}])
+        made = star({"response": response}, receiver=[SLOW | {"xoff": "100KB"}], switch=switch)
         ports = rocelab.run(made).ports.to_polars()
         row = ports.filter((pl.col("node") == "s0") & (pl.col("peer") == "h0"))
         received[response] = row["tx_bytes"][0]
@@ -70,17 +77,19 @@ def test_a_pause_takes_hold_after_the_response_time() -> None:
     assert received["10us"] - received["0ns"] == pytest.approx(10 * rate, abs=1100)
 
 
-def test_the_headroom_holds_what_arrives_in_the_response_time() -> None:
-    made = star({"response": "802.3"}, switch={"buffer": "16MB"})
+@pytest.mark.parametrize("switch", [{"buffer": "16MB"}, CIOQ], ids=["shared", "cioq"])
+def test_the_headroom_holds_what_arrives_in_the_response_time(switch: dict[str, Any]) -> None:
+    made = star({"response": "802.3"}, switch=switch)
     result = rocelab.run(made)
     assert result.summary["pause_frames"] > 0
     assert result.summary["lossless_drops"] == 0
 
 
-def test_a_pause_that_is_refreshed_lasts() -> None:
+@SWITCHES
+def test_a_pause_that_is_refreshed_lasts(switch: dict[str, Any]) -> None:
     """With 65535 quanta, 335.5 us at 100 Gb/s, a frame goes out each 168 us."""
-    endless = rocelab.run(star())
-    timed = rocelab.run(star({"pause_time": 65535}))
+    endless = rocelab.run(star(switch=switch))
+    timed = rocelab.run(star({"pause_time": 65535}, switch=switch))
     # The receiver pauses at about 40 us of 2 ms, and refreshes until the end.
     link = {
         one: pauses(run, "h0")["pause_frames_sent"][0]
@@ -106,10 +115,12 @@ def test_a_pause_expires_if_its_frame_is_lost() -> None:
     assert switch["paused_ns"][0] <= (100 - 20 + 51.2) * 1000
 
 
+@SWITCHES
 @pytest.mark.parametrize("action", ["drop", "forward"])
-def test_a_watchdog_frees_the_victims_of_a_storm(action: str) -> None:
+def test_a_watchdog_frees_the_victims_of_a_storm(action: str, switch: dict[str, Any]) -> None:
     watched = {"detect": "100us", "restore": "500us", "action": action}
-    storm, freed = (rocelab.run(star(pfc)) for pfc in ({}, {"watchdog": watched}))
+    pfcs = ({}, {"watchdog": watched})
+    storm, freed = (rocelab.run(star(pfc, switch=switch)) for pfc in pfcs)
     done = {
         name: dict(run.flows.to_polars().select("tag", "done").iter_rows())
         for name, run in (("storm", storm), ("freed", freed))

@@ -91,7 +91,7 @@ def test_random_scenarios_have_everything() -> None:
     kinds = {
         "topology": 7,
         "traffic": 7,
-        "probe": 16,
+        "probe": 17,
         "payload": 6,
         "profile": 2,
         "hash": 2,

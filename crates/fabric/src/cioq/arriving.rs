@@ -45,6 +45,9 @@ impl<S: Scheme> CioqSwitch<S> {
         let out = self.select_port(packet, now, true);
         let header = &packet.header;
         let (priority, size) = (header.priority, u64::from(header.size));
+        if self.chassis.watchdog_drops(out, priority) {
+            return self.chassis.discard(window, now, in_port, handle);
+        }
         let input = in_port as usize;
         let voq = (input, priority as usize, out);
         let has_room = self.chassis.mmu.of_ingress(in_port, priority) + size <= self.input_room;
@@ -107,7 +110,7 @@ impl<S: Scheme> CioqSwitch<S> {
             || self.crossbar.both_free(input, out) > now
             || self.pending.recheck_all
             || window.next_arrival_time() <= now
-            || self.chassis.next_timer() <= now
+            || self.next_timer() <= now
             || !self.chassis.effects.is_empty()
         {
             return false;

@@ -73,7 +73,7 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// Updates when `port` sends next, after something changed.
-    fn update_due(&mut self, port: usize, now: Time) {
+    pub(super) fn update_due(&mut self, port: usize, now: Time) {
         self.chassis.update_due(port, now);
         self.schedule_crossing(port);
         self.chassis.refresh_view(port);
@@ -154,7 +154,9 @@ impl<S: Scheme> Actor<S> for CioqSwitch<S> {
                 let out = self.select_port(&packet, now, false);
                 let priority = packet.header.priority;
                 let handle = window.packets.insert(packet);
-                if self.chassis.is_full_of_control(out, priority) {
+                if self.chassis.watchdog_drops(out, priority)
+                    || self.chassis.is_full_of_control(out, priority)
+                {
                     return self.chassis.discard(window, now, NO_INGRESS, handle);
                 }
                 self.enqueue(window, now, out, handle);

@@ -235,6 +235,20 @@ impl Inputs {
         handle.expect("a packet was found")
     }
 
+    /// Takes the oldest packet of a VOQ, held back or not.
+    pub(super) fn remove<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        voq: (usize, usize, usize),
+    ) -> Option<Handle> {
+        let Voq { fifo, held_back } = &self.voqs[self.index(voq.0, voq.1, voq.2)];
+        let oldest = held_back.as_ref().and_then(|held_back| held_back.fifo.peek(packets));
+        let packet = oldest.or_else(|| fifo.peek(packets))?;
+        let size = u64::from(packet.header.size);
+        let head = Head { size, held_back: oldest.is_some(), last: false };
+        Some(self.pop(packets, voq, head))
+    }
+
     /// Notes that a VOQ has become empty.
     #[inline]
     fn emptied(&mut self, (input, priority, output): (usize, usize, usize)) {

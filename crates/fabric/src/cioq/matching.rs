@@ -99,6 +99,16 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
+    /// Notes that packets which waited for `port`, or in its queue, are gone.
+    pub(super) fn after_drops(&mut self, port: usize, now: Time) {
+        let known = &mut self.pending.outputs[port];
+        (known.full, known.none_fits, known.last) = (false, false, false);
+        if self.inputs.priorities[port] != 0 {
+            let at = self.crossbar.output_free(port).max(now);
+            self.ask(port, at);
+        }
+    }
+
     /// Notes that the congestion point may decide differently about waiting packets.
     pub(super) fn recheck_outputs(&mut self, now: Time) {
         let mut outputs = Members::default();

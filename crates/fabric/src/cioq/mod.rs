@@ -26,6 +26,7 @@ mod crossbar;
 mod departing;
 mod inputs;
 mod matching;
+mod pause_times;
 mod pending;
 mod port_set;
 
@@ -101,7 +102,7 @@ impl<S: Scheme> CioqSwitch<S> {
     fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         loop {
             let arrival = window.next_arrival_time();
-            let timer = self.chassis.next_timer();
+            let timer = self.next_timer();
             let (due, port) =
                 if Self::STRICT { self.chassis.due.earliest() } else { (Time::NEVER, 0) };
             let probe = self.chassis.probes.next();
@@ -128,13 +129,26 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
+    /// Returns when the congestion point or a time of a pause makes the switch act next.
+    #[inline]
+    fn next_timer(&self) -> Time {
+        let Chassis { pause_clock, .. } = &self.chassis;
+        let of_pauses = pause_clock.as_ref().map_or(Time::NEVER, |clock| clock.next());
+        self.chassis.next_timer().min(of_pauses)
+    }
+
     fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         self.drain_all(window, now);
-        self.chassis.on_timer(now);
-        if InputQueuesOf::<S>::ENABLED {
-            self.recheck_outputs(now);
+        if self.chassis.next_timer() <= now {
+            self.chassis.on_timer(now);
+            if InputQueuesOf::<S>::ENABLED {
+                self.recheck_outputs(now);
+            }
+            self.apply_effects(window, now);
         }
-        self.apply_effects(window, now);
+        if self.chassis.pause_clock.is_some() {
+            self.on_pause_times(window, now);
+        }
     }
 
     /// Returns the audit at the end of a run.

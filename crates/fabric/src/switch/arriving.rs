@@ -128,7 +128,7 @@ impl<S: Scheme> Switch<S> {
         } else {
             None
         };
-        let out = out.filter(|&out| !self.watchdog_drops(out, header.priority));
+        let out = out.filter(|&out| !self.chassis.watchdog_drops(out, header.priority));
         match (verdict, out) {
             (HoldVerdict::Forward, Some(out)) => self.enqueue(window, now, in_port, out, handle),
             (HoldVerdict::Hold(until), _) => self.hold(now, in_port, until, handle),
@@ -180,7 +180,7 @@ impl<S: Scheme> Switch<S> {
         if !self.has_room(window, now, out, priority) {
             return self.chassis.discard(window, now, in_port, handle);
         }
-        if self.watchdog_drops(out, priority) {
+        if self.chassis.watchdog_drops(out, priority) {
             return self.chassis.discard(window, now, in_port, handle);
         }
         let immediate = self.sends_immediately(window, out, now);

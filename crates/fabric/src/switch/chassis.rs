@@ -399,6 +399,46 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
+    /// Whether the watchdog drops a packet of `priority` that goes to `out`; it is counted.
+    #[inline]
+    pub(crate) fn watchdog_drops(&mut self, out: usize, priority: u8) -> bool {
+        let clock = self.pause_clock.as_mut().filter(|clock| clock.drops(out, priority));
+        clock.map(|clock| clock.counts(out).dropped += 1).is_some()
+    }
+
+    /// The watchdog drops a packet that was just taken from a queue of `port`. Returns its header.
+    pub(crate) fn drop_queued(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: usize,
+        handle: Handle,
+    ) -> Header {
+        let packet = window.packets.remove(handle);
+        let header = packet.header;
+        let this = &mut self.ports[port];
+        let before = this.queue_bytes;
+        this.count_out(header.priority, header.size);
+        let bytes = this.class_bytes(header.priority);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.packet(now, port as u16, PacketEventKind::Dropped, bytes, &header);
+            recorder.queue_changes(now, port, before, false);
+        }
+        self.egress(port).notify_drop(now, &packet);
+        self.count_watchdog_drop(port, &header);
+        header
+    }
+
+    /// Counts a packet that waited for `port` and was dropped by the watchdog.
+    pub(crate) fn count_watchdog_drop(&mut self, port: usize, header: &Header) {
+        let clock = self.pause_clock.as_mut().expect("it has a watchdog");
+        clock.counts(port).dropped += 1;
+        if header.ingress != NO_INGRESS {
+            self.ports[usize::from(header.ingress)].counters.dropped_packets += 1;
+            self.audit.removed += u64::from(header.size);
+        }
+    }
+
     /// Takes samples for probes, after the departures of this instant. Stops if there is no room
     /// for more samples.
     pub(crate) fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {

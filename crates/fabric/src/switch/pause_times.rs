@@ -4,7 +4,6 @@
 use super::Switch;
 use super::actions::Actor;
 use crate::network::setup::WatchdogAction;
-use crate::observe::recorder::PacketEventKind;
 use crate::packet::{NO_INGRESS, Scheme, Win};
 use crate::port::pause_clock::{PauseEvent, WatchdogVerdict};
 use units::Time;
@@ -77,25 +76,11 @@ impl<S: Scheme> Switch<S> {
         // Each of them may end a pause of its ingress.
         self.drain_all(window, now);
         while let Some(handle) = self.remove_of(window, port, priority) {
-            let packet = window.packets.remove(handle);
-            let header = packet.header;
-            let this = &mut self.chassis.ports[port];
-            let before = this.queue_bytes;
-            this.count_out(priority, header.size);
-            let bytes = this.class_bytes(priority);
-            if let Some(recorder) = &mut self.chassis.recorder {
-                recorder.packet(now, port as u16, PacketEventKind::Dropped, bytes, &header);
-                recorder.queue_changes(now, port, before, false);
-            }
-            self.chassis.egress(port).notify_drop(now, &packet);
-            self.count_watchdog_drop(port);
-            if header.ingress == NO_INGRESS {
-                continue;
-            }
+            let header = self.chassis.drop_queued(window, now, port, handle);
             let size = u64::from(header.size);
-            self.chassis.ports[usize::from(header.ingress)].counters.dropped_packets += 1;
-            self.chassis.audit.removed += size;
-            if self.chassis.mmu.release(header.ingress, priority, size) {
+            if header.ingress != NO_INGRESS
+                && self.chassis.mmu.release(header.ingress, priority, size)
+            {
                 self.send_pfc(window, now, header.ingress as usize, priority, false);
             }
         }
@@ -112,21 +97,5 @@ impl<S: Scheme> Switch<S> {
     ) -> Option<engine::Handle> {
         let own = self.chassis.ports[port].remove_of(window.packets, priority);
         own.or_else(|| self.sub_queues.get_mut(port)?.remove_of(window.packets, priority))
-    }
-
-    fn count_watchdog_drop(&mut self, port: usize) {
-        let clock = self.chassis.pause_clock.as_mut().expect("it has a watchdog");
-        clock.counts(port).dropped += 1;
-    }
-
-    /// Whether the watchdog drops a packet of `priority` that goes to `out`; it is counted.
-    #[inline]
-    pub(super) fn watchdog_drops(&mut self, out: usize, priority: u8) -> bool {
-        let drops =
-            self.chassis.pause_clock.as_ref().is_some_and(|clock| clock.drops(out, priority));
-        if drops {
-            self.count_watchdog_drop(out);
-        }
-        drops
     }
 }

@@ -98,7 +98,7 @@ impl<S: Scheme> Switch<S> {
             let header = window.packets.get(&handle).header;
             let Header { ingress, priority, size, .. } = header;
             match self.select_port(window, &mut handle, now) {
-                Some(out) if has_own_memory && self.watchdog_drops(out, priority) => {
+                Some(out) if has_own_memory && self.chassis.watchdog_drops(out, priority) => {
                     self.chassis.discard(window, now, ingress, handle);
                 }
                 Some(out) if has_own_memory => {

@@ -227,6 +227,43 @@ proptest! {
     }
 }
 
+/// Pauses with times, each a list of settings.
+const PAUSE_TIMES: [&[(&str, &str)]; 4] = [
+    &[("pfc.response", "300ns"), ("pfc.pause_time", "2000")],
+    &[("pfc.pause_time", "2000"), ("pfc.refresh", "3us"), ("wire.error_rate", "0.01")],
+    &[("pfc.watchdog", "{detect = \"7us\", restore = \"20us\", action = \"drop\"}")],
+    &[("pfc.watchdog", "{detect = \"7us\", restore = \"20us\", action = \"forward\"}")],
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 3,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// In either kind of switch, beside a host that takes nothing.
+    #[test]
+    fn pauses_with_times_equal_the_reference_engine(case in case()) {
+        let text = Case { xoff_kb: 20, rto: true, ..case }.toml();
+        let storm = ("receiver", "[{hosts = [\"h1\"], rate = \"0bps\", buffer = \"500KB\"}]");
+        for times in PAUSE_TIMES {
+            for scheme in ["none", "dcqcn", "rcm"] {
+                for cioq in [scheme == "rcm", true] {
+                    let mut set = vec![("scheme", scheme), storm];
+                    set.extend(times);
+                    if cioq {
+                        // Damage is for shared-memory switches.
+                        set.retain(|(key, _)| *key != "wire.error_rate");
+                        set.extend([("switch.architecture", "cioq"), INPUT_QUEUE]);
+                    }
+                    compare(&text, &set)?;
+                }
+            }
+        }
+    }
+}
+
 /// Ways that take their switches to agree, each a list of settings.
 const AGREED: [&[(&str, &str)]; 4] = [
     &[("routing.balance", "conga"), ("routing.flowlet_gap", "2us")],

@@ -81,7 +81,7 @@ pub(crate) fn pfc(
         let why = format!("{headroom} is out of range; allowed: 0B to {MAX_BUFFER}");
         return Err(ScenarioError::new("pfc.headroom", why));
     }
-    let timing = timing(spec, switch, network, quirks)?;
+    let timing = timing(spec, network, quirks)?;
     let (enabled, headroom) = (spec.enabled, spec.headroom);
     let pfc = Pfc { enabled, threshold, of_class: [None; 8], headroom, timing };
     let limited = switch.cioq.is_none() && !quirks.threshold_wraparound;
@@ -92,12 +92,7 @@ pub(crate) fn pfc(
 }
 
 /// The times of pauses.
-fn timing(
-    spec: &PfcSpec,
-    switch: &SwitchSettings,
-    network: &Network,
-    quirks: &QuirksSpec,
-) -> Result<PauseTiming> {
+fn timing(spec: &PfcSpec, network: &Network, quirks: &QuirksSpec) -> Result<PauseTiming> {
     let default = PfcSpec::default();
     let given = [
         ("response", spec.response != default.response),
@@ -118,10 +113,6 @@ fn timing(
     if !quirks.is_native() {
         let why = "does not go with quirks: pauses of the HPCC simulator have no times";
         return refuse(why, "turn the quirks off");
-    }
-    if switch.cioq.is_some() {
-        let why = "does not go with switch.architecture = \"cioq\": pauses there have no times";
-        return refuse(why, "set switch.architecture = \"shared-memory\"");
     }
     let response = match spec.response {
         ResponseSpec::Ieee8023 => PauseResponse::Ieee8023,
