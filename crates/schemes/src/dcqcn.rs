@@ -126,7 +126,8 @@ impl Scheme for Dcqcn {
     const TITLE: &'static str = "DCQCN";
     const PAPER: &'static str = "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, \
                                  SIGCOMM 2015";
-    const CAVEAT: &'static str = "Presets differ by an order of magnitude in queue length.";
+    const CAVEAT: &'static str =
+        "Presets (named parameter sets, `rocelab list dcqcn`) differ tenfold in queue length.";
     const PRESETS: &'static [Preset<DcqcnParams>] = &[
         Preset {
             name: "dcqcn-paper",

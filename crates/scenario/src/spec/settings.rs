@@ -149,8 +149,8 @@ pub struct SwitchSpec {
     /// Packet buffer that all ports share ("shared-memory").
     pub buffer: Quantity<Bytes>,
     /// "shared-memory": limit of a queue of a class that PFC does not protect, as a multiple of the
-    /// free shared buffer, 2^-16 to 64. Default: all that is free, of which the thresholds of
-    /// lossless classes are a share, too.
+    /// free shared buffer, 2^-16 to 64. Default: no limit but what is free. What such a queue
+    /// takes lowers dynamic thresholds of lossless classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lossy_alpha: Option<f64>,
     /// Time from the arrival of a packet to its place in a queue.
@@ -314,7 +314,8 @@ pub struct EcnSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmax: Option<f64>,
     /// The port rate that `kmin` and `kmax` are given for: other ports scale them with their rate.
-    /// Without it all ports have the same where both are given, else it comes from the preset.
+    /// Default: if both are given, they hold at all ports, whatever their rate; if one is, the
+    /// preset's rate, such as 40 Gb/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_rate: Option<Quantity<Rate>>,
     /// Thresholds of ports of certain rates, instead of the above.
