@@ -65,10 +65,9 @@ def _report() -> None:
     """The head of the report that the guide on thresholds ends with."""
     changes: dict[str, Sequence[object]] = {
         "ecn.kmin": ["12.5KB", "20KB"],
-        "ecn.kmax": ["500KB", "100KB"],
-        "pfc.xoff": ["300KB", "400KB"],
-        "pfc.xon": ["290KB", "360KB"],
-        "switch.buffer": ["8MB", "5MB"],
+        "ecn.kmax": ["500KB", "200KB"],
+        "pfc.xon": ["290KB", "270KB"],
+        "switch.buffer": ["8MB", "3500KB"],
     }
     shown = ["pause_frames", "storage.slowdown_p99", "web.slowdown_mean", "web.slowdown_p99"]
     scenario = rocelab.load(EXAMPLES / "storage-incast.toml", set={"name": "storage"})
@@ -79,7 +78,7 @@ def _report() -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        opened = browser.new_page(viewport={"width": 1100, "height": 800})
+        opened = browser.new_page(viewport={"width": 1100, "height": 690})
         opened.goto(page.as_uri())
         opened.wait_for_selector(".js-plotly-plot .main-svg")
         opened.screenshot(path=HERE / "report.png")
