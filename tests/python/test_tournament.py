@@ -29,10 +29,8 @@ def test_the_best_is_better_than_each_other_by_more_than_noise() -> None:
     id_ = TRAFFICS[0].id
     # Far apart from seed to seed, but always in the same order.
     clear = played(QUEUE, {"a": [10.0, 500.0, 90.0], "b": [20.0, 512.0, 101.0]})
-    assert clear.leaders(id_, QUEUE) == ["a"]
     assert clear.best(id_, QUEUE) == "a"
     noisy = played(QUEUE, {"a": [10.0, 20.0, 30.0], "b": [12.0, 19.0, 36.0], "c": [99.0] * 3})
-    assert noisy.leaders(id_, QUEUE) == ["a", "b"]
     assert noisy.best(id_, QUEUE) is None
     # More is better, and equal values are no noise but a tie.
     fair = played(JAIN, {"a": [0.5, 0.5, 0.5], "b": [0.9, 0.9, 0.9]})
@@ -41,14 +39,32 @@ def test_the_best_is_better_than_each_other_by_more_than_noise() -> None:
     assert tied.best(id_, JAIN) is None
 
 
+def test_a_wide_interval_does_not_make_a_scheme_near_the_best() -> None:
+    """Nor does a narrow one keep a scheme that is 3 % behind from being near it."""
+    id_ = TRAFFICS[0].id
+    values: dict[str, list[float | None]] = {
+        "erratic": [1.0, 2.0, 12.0],
+        "best": [1.0, 1.0, 1.0],
+        "steady": [1.03, 1.03, 1.03],
+        "far": [1.11, 1.11, 1.11],
+    }
+    assert played(QUEUE, values).near_best(id_, QUEUE) == ["best", "steady"]
+    assert played(QUEUE, values).best(id_, QUEUE) is None
+    fair = played(JAIN, {"a": [1.0] * 3, "b": [0.91] * 3, "c": [0.5, 1.0, 1.0]})
+    assert fair.near_best(id_, JAIN) == ["a", "b"]
+    # Only as few pauses as none are near none.
+    none = played(QUEUE, {"a": [0.0] * 3, "b": [0.0, 1.0, 0.0], "c": [0.0] * 3})
+    assert none.near_best(id_, QUEUE) == ["a", "c"]
+
+
 def test_nobody_is_best_alone() -> None:
     id_ = TRAFFICS[0].id
     one = played(QUEUE, {"a": [1.0, 1.0, 1.0], "b": [None, 1.0, 1.0]})
     assert one.mean(id_, "b", "max_queue_bytes") is None
-    assert one.leaders(id_, QUEUE) == ["a"]
+    assert one.near_best(id_, QUEUE) == ["a"]
     assert one.best(id_, QUEUE) is None
     nothing = played(QUEUE, {"a": [None] * 3})
-    assert nothing.leaders(id_, QUEUE) == []
+    assert nothing.near_best(id_, QUEUE) == []
 
 
 def test_traffics_have_names_of_their_own() -> None:
@@ -124,6 +140,15 @@ def test_the_page_says_what_it_shows_in_a_line_for_each_metric() -> None:
     lines = page.summary(played(QUEUE, {"a": [1.0, 1.0, 1.0], "b": [2.0, 2.0, 2.0]}))
     (line,) = lines
     assert line == (
-        "Longest queue, 1 traffics: leading, or behind by no more than noise: a on 1; "
-        "best alone: a 1"
+        "Longest queue, 1 traffic: within 10 % of the best mean: a on 1; "
+        "best by more than noise: a 1"
     )
+
+
+def test_no_scheme_is_left_out_that_is_near_the_best_as_often_as_one_that_is_named() -> None:
+    seven = list("abcdefg")
+    (line,) = page.summary(played(QUEUE, {name: [1.0, 1.0, 1.0] for name in seven}))
+    assert line.endswith("within 10 % of the best mean: a, b, c, d, e, f, g on 1")
+    many = list("abcdefghijk")
+    (line,) = page.summary(played(QUEUE, {name: [1.0, 1.0, 1.0] for name in many}))
+    assert line.endswith("within 10 % of the best mean: 11 schemes on 1")

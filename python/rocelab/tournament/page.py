@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import polars as pl
 
 from rocelab._text_table import aligned, markdown
 from rocelab.sweeps.metrics import Metric
-from rocelab.tournament.play import Tournament, metrics
+from rocelab.tournament.play import NEAR, Tournament, metrics
 from rocelab.tournament.traffics import Traffic
 
 _HEADS = {
@@ -21,14 +22,17 @@ _HEADS = {
     "queue.recovery_ps": "recovery",
 }
 
+_NEAR = f"within {100 * NEAR:.0f} % of the best mean"
 
 _EXPLAINED = (
     "Each scheme has its default preset; network, traffic and PFC are those of the paper's figure "
     "in its headline reading. Values are means with half of their 95 % confidence interval. Bold "
     "is best by more than noise: the confidence interval of the difference to each other scheme, "
-    "taken seed by seed, is on one side of 0. Small messages have at most 100 KB, large ones at "
-    "least 1 MB; recovery is the time from the longest queue to a tenth of it. `rcm` has switches "
-    "with input queues everywhere: its longest queue is that of an output, which holds 100 KB."
+    "taken seed by seed, is on one side of 0. The lines below count the traffics on which the mean "
+    f"of a scheme is {_NEAR}. With few seeds it can be so by chance: the tables have the interval. "
+    "Small messages have at most 100 KB, large ones at least 1 MB; recovery is the time from the "
+    "longest queue to a tenth of it. `rcm` has switches with input queues everywhere: its longest "
+    "queue is that of an output, which holds 100 KB."
 )
 
 
@@ -93,24 +97,39 @@ def page(played: Tournament, command: str) -> str:
 
 
 def summary(played: Tournament) -> list[str]:
-    """A line for each metric: who leads most often, and who is best by more than noise."""
+    """A line for each metric: who is near the best most often, and who is best alone."""
     lines = []
     for metric in metrics():
         judged = [traffic for traffic in played.traffics if _measured(played, traffic, metric)]
         if not judged:
             continue
-        leads = Counter(name for each in judged for name in played.leaders(each.id, metric))
-        often = ", ".join(f"{name} on {count}" for name, count in leads.most_common(_LEADERS))
+        near = Counter(name for each in judged for name in played.near_best(each.id, metric))
         best = [name for each in judged if (name := played.best(each.id, metric)) is not None]
+        traffics = f"{len(judged)} traffic{'s' if len(judged) > 1 else ''}"
         lines.append(
-            f"{metric.title}, {len(judged)} traffics: leading, or behind by no more than noise: "
-            f"{often}" + (f"; best alone: {_counted(best)}" if best else "")
+            f"{metric.title}, {traffics}: {_NEAR}: {_often(near)}"
+            + (f"; best by more than noise: {_counted(best)}" if best else "")
         )
     return lines
 
 
-_LEADERS = 5
-"""Schemes that a line of the summary names."""
+_NAMED = 5
+"""Schemes that a line of the summary names, and those that are near the best as often."""
+
+_TIED = 10
+"""Schemes with one count, above which their number stands for their names."""
+
+
+def _often(near: Counter[str]) -> str:
+    counts = near.most_common()
+    least = counts[:_NAMED][-1][1]
+    named = [(name, count) for name, count in counts if count >= least]
+    groups = groupby(named, lambda each: each[1])
+    return "; ".join(f"{_names([name for name, _ in of])} on {count}" for count, of in groups)
+
+
+def _names(tied: Sequence[str]) -> str:
+    return ", ".join(tied) if len(tied) <= _TIED else f"{len(tied)} schemes"
 
 
 def _counted(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Runs a tournament, and finds who is best by more than noise."""
+"""Runs a tournament, and finds who is near the best, and who is best by more than noise."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from rocelab.sweeps.warnings import dedup_warnings
 from rocelab.tournament.traffics import TRAFFICS, Traffic
 
 SEEDS, QUICK_SEEDS = 5, 3
+NEAR = 0.1
+"""How far from the best mean a scheme may be to be counted with it, as a share of it."""
 
 _NAMES = (
     *(f"{sizes}_slowdown_p{percent}" for sizes in ("small", "large") for percent in (50, 95, 99)),
@@ -60,20 +62,28 @@ class Tournament:
         values = self._complete(traffic, scheme, metric)
         return None if values is None else interval(values)
 
-    def leaders(self, traffic: str, metric: Metric) -> list[str]:
-        """The scheme with the best mean, and those not behind it by more than noise.
+    def near_best(self, traffic: str, metric: Metric) -> list[str]:
+        """The schemes whose mean is within `NEAR` of the best mean.
+
+        How far the values of a scheme spread is no part of it: an erratic scheme is not near
+        because its interval is wide. Empty where no scheme has a value.
+        """
+        means = {name: interval(each)[0] for name, each in self._measured(traffic, metric).items()}
+        if metric.more_is_better:
+            limit = max(means.values(), default=0.0) * (1 - NEAR)
+            return [name for name, mean in means.items() if mean >= limit]
+        limit = min(means.values(), default=0.0) * (1 + NEAR)
+        return [name for name, mean in means.items() if mean <= limit]
+
+    def best(self, traffic: str, metric: Metric) -> str | None:
+        """The scheme that all others with a value are behind by more than noise.
 
         Behind by more than noise is where the 95 % confidence interval of the difference, taken
-        seed by seed as all schemes have the same traffic, is on one side of 0. Empty where no
-        scheme has a value.
+        seed by seed as all schemes have the same traffic, is on one side of 0.
         """
-        found = {
-            scheme: values
-            for scheme in self.schemes
-            if (values := self._complete(traffic, scheme, metric.name)) is not None
-        }
-        if not found:
-            return []
+        found = self._measured(traffic, metric)
+        if len(found) < 2:
+            return None
         sign = -1 if metric.more_is_better else 1
         first = min(found, key=lambda scheme: sign * interval(found[scheme])[0])
 
@@ -82,14 +92,16 @@ class Tournament:
             mean, half = interval([sign * (b - a) for a, b in pairs])
             return half is not None and mean - half > 0
 
-        return [first, *(name for name in found if name != first and not is_behind(found[name]))]
+        others = (values for scheme, values in found.items() if scheme != first)
+        return first if all(map(is_behind, others)) else None
 
-    def best(self, traffic: str, metric: Metric) -> str | None:
-        """The scheme that all others with a value are behind by more than noise."""
-        leaders = self.leaders(traffic, metric)
-        values = [self._complete(traffic, scheme, metric.name) for scheme in self.schemes]
-        rivals = sum(each is not None for each in values) > 1
-        return leaders[0] if rivals and len(leaders) == 1 else None
+    def _measured(self, traffic: str, metric: Metric) -> dict[str, list[float]]:
+        """By schemes, the values of all seeds; without schemes of which a run has none."""
+        return {
+            scheme: values
+            for scheme in self.schemes
+            if (values := self._complete(traffic, scheme, metric.name)) is not None
+        }
 
     def _complete(self, traffic: str, scheme: str, metric: str) -> list[float] | None:
         values = self.entries[traffic, scheme].values.get(metric, ())
