@@ -16,6 +16,7 @@ import pytest
 import command_server
 import rocelab
 from conftest import Command
+from rocelab import catalogue
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -113,6 +114,12 @@ def test_the_page_of_the_package_has_links_that_work_anywhere() -> None:
         path = re.fullmatch(r"https://[\w.]+/rocelab/rocelab/(?:blob/)?main/(.+)", link)
         assert path, link
         assert (ROOT / path[1]).exists(), link
+
+
+def test_the_page_of_results_has_the_column_of_every_kind_of_probe() -> None:
+    page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    for kind in catalogue.probe_kinds():
+        assert re.search(rf"(?m)^\| `{kind}` \| `\w+` \|", page), kind
 
 
 @pytest.fixture
