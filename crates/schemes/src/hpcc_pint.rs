@@ -421,8 +421,10 @@ impl Cp<HpccPint> for UtilisationMeter {
     fn port(&self, _params: &HpccPintParams, facts: &PortFacts) -> PortMeter {
         PortMeter::new(facts.rate, self.base_rtt, self.seed, facts.port)
     }
+    /// The constants are those of the new rate. U and the last departure stay.
     fn on_rate(&mut self, params: &HpccPintParams, port: &mut PortMeter, facts: &PortFacts) {
-        *port = self.port(params, facts);
+        let PortMeter { queue_share, sent_share, .. } = self.port(params, facts);
+        (port.queue_share, port.sent_share) = (queue_share, sent_share);
     }
 
     #[inline]

@@ -185,6 +185,12 @@ impl Controller {
         }
     }
 
+    /// Follows a new rate of the port: the reference is that of the rate, and p and the last length
+    /// stay.
+    fn set_rate(&mut self, params: &FeedbackParams, rate: Rate) {
+        self.reference = Controller::new(params, rate).reference;
+    }
+
     /// Returns p, the probability that a packet counts as congested.
     #[inline]
     pub fn probability(&self) -> f64 {
@@ -315,7 +321,7 @@ impl Cp<Pacc> for CongestionPoint {
         }
     }
     fn on_rate(&mut self, params: &PaccParams, port: &mut PortState, facts: &PortFacts) {
-        port.controller = Controller::new(&params.feedback, facts.rate);
+        port.controller.set_rate(&params.feedback, facts.rate);
     }
     /// Shows p.
     fn observe(&self, port: &PortState, _now: Time) -> Option<f64> {

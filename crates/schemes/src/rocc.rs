@@ -219,6 +219,14 @@ impl Controller {
         }
     }
 
+    /// Follows a new rate of the port: lengths, F_min and F_max are those of that rate, and what
+    /// the controller has learnt stays, within them.
+    fn set_rate(&mut self, params: &RoccParams, rate: Rate) {
+        let new = Controller::new(params, rate);
+        let fair = self.fair.clamp(new.f_min, new.f_max);
+        *self = Controller { fair, before: self.before, ..new };
+    }
+
     /// Returns the fair rate, in whole steps.
     pub fn steps(&self) -> u32 {
         (self.fair + 0.5) as u32
@@ -293,7 +301,7 @@ impl Cp<Rocc> for CongestionPoint {
         }
     }
     fn on_rate(&mut self, params: &RoccParams, port: &mut EgressQueue, facts: &PortFacts) {
-        port.controller = Controller::new(params, facts.rate);
+        port.controller.set_rate(params, facts.rate);
     }
     #[inline]
     fn on_depart(

@@ -182,6 +182,10 @@ impl<S: Scheme> Cp<S> for Tcd {
     fn port(&self, _params: &S::Params, facts: &PortFacts) -> [Detector; 8] {
         facts.kmin.map(|kmin| Detector::new(self.0.max_on(facts), kmin.get()))
     }
+    /// max(Ton) is that of the new rate. Thresholds are those of ECN, which stay.
+    fn on_rate(&mut self, _params: &S::Params, port: &mut [Detector; 8], facts: &PortFacts) {
+        port.iter_mut().for_each(|detector| detector.max_on = self.0.max_on(facts));
+    }
     #[inline]
     fn may_mark(
         &self,

@@ -86,7 +86,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _packet: &mut Packet<S>,
     ) {
     }
-    /// Called for a packet that waited at a port and is dropped because the port's link failed.
+    /// Called for a packet that waited at a port and is dropped: the port's link
+    /// failed, or the PFC watchdog frees the port.
     fn on_drop(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,

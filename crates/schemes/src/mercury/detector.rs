@@ -46,6 +46,11 @@ impl Detector {
         }
     }
 
+    /// Follows a new rate of the port, with its threshold.
+    pub fn set_rate(&mut self, rate: Rate, threshold: u64) {
+        (self.rate, self.threshold) = (rate, threshold);
+    }
+
     /// Returns the port's state.
     #[inline]
     pub fn state(&self) -> State {

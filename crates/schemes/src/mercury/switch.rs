@@ -130,6 +130,9 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         let begins = Cp::<Mercury<B>>::port(self, params, facts);
         let PortState { rate, rate_code, threshold, .. } = begins;
         (port.rate, port.rate_code, port.threshold) = (rate, rate_code, threshold);
+        for class in port.classes.iter_mut().flatten() {
+            class.detector.set_rate(rate, threshold);
+        }
     }
     #[inline]
     fn on_depart(
