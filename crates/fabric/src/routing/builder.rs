@@ -145,26 +145,28 @@ pub(super) struct Attachments {
 impl Attachments {
     pub(super) fn new(epochs: &[Epoch<'_>]) -> Attachments {
         let graph = &epochs[0];
-        // Hosts that have the same neighbours in every epoch belong together.
-        let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+        // Hosts that have the same links to the same neighbours in every epoch belong together.
+        let mut numbers: BTreeMap<Vec<(u32, Rate, Time)>, u32> = BTreeMap::new();
+        let mark = |of: u32| (of, Rate::ZERO, Time::ZERO);
         let mut members: Vec<Vec<u32>> = Vec::new();
         let mut slots = Vec::with_capacity(graph.hosts.len());
         for &host in &graph.hosts {
             cancel::check();
-            let mut neighbours: Vec<u32> = Vec::new();
+            let mut neighbours = Vec::new();
             for (number, epoch) in epochs.iter().enumerate() {
-                let mut now: Vec<u32> = epoch.live_ports(host).map(|(_, end)| end.peer).collect();
+                let live = epoch.live_ports(host);
+                let mut now: Vec<_> =
+                    live.map(|(_, end)| (end.peer, end.rate, end.delay)).collect();
                 now.sort_unstable();
                 now.dedup();
                 if number > 0 {
-                    neighbours.push(u32::MAX);
+                    neighbours.push(mark(u32::MAX));
                 }
                 neighbours.append(&mut now);
             }
             // A host with a link to another host has an attachment of its own.
             if graph.ports(host).iter().any(|end| graph.is_host(end.peer)) {
-                neighbours.push(u32::MAX);
-                neighbours.push(host);
+                neighbours.extend([mark(u32::MAX), mark(host)]);
             }
             let number = *numbers.entry(neighbours).or_insert_with(|| {
                 members.push(Vec::new());

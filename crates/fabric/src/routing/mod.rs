@@ -3,7 +3,7 @@
 //! They are the ports on shortest paths, or one for each spanning tree. Which of them a packet
 //! takes is decided by the forwarding policy ([`crate::forwarding`]).
 //!
-//! Hosts with the same switches as neighbours form an *attachment*. The tables have an entry for
+//! Hosts with equal links to the same switches form an *attachment*. The tables have an entry for
 //! each node and attachment: one number that names a set of ports. What a pair of hosts needs (its
 //! path, its base RTT) is found by walking the tables. There are tables for every epoch.
 

@@ -88,13 +88,13 @@ pub(super) fn fill(
     Ok(())
 }
 
-/// The hosts of an attachment that hang on a switch.
+/// The hosts of an attachment that hang on a switch, by equal links.
 #[derive(Clone, Copy, Debug)]
 struct OnSwitch {
     attachment: u32,
-    /// The largest round trip over the link of a host, and the second largest (zero if there is
-    /// only one host).
+    /// The round trip over the link of a host. If hosts have several links here, the largest.
     farthest: Time,
+    /// The same of a second host (zero if there is only one).
     second: Time,
     /// The highest rate of these links.
     fastest: Rate,

@@ -5,7 +5,7 @@ use crate::common::{ACK, Build, FIRST, FULL, G100, US, empty, fct, run};
 use fabric::{NodeKind, Paths, RunOutput, Setup, SetupError, Simulation};
 use schemes::none::{NoControl, NoParams};
 use schemes::rate_window::WindowMode;
-use units::Time;
+use units::{Bytes, Rate, Time};
 
 /// The cables that carried data, and those that carried ACKs alone in a direction, with the number
 /// of packets.
@@ -145,4 +145,35 @@ fn hosts_without_a_common_switch_have_no_spanning_tree() {
     setup.message(a, b, 1_000, Time::ZERO);
     let refused = Simulation::<NoControl>::new(&setup, NoParams { window: WindowMode::None }).err();
     assert_eq!(refused, Some(SetupError::NoSpanningTree));
+}
+
+/// Protects the window of laws that take the network's BDP: it is that of a pair of hosts, at the
+/// lowest rate of their path, also where hosts on one switch have links of different rates.
+#[test]
+fn the_bdp_of_a_network_is_that_of_a_pair() {
+    let links = [(100, 1), (25, 3), (50, 2), (10, 9)];
+    for used in 1..1 << links.len() {
+        let mut setup = empty();
+        let chosen: Vec<(u64, u64)> =
+            (0..links.len()).filter(|bit| used & 1 << bit != 0).map(|bit| links[bit]).collect();
+        // Two switches with one host of each kind, or one with two of them.
+        let kinds = if chosen.len() == 1 { vec![chosen[0]; 2] } else { chosen };
+        let hosts: Vec<u32> = kinds.iter().map(|_| setup.host()).collect();
+        let near = setup.switch(1);
+        for (host, &(gbps, us)) in hosts.iter().zip(&kinds) {
+            setup.cable(*host, near, Rate::from_gbps(gbps), US * us);
+        }
+        setup.message(0, 1, 1_000, Time::ZERO);
+        let output = run::<NoControl>(&setup, NoParams { window: WindowMode::None }, 1);
+        let rtt = |(gbps, us): (u64, u64)| {
+            let rate = Rate::from_gbps(gbps);
+            rate.time_for(Bytes::new(FULL)) + rate.time_for(Bytes::new(ACK)) + US * (2 * us)
+        };
+        let pairs = (0..kinds.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        let bdp = pairs.map(|(a, b)| {
+            let slower = Rate::from_gbps(kinds[a].0.min(kinds[b].0));
+            slower.bytes_in(rtt(kinds[a]) + rtt(kinds[b]))
+        });
+        assert_eq!(output.network_bdp, bdp.max(), "{kinds:?}");
+    }
 }
