@@ -14,6 +14,10 @@
 //! go in the order of these messages. If the cause of two packets came another way, the order may
 //! depend on events further back than is known here.
 //!
+//! The departure of a packet that waits for the wire was scheduled when the packet before it began
+//! to leave. So it comes before an arrival of the same instant that was sent after that. Where
+//! every link takes longer than a packet does to leave, there is no such arrival.
+//!
 //! A host that has nothing to send at the end of a packet may set a timer for the next one. Such a
 //! packet counts as one that continues its train: what decides is the order of the ends of the last
 //! packets. Its own last packet is older than those of the other trains, so it is compared with
@@ -174,6 +178,11 @@ impl ArrivalTrain {
     #[inline]
     pub(crate) fn lead_of(&self, size: u16) -> u16 {
         self.wire.look_up(size).lead
+    }
+
+    /// Returns how long a packet of `size` bytes takes, from when it begins to be sent.
+    pub(crate) fn time_of(&self, size: u16) -> Time {
+        self.wire.propagation + self.wire.look_up(size).time
     }
 
     /// Notes a packet that arrives through `port` at `time`, and returns its key.

@@ -102,6 +102,8 @@ pub(crate) struct Recorder {
     packets: Vec<PacketEvent>,
     /// By port; empty if lengths of queues are not recorded.
     queues: Vec<Lengths>,
+    /// When the sending of the packet began that arrived last, if that counts.
+    arrival_sent: Time,
 }
 
 impl Recorder {
@@ -127,6 +129,7 @@ impl Recorder {
                 pfc: Vec::new(),
                 packets: Vec::new(),
                 queues,
+                arrival_sent: Time::ZERO,
             })
         })
     }
@@ -216,15 +219,25 @@ impl Recorder {
         })
     }
 
+    /// Notes when the sending of the packet that arrives now began: its arrival was scheduled then.
+    pub(crate) fn set_arrival(&mut self, sent: Time) {
+        self.arrival_sent = sent;
+    }
+
+    /// Whether a packet that was sent `way` ago may come after a sample of the length of a queue.
+    pub(crate) fn samples_queues_within(&self, way: Time) -> bool {
+        self.queues.iter().any(|lengths| way <= lengths.clock.interval)
+    }
+
     /// A queue of `port`, which has held `bytes`, changes at `now`, when a packet comes in or a
-    /// link fails. Both were scheduled before the sample of this instant, and so come before it.
-    /// `idle`: the wire is free.
+    /// link fails. Unless [`set_arrival`](Self::set_arrival) says otherwise, both were scheduled
+    /// before the sample of this instant, and so come before it. `idle`: the wire is free.
     pub(crate) fn queue_changes(&mut self, now: Time, port: usize, bytes: u64, idle: bool) {
         if let Some(lengths) = self.queues.get_mut(port) {
             if idle {
                 lengths.idle_at = now;
             }
-            self.fresh_bytes += lengths.count_to_change(now, bytes, Time::ZERO);
+            self.fresh_bytes += lengths.count_to_change(now, bytes, self.arrival_sent);
         }
     }
 
@@ -233,7 +246,7 @@ impl Recorder {
     /// as it comes in.
     pub(crate) fn packet_leaves(&mut self, now: Time, port: usize, bytes: u64, last: Time) {
         if let Some(lengths) = self.queues.get_mut(port) {
-            let scheduled = if lengths.idle_at == now { Time::ZERO } else { last };
+            let scheduled = if lengths.idle_at == now { self.arrival_sent } else { last };
             self.fresh_bytes += lengths.count_to_change(now, bytes, scheduled);
         }
     }

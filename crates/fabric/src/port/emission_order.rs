@@ -45,6 +45,17 @@ impl EmissionOrder {
         self.trains[usize::from(port)].lead_of(size)
     }
 
+    /// Returns when a packet that arrives through a port at `time` began to be sent.
+    pub(crate) fn sent(&self, port: u16, time: Time, size: u16) -> Time {
+        time.saturating_sub(self.trains[usize::from(port)].time_of(size))
+    }
+
+    /// Returns the shortest time that a packet of `size` bytes takes to any port, from when it
+    /// begins to be sent.
+    pub(crate) fn shortest_way(&self, size: u16) -> Time {
+        self.trains.iter().map(|train| train.time_of(size)).min().unwrap_or(Time::NEVER)
+    }
+
     /// Reorders arrivals of the same instant by their sending.
     #[inline]
     pub(crate) fn sort<S: Scheme>(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {

@@ -22,6 +22,9 @@ impl<S: Scheme> Switch<S> {
         in_port: u16,
         mut handle: Handle,
     ) {
+        if self.has_short_links {
+            self.depart_first(window, now, in_port, &handle);
+        }
         if let Some(losses) = &mut self.losses
             && losses.take(in_port)
         {

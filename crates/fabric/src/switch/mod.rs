@@ -74,6 +74,9 @@ pub(crate) struct Switch<S: Scheme> {
     /// Losses on the links to the switch; `None` if there are none.
     losses: Option<Box<Losses>>,
     emission_order: EmissionOrder,
+    /// Some packets come over a link so fast that arrivals are not always scheduled before the
+    /// departures and the samples of queues of the same instant.
+    has_short_links: bool,
     /// Boxed, because few schemes hold packets.
     held: Box<HeldPackets>,
     /// By number: packets that wait for others that left before them, for ConWeave.
@@ -106,6 +109,12 @@ impl<S: Scheme> Switch<S> {
         } else {
             EmissionOrder::default()
         };
+        let has_short_links = !emission_order.is_off() && {
+            let slowest = ports.iter().map(|port| port.serialisation(common.wire.max_packet()));
+            let shortest = emission_order.shortest_way(common.wire.min_packet() as u16);
+            slowest.max().is_some_and(|slowest| slowest > shortest)
+                || recorder.as_ref().is_some_and(|this| this.samples_queues_within(shortest))
+        };
         let mut switch = Switch {
             gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
             balances_by_load: router.depends() == Depends::Queues,
@@ -114,6 +123,7 @@ impl<S: Scheme> Switch<S> {
             rack: None,
             plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
                 && common.fast_paths
+                && !has_short_links
                 && router.depends() == Depends::Header
                 && losses.is_none()
                 && sub_queues.is_empty()
@@ -125,6 +135,7 @@ impl<S: Scheme> Switch<S> {
             epoch_end: common.graph.end_of(0),
             losses,
             emission_order,
+            has_short_links,
             sub_queues,
             requeued: if RequeueOf::<S>::ENABLED {
                 vec![(Time::NEVER, 0); count]
@@ -244,6 +255,7 @@ impl<S: Scheme> Switch<S> {
         self.chassis.mmu.pauses_any_peer()
             || self.chassis.is_strict()
             || self.chassis.draws.is_some()
+            || self.has_short_links
     }
 
     /// Returns when the switch must act next, apart from arrivals and departures.

@@ -3,7 +3,8 @@
 
 use super::Switch;
 use crate::packet::{Packet, Scheme, Win};
-use engine::Arrivals;
+use crate::switch::chassis::Chassis;
+use engine::{Arrivals, Handle};
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
@@ -28,6 +29,30 @@ impl<S: Scheme> Switch<S> {
     #[inline(never)]
     pub(super) fn send_immediately(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         if self.chassis.due.at(port) == now {
+            self.depart(window, port);
+        }
+    }
+
+    /// Has packets leave that leave at `now`, and whose departure was scheduled before the packet
+    /// that arrives now was sent.
+    #[cold]
+    pub(super) fn depart_first(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        in_port: u16,
+        arrival: &Handle,
+    ) {
+        let size = window.packets.get(arrival).header.size;
+        let sent = self.emission_order.sent(in_port, now, size);
+        if let Some(recorder) = &mut self.chassis.recorder {
+            recorder.set_arrival(sent);
+        }
+        loop {
+            let Chassis { ports, due, .. } = &self.chassis;
+            let leave_now = ports.iter().enumerate().filter(|(port, _)| due.at(*port) == now);
+            let scheduled = leave_now.map(|(port, this)| (this.last_departure, port));
+            let Some((_, port)) = scheduled.filter(|(time, _)| *time < sent).min() else { return };
             self.depart(window, port);
         }
     }
