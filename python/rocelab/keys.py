@@ -306,7 +306,8 @@ class Ecn(TypedDict):
 
     reference_rate: NotRequired[str]
     """The port rate that `kmin` and `kmax` are given for: other ports scale them with their rate.
-    Without it all ports have the same where both are given, else it comes from the preset.
+    Default: if both are given, they hold at all ports, whatever their rate; if one is, the
+    preset's rate, such as 40 Gb/s.
     """
 
 
@@ -330,7 +331,7 @@ class Failure(TypedDict):
 
     rate: NotRequired[str]
     """The link has this rate meanwhile, below its own. ECN and PFC thresholds stay those of its
-    own rate.
+    own rate. How long pauses last and take to hold follows the rate.
     """
 
     until: NotRequired[str]
@@ -415,8 +416,9 @@ class Host(TypedDict):
 
     reorder: NotRequired[int | str]
     """How far ahead of the first missing packet a receiver keeps data: packets, a size, or "bdp";
-    16384 packets at most. Default: 0 packets with go-back-N, which is as most RoCE NICs; with
-    selective repeat "bdp" where `in_flight` is limited, else 16384 packets.
+    16384 packets at most. With selective repeat a sender goes no further. Default: 0 packets
+    with go-back-N, which is as most RoCE NICs; with selective repeat "bdp" where `in_flight` is
+    limited, else 16384 packets.
     """
 
     reordering_makes_cnp: NotRequired[bool]
@@ -804,8 +806,8 @@ class Switch(TypedDict):
 
     lossy_alpha: NotRequired[float]
     """"shared-memory": limit of a queue of a class that PFC does not protect, as a multiple of the
-    free shared buffer, 2^-16 to 64. Default: all that is free, of which the thresholds of
-    lossless classes are a share, too.
+    free shared buffer, 2^-16 to 64. Default: no limit but what is free. What such a queue takes
+    lowers dynamic thresholds of lossless classes.
     """
 
     output_queue: NotRequired[str]

@@ -227,3 +227,26 @@ def test_a_plan_shows_where_each_class_pauses() -> None:
     )
     small = star(pfc=pfc, switch={"buffer": "3MB"}, classes=settings(own)).plan().warnings
     assert any("lower pfc.xoff and those of [[classes.settings]] to" in one for one in small), small
+
+
+@pytest.mark.parametrize("weight", [1, 4])
+def test_a_host_shares_its_link_by_bytes_of_whatever_packets(weight: int) -> None:
+    """Data in both directions, with ACKs in a class beside it.
+
+    ACKs are 8 % of the bytes of data, so with 1/9 or 4/12 of the link none has to wait for long. A
+    host that charged an ACK as a full packet would send one ACK for eight packets of data.
+    """
+    made = rocelab.Scenario(
+        topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+        scheme="none",
+        classes={
+            "data": 3,
+            "ack": 2,
+            "control": 2,
+            "strict": [],
+            "weights": [1, 1, weight, 8, 1, 1, 1, 1],
+        },
+        traffic=[{"kind": "permutation", "size": "2MB"}],
+    )
+    ports = rocelab.run(made).ports.to_polars()
+    assert ports.filter(pl.col("node").str.starts_with("h"))["max_queue_bytes"].max() < 20_000

@@ -119,7 +119,7 @@ def test_a_pause_expires_if_its_frame_is_lost() -> None:
 @pytest.mark.parametrize("action", ["drop", "forward"])
 def test_a_watchdog_frees_the_victims_of_a_storm(action: str, switch: dict[str, Any]) -> None:
     watched = {"detect": "100us", "restore": "500us", "action": action}
-    pfcs = ({}, {"watchdog": watched})
+    pfcs: list[dict[str, Any]] = [{}, {"watchdog": watched}]
     storm, freed = (rocelab.run(star(pfc, switch=switch)) for pfc in pfcs)
     done = {
         name: dict(run.flows.to_polars().select("tag", "done").iter_rows())

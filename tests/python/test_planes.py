@@ -185,3 +185,112 @@ def test_what_does_not_go_together_is_refused(tables: Table, words: str) -> None
 def test_turns_over_ports_reorder_packets_and_a_warning_says_so() -> None:
     result = run(traffic=[flows((0, 4), size="1MB")], host={"ports": "spray"}, run={"stop": "1ms"})
     assert any("host.ports has packets overtake" in str(one) for one in result.warnings)
+
+
+def test_a_qp_that_wakes_up_passes_over_a_paused_port() -> None:
+    """Short messages beside a bulk flow over two ports, of which one is paused most of the time.
+
+    Those that are posted while the port of their hash is paused leave through the other one.
+    """
+    ends = {"rate": "100Gbps", "delay": "1us"}
+    result = rocelab.run(
+        rocelab.Scenario(
+            topology={
+                "kind": "custom",
+                "nodes": [
+                    *({"name": name, "kind": "host"} for name in ("h0", "h1")),
+                    *({"name": name, "kind": "switch"} for name in ("x", "y")),
+                ],
+                "links": [
+                    {"a": "h0", "b": "x", **ends},
+                    {"a": "h1", "b": "x", **ends, "rate": "100Mbps"},
+                    {"a": "h0", "b": "y", **ends},
+                    {"a": "h1", "b": "y", **ends},
+                ],
+            },
+            scheme="none",
+            run={"time_limit": "50ms"},
+            host={"ports": "spray", "reorder": 16384},
+            pfc={"xoff": "20KB", "xon": "18KB"},
+            traffic=[
+                {**flows((0, 1), size="40MB"), "tag": "bulk"},
+                {
+                    "kind": "bursts",
+                    "tag": "small",
+                    "src": ["h0"],
+                    "dst": ["h1"],
+                    "size": "1KB",
+                    "start": "100us",
+                    "period": "20us",
+                    "count": 100,
+                },
+            ],
+        ),
+        threads=1,
+    )
+    small = result.flows.to_polars().filter(pl.col("tag") == "small")
+    # The slow link holds packets that left before it was paused: up to 20 KB, 1.6 ms.
+    assert small["fct_ps"].quantile(0.9) < 10_000_000, "10 us"
+
+
+def test_cnps_leave_through_the_port_of_the_marked_packet() -> None:
+    """Also those for packets that are out of order."""
+    result = run(
+        topology={
+            "kind": "leaf-spine",
+            "planes": 4,
+            "leaves": 2,
+            "spines": 2,
+            "hosts_per_leaf": 4,
+            **LINKS,
+        },
+        wire={},
+        scheme="dcqcn",
+        host=SPRAY | {"spray": "random"},
+        run={"stop": "400us"},
+        trace={"packets": ["h4"], "end": "400us"},
+        traffic=[
+            {"kind": "incast", "senders": ["h0", "h1", "h2"], "receiver": "h4", "size": "4MB"}
+        ],
+    )
+    events = result.traces["packets"].to_polars()
+    marked = events.filter((pl.col("event") == "received") & (pl.col("kind") == "data"))
+    cnps = events.filter((pl.col("event") == "enqueued") & (pl.col("kind") == "control"))
+    assert len(cnps) > 5
+    came_in = {(row["time_ps"], row["flow_id"]): row["port"] for row in marked.to_dicts()}
+    for cnp in cnps.to_dicts():
+        assert came_in[cnp["time_ps"], cnp["flow_id"]] == cnp["port"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"host": SPRAY | {"spray": "random"}},
+        {"host": SPRAY, "routing": {"balance": "random"}},
+    ],
+)
+def test_random_paths_in_several_planes_are_independent(settings: Table) -> None:
+    """Two packets that leave at one instant take the same spine of their planes half the time."""
+    result = run(
+        topology={
+            "kind": "leaf-spine",
+            "planes": 2,
+            "leaves": 2,
+            "spines": 2,
+            "hosts_per_leaf": 2,
+            **LINKS,
+        },
+        wire={},
+        trace={"packets": ["plane0/leaf0", "plane1/leaf0"], "end": "40us"},
+        traffic=[flows((0, 2), size="400KB")],
+        **settings,
+    )
+    events = result.traces["packets"].to_polars()
+    sent = events.filter((pl.col("event") == "dequeued") & (pl.col("kind") == "data"))
+    by_time: dict[int, list[int]] = {}
+    for row in sent.to_dicts():
+        by_time.setdefault(row["time_ps"], []).append(row["port"])
+    pairs = [ports for ports in by_time.values() if len(ports) == 2]
+    assert len(pairs) > 100
+    same = sum(a == b for a, b in pairs) / len(pairs)
+    assert 0.3 < same < 0.7

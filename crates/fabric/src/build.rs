@@ -263,7 +263,7 @@ fn port(setup: &Setup, common: &NetworkContext, end: &LinkEnd) -> Port {
     let mut port = Port::new(PortConfig {
         end,
         latency,
-        pause_response: setup.pfc.timing.response.at(end.rate),
+        pause_response: setup.pfc.timing.response,
         scheduler: Scheduler::new(setup.classes.strict, Arc::clone(&common.classes.quanta)),
         common_sizes: [u64::from(common.wire.full_packet), u64::from(common.wire.ack_size)],
         min_packet: common.wire.min_packet(),
@@ -302,7 +302,8 @@ fn chassis<S: Scheme>(
 ) -> Result<Chassis<S>, SetupError> {
     let red = red(setup, node, common.graph.ports(node));
     let (graph, hosts) = (&common.graph, &common.host_locations);
-    let place = Place { graph, hosts, node, paths: common.paths.as_ref() };
+    let (paths, ports_use) = (common.paths.as_ref(), setup.host.ports);
+    let place = Place { graph, hosts, node, paths, ports: ports_use };
     let router = Router::new(&setup.balance, common.ecmp.at(node), setup.seed, &place);
     let (cp, cp_ports, port_facts) = congestion_point(setup, common, node, &red)?;
     let draws = if red.iter().any(|red| red.draws_above().is_some()) {

@@ -128,12 +128,17 @@ fn take_records<S: Scheme>(
 /// like packets that were sent after the repair.
 fn short_outage(setup: &Setup, common: &NetworkContext) -> Option<SetupError> {
     let latency = setup.host.latency.max(setup.switch.latency);
+    let response = setup.pfc.timing.response;
     setup.outages.iter().find_map(|outage| {
         let link = &setup.links[outage.link as usize];
         let longest = Bytes::new(common.wire.max_packet());
         let impaired = setup.impairments.iter().filter(|one| one.link == outage.link);
-        let rate = impaired.filter_map(|one| one.rate).fold(link.rate, Rate::min);
-        let arrives = rate.time_for(longest) + link.delay + latency;
+        let rates = || impaired.clone().filter_map(|one| one.rate).chain([link.rate]);
+        let slowest = rates().fold(link.rate, Rate::min);
+        // PFC frames take their response time in place of the latency.
+        let response = rates().map(|rate| response.at(rate)).max().unwrap_or_default();
+        let handled = if link.pfc { latency.max(response) } else { latency };
+        let arrives = slowest.time_for(longest) + link.delay + handled;
         // Rounded up to a nanosecond, for the message.
         let min = Time::from_ns(arrives.ns() + 1);
         let short = outage.until != Time::NEVER && outage.until - outage.from <= min;

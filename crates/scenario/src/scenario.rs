@@ -87,6 +87,22 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Returns the keys with thresholds of `[ecn]` that are given though nothing is marked.
+    pub fn unused_marking(&self) -> Vec<&'static str> {
+        let own_law = |class: &ClassSettings| class.marking.is_some();
+        if self.ecn.is_some() || self.class_settings.iter().any(own_law) {
+            return Vec::new();
+        }
+        let ecn = &self.spec.ecn;
+        let given = [
+            ("ecn.kmin", ecn.kmin.is_some()),
+            ("ecn.kmax", ecn.kmax.is_some()),
+            ("ecn.pmax", ecn.pmax.is_some()),
+            ("ecn.by_rate", !ecn.by_rate.is_empty()),
+        ];
+        given.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
+    }
+
     /// Checks a specification and builds what it describes. Relative paths in it are relative to
     /// `base`.
     pub fn from_spec(mut spec: Spec, base: Option<&Path>) -> Result<Scenario> {
@@ -205,6 +221,12 @@ impl Scenario {
         let probes = probe::resolve(&mut spec.probe, &nodes, &traffic, &run)?;
         let trace = trace::resolve(&spec.trace, &nodes)?;
         let (outages, impairments) = failure::resolve(&spec.failure, &nodes, &spec.quirks)?;
+        for impairment in &impairments {
+            let link = &network.links[impairment.link as usize];
+            if let Some(rate) = impairment.rate.filter(|_| link.pfc) {
+                settings::check_pause_times(&pfc.timing, link, rate)?;
+            }
+        }
         let slow_receivers = receiver::resolve(&mut spec.receiver, &nodes, &pfc, &spec.quirks)?;
         if switch.cioq.is_some() {
             check_sound_links(&network, &spec.failure, &wire, needs)?;

@@ -11,7 +11,7 @@ pub(crate) use balance::{balance, check_own_memory, check_scheme, check_spray, d
 pub use ecn::Ecn;
 pub(crate) use ecn::{check_order, check_probability, check_reference_rate, ecn};
 pub use pfc::{Pfc, Threshold};
-pub(crate) use pfc::{check_alpha, class_threshold, pfc};
+pub(crate) use pfc::{check_alpha, check_pause_times, class_threshold, pfc};
 pub(crate) use recovery::Surroundings;
 pub(crate) use run::run;
 pub use run::{Run, Stop};

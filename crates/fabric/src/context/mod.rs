@@ -173,7 +173,7 @@ impl NetworkContext {
             lossless: setup.pfc.lossless,
             hosts_pause: !setup.slow_receivers.is_empty(),
             tracks_packets: recovery.keeps_out_of_order
-                || recovery.max_in_flight != u64::MAX
+                || recovery.max_in_flight.is_limited()
                 || setup.host.spray != Spray::Off,
             trees: match setup.paths {
                 Paths::SpanningTrees(trees) => Some(trees),

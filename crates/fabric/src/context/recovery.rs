@@ -6,7 +6,7 @@ use crate::network::flow::{FlowInfo, NO_FLOW};
 use crate::packet::Header;
 use crate::routing::Routes;
 use model::{LossRule, Recovery, RecoveryMode, Span};
-use units::{Bytes, Rate, Time};
+use units::{Rate, Time};
 
 /// When a packet is taken for lost of which later ones have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,23 @@ pub(crate) enum LossTest {
     Never,
 }
 
+/// A limit of what is sent and not acknowledged in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InFlight {
+    /// Payload bytes.
+    pub(crate) bytes: u64,
+    /// Packets, of whatever size. They are counted where receivers keep data that is out of order.
+    pub(crate) packets: u32,
+}
+
+impl InFlight {
+    const UNLIMITED: InFlight = InFlight { bytes: u64::MAX, packets: u32::MAX };
+
+    pub(crate) fn is_limited(self) -> bool {
+        self != InFlight::UNLIMITED
+    }
+}
+
 /// Loss recovery of a run.
 #[derive(Debug)]
 pub(crate) struct RecoveryPlan {
@@ -29,8 +46,8 @@ pub(crate) struct RecoveryPlan {
     /// How many packets after the first missing one a receiver keeps.
     pub(crate) reorder: u32,
     pub(crate) loss_test: LossTest,
-    /// The most payload bytes between the first that is not acknowledged and the next new one.
-    pub(crate) max_in_flight: u64,
+    /// The largest distance between the first byte that is not acknowledged and the next new one.
+    pub(crate) max_in_flight: InFlight,
     pub(crate) reordering_is_congestion: bool,
     rto_low: Time,
     rto_high: Time,
@@ -63,12 +80,22 @@ impl RecoveryPlan {
         let capped = |span: Span| packets(span).min(u64::from(Recovery::MAX_PACKETS)) as u32;
         let keeps_out_of_order = recovery.keeps_out_of_order();
         let is_selective = recovery.mode == RecoveryMode::SelectiveRepeat;
-        let max_in_flight = match recovery.max_in_flight {
-            Span::Bytes(bytes) => bytes,
-            span => Bytes::new(packets(span).saturating_mul(payload)),
+        let mut max_in_flight = match recovery.max_in_flight {
+            Span::Unlimited => InFlight::UNLIMITED,
+            Span::Bytes(bytes) => InFlight { bytes: bytes.get(), ..InFlight::UNLIMITED },
+            span => InFlight {
+                bytes: packets(span).saturating_mul(payload),
+                packets: u32::try_from(packets(span)).unwrap_or(u32::MAX),
+            },
         };
-        let limit =
-            if keeps_out_of_order { u64::from(Recovery::MAX_PACKETS) * payload } else { u64::MAX };
+        let reorder = capped(recovery.reorder);
+        if keeps_out_of_order {
+            // Short packets fill a receiver's bitmap, and the numbers of packets, before bytes do.
+            let room = if is_selective { reorder + 1 } else { Recovery::MAX_PACKETS };
+            max_in_flight.packets = max_in_flight.packets.min(room).min(Recovery::MAX_PACKETS);
+            let all = u64::from(Recovery::MAX_PACKETS) * payload;
+            max_in_flight.bytes = max_in_flight.bytes.min(all);
+        }
         let (rto_low, rto_high) = if is_selective {
             (recovery.rto_low, recovery.rto_high)
         } else {
@@ -77,14 +104,14 @@ impl RecoveryPlan {
         RecoveryPlan {
             keeps_out_of_order,
             is_selective,
-            reorder: capped(recovery.reorder),
+            reorder,
             loss_test: match recovery.loss_after {
                 LossRule::Gap => LossTest::Distance(1),
                 LossRule::Span(span) => LossTest::Distance(capped(span).max(1)),
                 LossRule::After(time) => LossTest::After(time),
                 LossRule::Timeout => LossTest::Never,
             },
-            max_in_flight: max_in_flight.get().min(limit),
+            max_in_flight,
             reordering_is_congestion: recovery.reordering_is_congestion,
             rto_low,
             rto_high,

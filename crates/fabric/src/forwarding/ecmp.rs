@@ -112,7 +112,7 @@ impl Ecmp {
     /// See [`Router::row`](super::Router::row).
     pub(super) fn row<'a>(&'a self, routes: &'a Routes, row: &SwitchRow) -> ForwardingRow<'a> {
         let hash = self.addresses.as_deref().map_or(RowHash::Flow, RowHash::Murmur3);
-        ForwardingRow { row: routes.table_row(row), salt: self.salt, hash }
+        ForwardingRow { row: routes.table_row(row), salt: self.salt, hash, at_once: false }
     }
 
     /// Whether it hashes as the HPCC simulator does.

@@ -48,7 +48,7 @@ use adaptive::Adaptive;
 use conga::Conga;
 use drill::Drill;
 use letflow::LetFlow;
-use model::Balance;
+use model::{Balance, PortUse};
 use random::Random;
 use round_robin::RoundRobin;
 use schemes::contract::HostLocation;
@@ -274,6 +274,8 @@ pub(crate) struct Place<'a> {
     pub(crate) node: u32,
     /// The paths between racks, if the policy numbers them.
     pub(crate) paths: Option<&'a Arc<PathTable>>,
+    /// How hosts use their ports.
+    pub(crate) ports: PortUse,
 }
 
 /// Calls a function of the policy in a router.
@@ -303,7 +305,9 @@ impl Router {
         let draws = || stream::stream(seed, "forwarding", u64::from(node));
         match *balance {
             Balance::Ecmp => Router::Ecmp(ecmp),
-            Balance::Random => Router::Random(Random { ecmp }),
+            Balance::Random => {
+                Router::Random(Random { ecmp, at_once: place.ports == PortUse::Spray })
+            }
             Balance::RoundRobin => {
                 let seed = stream::seed(seed, "forwarding", u64::from(node));
                 Router::RoundRobin(RoundRobin::new(ecmp, seed))
@@ -409,7 +413,7 @@ impl Router {
     #[inline(never)]
     fn look_up_otherwise(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
         match self {
-            Router::Random(random) => random.ecmp.look_up(routes, row, &random::sprayed(header)),
+            Router::Random(random) => random.ecmp.look_up(routes, row, &random.sprayed(header)),
             _ => unreachable!("plain switches have policies that depend on the header alone"),
         }
     }
@@ -423,7 +427,8 @@ impl Router {
         match self {
             Router::Ecmp(ecmp) => Some(ecmp.row(routes, row)),
             Router::Random(random) if !random.ecmp.hashes_with_murmur3() => {
-                Some(ForwardingRow { hash: RowHash::Packet, ..random.ecmp.row(routes, row) })
+                let (hash, at_once) = (RowHash::Packet, random.at_once);
+                Some(ForwardingRow { hash, at_once, ..random.ecmp.row(routes, row) })
             }
             _ => None,
         }
@@ -435,6 +440,8 @@ pub(crate) struct ForwardingRow<'a> {
     row: TableRow<'a>,
     salt: u32,
     hash: RowHash<'a>,
+    /// Of [`RowHash::Packet`]: see [`Random`].
+    at_once: bool,
 }
 
 /// What selects the next hop of a packet. A loop over packets is written once for each of these,
@@ -466,7 +473,8 @@ impl<'a> ForwardingRow<'a> {
     /// Returns the next hop that [`RowHash::Packet`] selects.
     #[inline(always)]
     pub(crate) fn by_packet(&self, header: &Header) -> u16 {
-        self.row.pick(header.destination(), || ecmp::mix(random::hash(header), self.salt))
+        self.row
+            .pick(header.destination(), || ecmp::mix(random::hash(header, self.at_once), self.salt))
     }
 
     /// Returns the next hop that [`RowHash::Murmur3`] selects.

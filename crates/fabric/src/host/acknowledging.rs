@@ -229,6 +229,7 @@ fn learn<S: Scheme>(
     newly_acked: u64,
 ) -> Progress {
     let mut progress = Progress { newly_acked, ..Progress::default() };
+    let mut packets = 0;
     if let Some(board) = board {
         progress = board.acknowledge(header.sequence, header.payload, header.sent_at);
         if recovery.is_selective {
@@ -236,11 +237,12 @@ fn learn<S: Scheme>(
             progress.newly_lost = board.find_lost(recovery.loss_test, each);
         }
         sender.follow(board);
+        packets = board.span();
         if let Some(entropy) = progress.entropy {
             let is_marked = header.echo == EcnCodePoint::CongestionExperienced;
             spray.on_ack(slot, entropy, is_marked);
         }
     }
-    sender.limit_in_flight(recovery.max_in_flight);
+    sender.limit_in_flight(recovery.max_in_flight, packets);
     progress
 }

@@ -19,15 +19,8 @@ impl<S: Scheme> Host<S> {
         mut handle: Handle,
     ) {
         let header = &mut window.packets.get_mut(&mut handle).header;
-        let number = if self.nics.len() == 1 {
-            0
-        } else if self.takes_turns() {
-            self.port_of_answer(header)
-        } else {
-            let address = &header.address;
-            let ends = (address.dst, address.src);
-            self.common.select_port(self.node, ends, address.hash, self.epoch).index()
-        };
+        let Address { src, dst, hash, .. } = header.address;
+        let number = usize::from(self.port_back((dst, src), hash, header.ingress));
         header.ingress = NO_INGRESS;
         self.couple_by(header);
         let wire = header.kind_priority_size();
@@ -158,6 +151,6 @@ impl<S: Scheme> Host<S> {
                 return;
             }
         };
-        self.with_np(window, now, slot, |np, cx| np.on_ctl(cx, ctl));
+        self.with_np(window, now, slot, header.ingress, |np, cx| np.on_ctl(cx, ctl));
     }
 }

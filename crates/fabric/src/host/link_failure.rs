@@ -1,10 +1,9 @@
 //! What a host does when a link fails, is repaired or changes, its own or another one.
 
 use super::Host;
-use super::sending::schedule_at_port;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Scheme, Win};
-use units::Time;
+use units::{Rate, Time};
 
 impl<S: Scheme> Host<S> {
     /// Begins the next epoch: drops control packets that wait for a failing link, and distributes
@@ -27,11 +26,18 @@ impl<S: Scheme> Host<S> {
             if let Some(losses) = &mut self.losses {
                 losses.set_error_rate(port, quality.error_rate);
             }
-            self.nics[port].port.set_rate(quality.rate, now);
+            self.set_rate(port, quality.rate, now);
         }
         let reroutes = self.common.graph.reroutes_at(now);
         if reroutes && (self.nics.len() > 1 || self.common.compat.scans_queue_pairs()) {
             self.redistribute(now);
+        }
+    }
+
+    fn set_rate(&mut self, port: usize, rate: Rate, now: Time) {
+        self.nics[port].port.set_rate(rate, now);
+        if let Some(clock) = &mut self.pause_clock {
+            clock.set_rate(port, rate);
         }
     }
 
@@ -79,7 +85,7 @@ impl<S: Scheme> Host<S> {
             if let Some(scan) = &mut nic.scan {
                 scan.table.push((slot, flow));
             }
-            schedule_at_port(sender, nic, now, slot);
+            self.schedule_qp(now, slot);
         }
         self.nics.iter_mut().for_each(|nic| nic.schedule());
     }

@@ -7,7 +7,7 @@
 use super::Host;
 use super::sending::schedule_at_port;
 use crate::host::nic::Nic;
-use crate::packet::{Header, Scheme};
+use crate::packet::Scheme;
 use model::PortUse;
 use units::{Rate, Time};
 
@@ -16,6 +16,17 @@ impl<S: Scheme> Host<S> {
     #[inline]
     pub(super) fn takes_turns(&self) -> bool {
         self.common.host.ports == PortUse::Spray && self.nics.len() > 1
+    }
+
+    /// Schedules a QP at its port, or if that is paused at the next one in turn.
+    #[inline(never)]
+    pub(super) fn schedule_in_turn(&mut self, now: Time, slot: u32) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let nic = &mut self.nics[usize::from(sender.nic)];
+        if nic.port.paused & 1 << sender.priority != 0 && !sender.is_ready {
+            return self.take_turn(now, slot);
+        }
+        schedule_at_port(sender, nic, now, slot);
     }
 
     /// Moves a QP that no port lists as ready to the next port in turn, and schedules it there.
@@ -60,19 +71,21 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// The port that an answer leaves through: that of the packet that it answers, if it leads
-    /// back.
-    pub(super) fn port_of_answer(&self, header: &Header) -> usize {
-        let address = &header.address;
-        let back = self.common.routes.next_hops(self.node, address.src, self.epoch);
-        let came_in = back.iter().find(|port| port.get() == header.ingress);
-        came_in.map_or_else(
-            || {
-                let ends = (address.dst, address.src);
-                self.common.select_port(self.node, ends, address.hash, self.epoch).index()
-            },
-            |port| port.index(),
-        )
+    /// The port through which packets from a QP's receiver leave for its sender; `ends`: from and
+    /// to. It is that of the hash; with turns that of the packet which caused them (`ingress`), if
+    /// it leads back.
+    #[inline]
+    pub(super) fn port_back(&self, ends: (u32, u32), hash: u32, ingress: u16) -> u16 {
+        if self.nics.len() == 1 {
+            return 0;
+        }
+        if self.takes_turns() {
+            let back = self.common.routes.next_hops(self.node, ends.1, self.epoch);
+            if back.iter().any(|port| port.get() == ingress) {
+                return ingress;
+            }
+        }
+        self.common.select_port(self.node, ends, hash, self.epoch).get()
     }
 }
 

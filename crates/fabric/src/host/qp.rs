@@ -1,6 +1,7 @@
 //! Queue pairs: the sending and the receiving end of a stream of messages.
 
 use crate::compat::clock::Clock;
+use crate::context::recovery::InFlight;
 use crate::host::scoreboard::Scoreboard;
 use crate::network::flow::{FlowInfo, NO_FLOW};
 use crate::packet::{Address, Scheme};
@@ -137,10 +138,11 @@ impl<S: Scheme> Sender<S> {
         (self.settled, self.has_lost) = (board.settled(), board.has_lost());
     }
 
-    /// Notes whether as much is in flight as may be.
+    /// Notes whether as much is in flight as may be. `packets`: those that are not acknowledged in
+    /// order, where they are counted.
     #[inline]
-    pub(crate) fn limit_in_flight(&mut self, max_in_flight: u64) {
-        self.is_full = self.unacknowledged() >= max_in_flight;
+    pub(crate) fn limit_in_flight(&mut self, max: InFlight, packets: u32) {
+        self.is_full = self.unacknowledged() >= max.bytes || packets >= max.packets;
     }
 
     /// Whether it has something to send and may, pacing aside. A window may close while no packet

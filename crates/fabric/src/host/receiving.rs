@@ -6,14 +6,16 @@ use crate::hooks::NpTimerOf;
 use crate::host::qp::{Receiver, grown};
 use crate::host::reorder_buffer::{Fate, KeptPacket, ReorderBuffer};
 use crate::network::flow::{FlowInfo, NO_FLOW};
-use crate::packet::{Address, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme, Win};
+use crate::packet::{
+    Address, EcnCodePoint, Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win,
+};
 use engine::Handle;
 use schemes::contract::{HostCx, Np, NpTimerSlot};
 use units::Time;
 
 /// What follows from data that was delivered in order.
 struct Delivered {
-    /// The mark that the ACK echoes; `None` if this packet is not acknowledged.
+    /// The mark that the ACK echoes; `None` if there is none for this packet.
     echo: Option<EcnCodePoint>,
     /// The next byte of the stream.
     expected: u64,
@@ -23,34 +25,47 @@ struct Delivered {
     over: bool,
 }
 
-/// Gives data that is in order to the notification point, and decides whether it is acknowledged.
+/// Gives data that is in order to the notification point.
 #[inline(always)]
 fn deliver<S: Scheme>(
     receiver: &mut Receiver<S>,
     cx: &mut HostCx<'_, S>,
     header: &Header,
     meta: &mut S::Meta,
-    ack_every: u32,
-) -> Delivered {
+) {
     receiver.next_nack = Time::ZERO;
     receiver.expected += u64::from(header.payload);
     receiver.since_ack += 1;
     receiver.np.on_packet(cx, header, meta);
     receiver.np.on_in_order_data(cx, header, meta);
-    let acknowledge =
-        header.flags.contains(Flags::ACK_REQUESTED) || u32::from(receiver.since_ack) >= ack_every;
-    // An ACK echoes the most severe mark of all packets that it acknowledges.
+}
+
+/// The mark that an answer to this packet echoes: the most severe one of all packets that it
+/// acknowledges.
+#[inline(always)]
+fn take_mark<S: Scheme>(receiver: &mut Receiver<S>, header: &Header) -> EcnCodePoint {
+    let mark = receiver.mark.max(header.code_point);
+    (receiver.since_ack, receiver.mark) = (0, EcnCodePoint::NotMarked);
+    mark
+}
+
+/// Decides whether data that was delivered in order is acknowledged. `fills_gap`: others that came
+/// before it are in order now. An ACK for these would otherwise never be sent.
+#[inline(always)]
+fn acknowledge<S: Scheme>(
+    receiver: &mut Receiver<S>,
+    header: &Header,
+    fills_gap: bool,
+    ack_every: u32,
+) -> Option<EcnCodePoint> {
+    if fills_gap
+        || header.flags.contains(Flags::ACK_REQUESTED)
+        || u32::from(receiver.since_ack) >= ack_every
+    {
+        return Some(take_mark(receiver, header));
+    }
     receiver.mark = receiver.mark.max(header.code_point);
-    let mark = receiver.mark;
-    if acknowledge {
-        (receiver.since_ack, receiver.mark) = (0, EcnCodePoint::NotMarked);
-    }
-    Delivered {
-        echo: acknowledge.then_some(mark),
-        expected: receiver.expected,
-        hash_back: receiver.hash_back,
-        over: false,
-    }
+    None
 }
 
 /// The last byte of a message has arrived, with all before it.
@@ -96,9 +111,9 @@ impl<S: Scheme> Host<S> {
         let keeps = self.common.recovery.keeps_out_of_order;
         if header.sequence != receiver.expected {
             if keeps {
-                return self.on_kept_or_late(window, now, slot, handle);
+                return self.on_kept_or_late(window, now, port, slot, handle);
             }
-            return self.on_out_of_order(window, now, slot, handle);
+            return self.on_out_of_order(window, now, port, slot, handle);
         }
         let mut cx = HostCx {
             now,
@@ -106,26 +121,30 @@ impl<S: Scheme> Host<S> {
             host: &mut self.state,
             outbox: &mut self.outbox,
         };
-        let ack_every = self.common.host.ack_every;
-        let mut delivered = deliver(receiver, &mut cx, header, meta, ack_every);
+        deliver(receiver, &mut cx, header, meta);
         let (flows, timers) = (&self.common.flows, &mut self.timers);
         if header.flags.contains(Flags::LAST) {
             end_message(receiver, &mut cx, flows, timers, header.address.flow);
         }
+        let mut fills_gap = false;
         if keeps {
             self.reorder_buffers[slot as usize].advance(|packet| {
+                fills_gap = true;
                 receiver.expected += u64::from(packet.payload);
                 if let Some(flow) = packet.ends {
                     end_message(receiver, &mut cx, flows, timers, flow);
                 }
             });
-            delivered.expected = receiver.expected;
         }
-        delivered.over = receiver.over;
         let timer = NpTimerOf::<S>::next_timer(&receiver.np);
+        let delivered = Delivered {
+            echo: acknowledge(receiver, header, fills_gap, self.common.host.ack_every),
+            expected: receiver.expected,
+            hash_back: receiver.hash_back,
+            // A notification point that still waits for a timer stays open until then.
+            over: receiver.over && timer == Time::NEVER,
+        };
         self.timers.wake_receiver(slot, timer);
-        // A notification point that still waits for a timer stays open until then.
-        delivered.over &= timer == Time::NEVER;
         self.finish_data(window, now, port, slot, handle, delivered);
     }
 
@@ -155,6 +174,7 @@ impl<S: Scheme> Host<S> {
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
+        port: u16,
         slot: u32,
         mut handle: Handle,
     ) {
@@ -182,25 +202,26 @@ impl<S: Scheme> Host<S> {
         if answer == Some(PacketKind::Nack) {
             receiver.next_nack = now.saturating_add(host.nack_interval);
         }
-        let (payload, mark) = (header.payload, header.code_point);
+        let payload = header.payload;
+        let mark = answer.map(|_| take_mark(receiver, header));
         if recovery.reordering_is_congestion && fate != Fate::Duplicate {
             header.code_point = EcnCodePoint::CongestionExperienced;
         }
         self.count_disorder(flow, fate, distance, payload, kept);
         // This may finish the receiver, if it was kept open for a timer alone.
-        self.with_np(window, now, slot, |np, cx| {
+        self.with_np(window, now, slot, port, |np, cx| {
             np.on_packet(cx, header, meta);
             if fate == Fate::Kept {
                 np.on_in_order_data(cx, header, meta);
             }
         });
-        header.code_point = mark;
         if fate == Fate::Kept && !self.flow_probes.is_empty() {
             let delay = now.saturating_sub(header.sent_at);
             self.flow_probes.received(flow, delay, header.payload);
         }
-        match answer {
-            Some(kind) => {
+        match answer.zip(mark) {
+            Some((kind, mark)) => {
+                header.code_point = mark;
                 self.answer(header, kind, expected, hash);
                 self.send_answer(window, now, handle);
             }
@@ -214,6 +235,7 @@ impl<S: Scheme> Host<S> {
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
+        port: u16,
         slot: u32,
         mut handle: Handle,
     ) {
@@ -233,18 +255,16 @@ impl<S: Scheme> Host<S> {
             let interval = self.common.host.nack_interval;
             receiver.next_nack = if ahead { now.saturating_add(interval) } else { Time::ZERO };
         }
-        let mark = header.code_point;
+        let mark = is_answered.then(|| take_mark(receiver, header));
         if ahead && is_answered && self.common.recovery.reordering_is_congestion {
             header.code_point = EcnCodePoint::CongestionExperienced;
         }
         let fate = if ahead { Fate::Beyond } else { Fate::Duplicate };
         self.count_disorder(header.address.flow, fate, packets, header.payload, 0);
         // This may finish the receiver, if it was kept open for a timer alone.
-        self.with_np(window, now, slot, |np, cx| np.on_packet(cx, header, meta));
+        self.with_np(window, now, slot, port, |np, cx| np.on_packet(cx, header, meta));
+        let Some(mark) = mark else { return window.packets.discard(handle) };
         header.code_point = mark;
-        if !is_answered {
-            return window.packets.discard(handle);
-        }
         let kind = if ahead { PacketKind::Nack } else { PacketKind::Ack };
         self.answer(header, kind, expected, hash);
         self.send_answer(window, now, handle);
@@ -268,7 +288,10 @@ impl<S: Scheme> Host<S> {
             self.flow_probes.received(header.address.flow, delay, header.payload);
         }
         if !self.outbox.is_empty() {
-            self.send_ctl(window, now, header.address, port, true);
+            let address = header.address;
+            let ends = (address.dst, address.src);
+            let nic = self.port_back(ends, delivered.hash_back, port);
+            self.send_ctl(window, now, address, nic, true);
         }
         if let Some(mark) = delivered.echo {
             let header = &mut window.packets.get_mut(&mut handle).header;
@@ -352,12 +375,14 @@ impl<S: Scheme> Host<S> {
     }
 
     /// Calls a hook of a receiver's notification point. Then updates its timer, sends its packets,
-    /// and ends the receiver if it waits for nothing else.
+    /// and ends the receiver if it waits for nothing else. `ingress`: the port of the packet that
+    /// arrived, or [`NO_INGRESS`].
     pub(super) fn with_np(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
         slot: u32,
+        ingress: u16,
         hook: impl FnOnce(&mut S::Np, &mut HostCx<'_, S>),
     ) {
         let Some(receiver) = self.receivers.get_mut(slot) else { return };
@@ -382,9 +407,8 @@ impl<S: Scheme> Host<S> {
                 receiver_slot: row.receiver_slot,
                 hash: self.common.hash(row, false),
             };
-            let ends = (address.dst, address.src);
-            let nic = self.common.select_port(self.node, ends, hash, self.epoch);
-            self.send_ctl(window, now, address, nic.get(), true);
+            let nic = self.port_back((address.dst, address.src), hash, ingress);
+            self.send_ctl(window, now, address, nic, true);
         }
         if over && timer == Time::NEVER {
             self.finish_receiver(slot);
@@ -393,7 +417,7 @@ impl<S: Scheme> Host<S> {
 
     /// Handles the timer of a notification point.
     pub(super) fn on_receiver_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
-        self.with_np(window, now, slot, |np, cx| {
+        self.with_np(window, now, slot, NO_INGRESS, |np, cx| {
             NpTimerOf::<S>::on_timer(np, cx);
             debug_assert!(NpTimerOf::<S>::next_timer(np) > now, "a timer must move on");
         });

@@ -105,6 +105,12 @@ impl Scoreboard {
         self.packets.len() as u32 - self.kept
     }
 
+    /// How many packets there are from the first that is missing at the receiver to the last one
+    /// that was sent.
+    pub(crate) fn span(&self) -> u32 {
+        self.packets.len() as u32
+    }
+
     /// Adds a new packet, which is being sent. Returns its number.
     pub(crate) fn send(&mut self, now: Time, sequence: u64, payload: u16, test: LossTest) -> u32 {
         let number = self.first + self.packets.len() as u32;

@@ -146,12 +146,18 @@ impl<S: Scheme> Host<S> {
                 scan.pacing_changed(sender.next_at, now);
             }
         }
+        if takes_turns {
+            return self.schedule_in_turn(now, slot);
+        }
         schedule_at_port(sender, nic, now, slot);
     }
 
     /// Schedules a QP: it is ready, waits for its pacing time, or may not send.
     #[inline]
     pub(super) fn schedule_qp(&mut self, now: Time, slot: u32) {
+        if self.takes_turns() {
+            return self.schedule_in_turn(now, slot);
+        }
         if let Some(sender) = self.senders.get_mut(slot) {
             let nic = &mut self.nics[sender.nic as usize];
             schedule_at_port(sender, nic, now, slot);
@@ -236,6 +242,7 @@ impl<S: Scheme> Host<S> {
             return nic.schedule();
         }
         let full = self.common.wire.full_packet;
+        let in_turn = open & open.wrapping_sub(1) != 0;
         let queue = nic.port.pick(window.packets, open, Some(full));
         if queue == PFC {
             self.send_pfc_frame(window, now, number);
@@ -254,12 +261,27 @@ impl<S: Scheme> Host<S> {
                 return self.nics[number].schedule();
             }
             // A notification may have closed the window since the QP became ready.
-            match sender.ready_at() {
-                Some(at) if at <= now => self.send_data(window, now, number, slot),
-                Some(_) | None => self.schedule_qp(now, slot),
+            let sends = sender.ready_at().is_some_and(|at| at <= now);
+            if sends {
+                self.send_data(window, now, number, slot);
+            } else {
+                self.schedule_qp(now, slot);
+            }
+            if in_turn {
+                self.refund(number, queue, slot, sends);
             }
         }
         self.nics[number].schedule();
+    }
+
+    /// Corrects what a class was charged for the packet that it sent in turn with others: a full
+    /// one, as its size was not known.
+    #[cold]
+    fn refund(&mut self, number: usize, queue: usize, slot: u32, sent: bool) {
+        let full = self.common.wire.full_packet;
+        let sender = self.senders.get(slot).filter(|_| sent);
+        let size = sender.map_or(0, |sender| u32::from(sender.last_size));
+        self.nics[number].port.refund(queue, full.saturating_sub(size));
     }
 
     /// Sends a PFC frame that waits at a port.

@@ -7,6 +7,7 @@ use crate::host::qp::{ColdSenderState, Sender, StreamMessage};
 use crate::host::scoreboard::LostPacket;
 use crate::host::spray::{HostSpray, Next, hash_with};
 use crate::packet::{Header, Scheme};
+use model::PortUse;
 use units::Time;
 
 /// Fills the header of a QP's next data packet, a lost one first, and counts the packet as sent.
@@ -43,9 +44,11 @@ pub(super) fn fill<S: Scheme>(
     let mut entropy = 0;
     if spray.is_on() {
         let (hash, sequence) = (sender.hash, header.sequence);
-        entropy = spray.entropy(&Next { now, slot, hash, sequence });
+        let at_once = common.host.ports == PortUse::Spray;
+        entropy = spray.entropy(&Next { now, slot, hash, sequence, at_once });
         header.address.hash = hash_with(hash, entropy);
     }
+    let mut packets = 0;
     if keeps {
         let board = cold.board(slot);
         let (sequence, payload) = (header.sequence, header.payload);
@@ -54,8 +57,9 @@ pub(super) fn fill<S: Scheme>(
             None => board.send(now, sequence, payload, recovery.loss_test),
         };
         board.set_entropy(number, entropy);
+        packets = board.span();
     }
-    sender.limit_in_flight(recovery.max_in_flight);
+    sender.limit_in_flight(recovery.max_in_flight, packets);
     (message, sent)
 }
 

@@ -19,6 +19,7 @@ use crate::network::graph::LinkEnd;
 use crate::packet::{Packet, PacketKind, Scheme, Win, class_of};
 use crate::port::scheduler::{PFC, PFC_BIT, Scheduler};
 use engine::{Class, Fifo, Handle, Link, Packets};
+use model::PauseResponse;
 use schemes::contract::ClassSpec;
 use shaper::Shaper;
 use std::mem;
@@ -77,6 +78,11 @@ pub(crate) struct Port {
     class_paused_since: [Time; 8],
     /// Rates that it had before, in order, and until when.
     earlier_rates: Vec<(Time, Rate)>,
+    /// The delay of the cable, and how long PFC frames take at the peer.
+    cable: Time,
+    pause_response: PauseResponse,
+    /// When the last PFC frame takes effect: none overtakes another one.
+    last_pfc: Time,
 }
 
 /// The packets that wait in one priority.
@@ -93,7 +99,7 @@ pub(crate) struct PortConfig<'a> {
     /// Time from the wire to the peer's logic. PFC frames do not take it.
     pub(crate) latency: Time,
     /// From the arrival of a PFC frame at the peer until it takes effect.
-    pub(crate) pause_response: Time,
+    pub(crate) pause_response: PauseResponse,
     pub(crate) scheduler: Scheduler,
     /// Bytes on the wire of a full data packet and of an ACK.
     pub(crate) common_sizes: [u64; 2],
@@ -123,7 +129,7 @@ impl Port {
             pfc_class: class(PacketKind::Pfc),
             rate: end.rate,
             delay: end.delay + latency,
-            pfc_delay: end.delay + pause_response,
+            pfc_delay: Time::ZERO,
             link: Link::new(end.peer, end.peer_port),
             class_packets: [0; 8],
             queues: Default::default(),
@@ -135,6 +141,9 @@ impl Port {
             down: false,
             class_paused_since: [Time::ZERO; 8],
             earlier_rates: Vec::new(),
+            cable: end.delay,
+            pause_response,
+            last_pfc: Time::ZERO,
         };
         port.apply_rate(end.rate);
         port
@@ -169,6 +178,7 @@ impl Port {
         for (size, time) in &mut self.common_sizes {
             *time = self.clock.time_for(rate, *size);
         }
+        self.pfc_delay = self.cable + self.pause_response.at(rate);
     }
 
     /// Limits a class to its share of the link.
@@ -412,8 +422,8 @@ impl Port {
         !self.queues[queue].fifo.is_empty()
     }
 
-    /// Returns which priority of `open` sends next. `size` replaces the size of the next packet if
-    /// that does not wait in the port's own queues.
+    /// Returns which priority of `open` sends next. `size` is that of the next packet of a priority
+    /// that has none in the port's own queues.
     #[inline]
     pub(crate) fn pick<S: Scheme>(
         &mut self,
@@ -440,10 +450,14 @@ impl Port {
         }
         let queues = &self.queues;
         self.scheduler.round_robin(open as u8, |queue| {
-            size.unwrap_or_else(|| {
-                queues[queue].fifo.peek(packets).map_or(0, |packet| u32::from(packet.header.size))
-            })
+            let own = queues[queue].fifo.peek(packets).map(|packet| packet.header.size.into());
+            own.or(size).unwrap_or(0)
         })
+    }
+
+    /// Takes back what a priority was charged too much for its packet, in turn with others.
+    pub(crate) fn refund(&mut self, queue: usize, bytes: u32) {
+        self.scheduler.refund(queue, bytes);
     }
 
     /// Pauses or resumes a priority for a PFC frame of the peer. Returns whether that changed

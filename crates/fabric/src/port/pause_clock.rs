@@ -3,6 +3,7 @@
 //! A run in which pauses last until they are taken back, without a watchdog, has none of this.
 
 use crate::network::setup::{PauseTiming, Watchdog, WatchdogAction};
+use model::PauseExpiry;
 use units::{Rate, Time};
 
 /// What is due for a priority of a port. Of one instant, in this order.
@@ -21,6 +22,7 @@ pub(crate) enum PauseEvent {
 #[derive(Debug)]
 pub(crate) struct PauseClock {
     watchdog: Option<Watchdog>,
+    expiry: Option<PauseExpiry>,
     ports: Vec<PortTimes>,
     /// No event is due before this.
     next: Time,
@@ -54,6 +56,11 @@ pub struct PauseCounts {
     pub dropped: u64,
 }
 
+/// How long a pause lasts at a port of this rate, and when it is sent again.
+fn durations(expiry: Option<PauseExpiry>, rate: Rate) -> (Time, Time) {
+    expiry.map_or((Time::NEVER, Time::NEVER), |one| (one.lasts(rate), one.refreshed_after(rate)))
+}
+
 impl PauseClock {
     /// The clock of a node whose ports have these rates. `None`: pauses have no times there.
     /// `watches`: the node is a switch, which may have a watchdog.
@@ -66,16 +73,26 @@ impl PauseClock {
         if timing.expiry.is_none() && watchdog.is_none() {
             return None;
         }
-        let port = |rate| PortTimes {
-            lasts: timing.expiry.map_or(Time::NEVER, |expiry| expiry.lasts(rate)),
-            refreshed_after: timing.expiry.map_or(Time::NEVER, |one| one.refreshed_after(rate)),
-            due: [[Time::NEVER; 8]; 3],
-            freed: 0,
-            unheeded: 0,
-            counts: PauseCounts::default(),
+        let expiry = timing.expiry;
+        let port = |rate| {
+            let (lasts, refreshed_after) = durations(expiry, rate);
+            PortTimes {
+                lasts,
+                refreshed_after,
+                due: [[Time::NEVER; 8]; 3],
+                freed: 0,
+                unheeded: 0,
+                counts: PauseCounts::default(),
+            }
         };
         let ports = rates.map(port).collect();
-        Some(Box::new(PauseClock { watchdog, ports, next: Time::NEVER }))
+        Some(Box::new(PauseClock { watchdog, expiry, ports, next: Time::NEVER }))
+    }
+
+    /// Sets the rate of a port's link. Pauses that have begun keep their times.
+    pub(crate) fn set_rate(&mut self, port: usize, rate: Rate) {
+        let times = &mut self.ports[port];
+        (times.lasts, times.refreshed_after) = durations(self.expiry, rate);
     }
 
     /// Whether its switch may drop packets of priorities that are paused without end.

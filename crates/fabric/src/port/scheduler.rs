@@ -44,6 +44,12 @@ impl Scheduler {
         (others.count_ones() <= 1).then_some([first as u8, second as u8])
     }
 
+    /// Gives a priority back what [`round_robin`](Self::round_robin) took for its last packet beyond
+    /// the packet's size.
+    pub(crate) fn refund(&mut self, priority: usize, bytes: u32) {
+        self.deficits[priority] = self.deficits[priority].saturating_add(bytes);
+    }
+
     /// Returns the priority whose turn it is. `head` returns the size of a priority's next packet.
     /// A priority that has nothing to send while others compete loses its turn and its deficit.
     pub(crate) fn round_robin(&mut self, ready: u8, head: impl Fn(usize) -> u32) -> usize {

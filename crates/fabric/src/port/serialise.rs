@@ -110,7 +110,8 @@ impl Port {
         let size = window.packets.get(&handle).header.size;
         let end = start + self.serialisation(u64::from(size));
         self.occupy(start, end, size);
-        window.send(&mut self.link, end + self.pfc_delay, self.pfc_class, handle);
+        self.last_pfc = self.last_pfc.max(end + self.pfc_delay);
+        window.send(&mut self.link, self.last_pfc, self.pfc_class, handle);
     }
 
     /// Notes that `size` bytes use the wire from `start` to `end`.

@@ -99,6 +99,9 @@ impl<S: Scheme> Chassis<S> {
             return;
         }
         self.ports[port].set_rate(rate, now);
+        if let Some(clock) = &mut self.pause_clock {
+            clock.set_rate(port, rate);
+        }
         let facts = &mut self.port_facts[port];
         facts.rate = rate;
         facts.transit = self.common.transit(self.node, port, rate);

@@ -97,10 +97,8 @@ impl<S: Scheme> Switch<S> {
         {
             let header = window.packets.get(&handle).header;
             let Header { ingress, priority, size, .. } = header;
-            match self.select_port(window, &mut handle, now) {
-                Some(out) if has_own_memory && self.chassis.watchdog_drops(out, priority) => {
-                    self.chassis.discard(window, now, ingress, handle);
-                }
+            let out = self.select_port(window, &mut handle, now);
+            match out.filter(|&out| !self.chassis.watchdog_drops(out, priority)) {
                 Some(out) if has_own_memory => {
                     self.enqueue_admitted(window, now, (ingress, out), handle, |mmu, _| {
                         mmu.admit_from_own_memory(ingress, priority, size.into())

@@ -8,8 +8,8 @@ use crate::spec::{
     WatchdogActionSpec, WatchdogSpec,
 };
 use crate::traffic::check_time;
-use model::{PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
-use units::{Bytes, Time};
+use model::{Link, PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
+use units::{Bytes, Rate, Time};
 
 /// Priority flow control.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,11 +121,6 @@ fn timing(spec: &PfcSpec, network: &Network, quirks: &QuirksSpec) -> Result<Paus
             PauseResponse::Fixed(time)
         }
     };
-    let links = || network.links.iter().filter(|link| link.pfc);
-    if let Some(link) = links().find(|link| response.known_at(link.rate).is_none()) {
-        let why = format!("\"802.3\" has no bound that is known here for links of {}", link.rate);
-        return Err(ScenarioError::new("pfc.response", why).hint("give a time"));
-    }
     if spec.refresh.is_some() && spec.pause_time.is_none() {
         let why = "has no effect without pfc.pause_time: a pause lasts until it is taken back";
         return Err(ScenarioError::new("pfc.refresh", why).hint("give pfc.pause_time"));
@@ -141,28 +136,6 @@ fn timing(spec: &PfcSpec, network: &Network, quirks: &QuirksSpec) -> Result<Paus
             Some(PauseExpiry { quanta, refresh: refresh.transpose()? })
         }
     };
-    for link in links() {
-        let Some(expiry) = expiry else { break };
-        let (lasts, again) = (expiry.lasts(link.rate), expiry.refreshed_after(link.rate));
-        if again == Time::ZERO || again >= lasts {
-            let why = format!(
-                "a pause is sent again after {again}, but lasts {lasts} at links of {}",
-                link.rate
-            );
-            let key = if spec.refresh.is_some() { "pfc.refresh" } else { "pfc.pause_time" };
-            return Err(ScenarioError::new(key, why).hint("refresh it before it ends"));
-        }
-        // Else the peer sends again before a refresh can reach it.
-        let least = link.delay * 2 + response.at(link.rate);
-        if lasts <= least {
-            let why = format!(
-                "a pause of {lasts} at links of {} ends before the queue can have seen it: that \
-                 takes up to {least}",
-                link.rate
-            );
-            return Err(ScenarioError::new("pfc.pause_time", why).hint("raise it"));
-        }
-    }
     let watchdog = match &spec.watchdog {
         None => None,
         Some(WatchdogSpec { detect, restore, action }) => {
@@ -179,7 +152,37 @@ fn timing(spec: &PfcSpec, network: &Network, quirks: &QuirksSpec) -> Result<Paus
             Some(Watchdog { detect: detect.0, restore: restore.0, action })
         }
     };
-    Ok(PauseTiming { response, expiry, watchdog })
+    let timing = PauseTiming { response, expiry, watchdog };
+    for link in network.links.iter().filter(|link| link.pfc) {
+        check_pause_times(&timing, link, link.rate)?;
+    }
+    Ok(timing)
+}
+
+/// Refuses times of pauses that do not fit a link at a rate that it has.
+pub(crate) fn check_pause_times(timing: &PauseTiming, link: &Link, rate: Rate) -> Result<()> {
+    let Some(response) = timing.response.known_at(rate) else {
+        let why = format!("\"802.3\" has no bound that is known here for links of {rate}");
+        return Err(ScenarioError::new("pfc.response", why).hint("give a time"));
+    };
+    let Some(expiry) = timing.expiry else { return Ok(()) };
+    let (lasts, again) = (expiry.lasts(rate), expiry.refreshed_after(rate));
+    if again == Time::ZERO || again >= lasts {
+        let why =
+            format!("a pause is sent again after {again}, but lasts {lasts} at links of {rate}");
+        let key = if expiry.refresh.is_some() { "pfc.refresh" } else { "pfc.pause_time" };
+        return Err(ScenarioError::new(key, why).hint("refresh it before it ends"));
+    }
+    // Else the peer sends again before a refresh can reach it.
+    let least = link.delay * 2 + response;
+    if lasts <= least {
+        let why = format!(
+            "a pause of {lasts} at links of {rate} ends before the queue can have seen it: that \
+             takes up to {least}"
+        );
+        return Err(ScenarioError::new("pfc.pause_time", why).hint("raise it"));
+    }
+    Ok(())
 }
 
 /// Refuses quirks that change a dynamic threshold where there is none.

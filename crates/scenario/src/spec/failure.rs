@@ -21,7 +21,7 @@ pub struct FailureSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Quantity<Time>>,
     /// The link has this rate meanwhile, below its own. ECN and PFC thresholds stay those of its
-    /// own rate.
+    /// own rate. How long pauses last and take to hold follows the rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Quantity<Rate>>,
     /// Probability meanwhile that a packet, also a PFC frame, arrives damaged and is discarded.

@@ -65,8 +65,9 @@ pub struct HostSpec {
     /// What is sent again after a loss.
     pub recovery: RecoveryMode,
     /// How far ahead of the first missing packet a receiver keeps data: packets, a size, or "bdp";
-    /// 16384 packets at most. Default: 0 packets with go-back-N, which is as most RoCE NICs; with
-    /// selective repeat "bdp" where `in_flight` is limited, else 16384 packets.
+    /// 16384 packets at most. With selective repeat a sender goes no further. Default: 0 packets
+    /// with go-back-N, which is as most RoCE NICs; with selective repeat "bdp" where `in_flight` is
+    /// limited, else 16384 packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<SpanSpec>,
     /// Selective repeat: when a packet is taken for lost. "gap": when a later one has arrived

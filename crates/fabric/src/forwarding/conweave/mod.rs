@@ -56,7 +56,7 @@ struct Rack {
 
 impl ConWeave {
     pub(crate) fn new(ecmp: Ecmp, params: &Params, draws: Pcg64Mcg, place: &Place<'_>) -> ConWeave {
-        let Place { graph, hosts, node, paths } = *place;
+        let Place { graph, hosts, node, paths, .. } = *place;
         let ends = graph.ports(node);
         let mut tors = Vec::new();
         for host in hosts {

@@ -36,6 +36,8 @@ pub(crate) struct Next {
     pub(crate) hash: u32,
     /// The packet's first byte in its stream.
     pub(crate) sequence: u64,
+    /// Packets of the QP may leave at one instant, through several ports.
+    pub(crate) at_once: bool,
 }
 
 /// Sprays the packets of a host.
@@ -85,7 +87,9 @@ impl HostSpray {
         match &mut self.sprayer {
             Sprayer::Off => 0,
             Sprayer::Random => {
-                let word = splitmix::mix(self.seed ^ u64::from(next.hash) << 32 ^ next.now.ps());
+                let first = if next.at_once { splitmix::mix(next.sequence) } else { 0 };
+                let flow = u64::from(next.hash) << 32;
+                let word = splitmix::mix(self.seed ^ flow ^ next.now.ps() ^ first);
                 (word % u64::from(self.entropies)) as u16
             }
             Sprayer::Cycle(states) => states[slot].next(),

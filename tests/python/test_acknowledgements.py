@@ -1,0 +1,88 @@
+"""Which data is acknowledged when: reordering, losses, short packets, an ACK for several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rocelab
+
+
+def leaf_spine(**host: Any) -> rocelab.Scenario:  # noqa: ANN401
+    """A permutation over both spines, in which nothing is lost."""
+    return rocelab.Scenario(
+        topology={
+            "kind": "leaf-spine",
+            "leaves": 2,
+            "spines": 2,
+            "hosts_per_leaf": 8,
+            "host_rate": "100Gbps",
+            "host_delay": "1us",
+            "rate": "100Gbps",
+            "delay": "1us",
+        },
+        scheme="none",
+        run={"stop": "5ms"},
+        host={"recovery": "selective-repeat", "spray": "random", **host},
+        traffic=[{"kind": "permutation", "size": "33KB"}],
+    )
+
+
+@pytest.mark.parametrize("every", [2, 8, 100])
+def test_data_that_fills_a_gap_is_acknowledged(every: int) -> None:
+    """The last packet may arrive before others: only the ACK of the last gap ends the message."""
+    result = rocelab.run(leaf_spine(ack_every=every, rto_low="never"))
+    assert result.summary["out_of_order_packets"] > 0
+    assert result.flows.to_polars()["done"].all()
+    usual = rocelab.run(leaf_spine(rto_low="never"))
+    late = result.summary["slowdown"]["p99"] / usual.summary["slowdown"]["p99"]
+    assert late < 1.5, "no message waits for a timeout"
+
+
+@pytest.mark.parametrize("recovery", ["selective-repeat", "go-back-n"])
+def test_short_packets_stay_within_what_a_receiver_keeps(recovery: str) -> None:
+    """One lost packet of many short messages costs that packet, as it does in one long message.
+
+    A BDP of bytes is many times the packets that a receiver keeps, so packets are counted.
+    """
+    messages = [{"src": "h0", "dst": "h1", "size": "100B", "qp": "a"} for _ in range(4000)]
+    made = rocelab.Scenario(
+        topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "2us"},
+        scheme="none",
+        pfc={"enabled": False},
+        wire={"error_rate": 0.001},
+        host={"recovery": recovery, "reorder": "bdp" if recovery != "go-back-n" else 64},
+        run={"time_limit": "50ms"},
+        traffic=[{"kind": "flows", "flows": messages}],
+    )
+    summary = rocelab.run(made).summary
+    assert summary["flows_done"] == 4000
+    assert 0 < summary["lost_packets"] < 100
+    if recovery == "selective-repeat":
+        # The last packet may be lost, or a packet twice: a timeout finds that.
+        assert summary["timeouts"] <= 2
+        assert summary["retransmitted_bytes"] < 100 * 10 * summary["lost_packets"]
+
+
+def test_a_mark_is_echoed_by_the_ack_that_covers_its_packet() -> None:
+    """Whether that ACK answers data in order, data that is kept, or data that fills a gap."""
+    made = leaf_spine(ack_every=8).with_settings(
+        scheme="dctcp",
+        ecn={"kmin": "3KB", "kmax": "3KB", "pmax": 1.0},
+        traffic=[{"kind": "incast", "senders": ["h8..h15"], "receiver": "h0", "size": "500KB"}],
+        trace={"packets": ["h0"], "end": "5ms"},
+    )
+    events = rocelab.run(made).traces["packets"].to_polars()
+    marked: set[int] = set()
+    """Messages with a mark that no ACK has echoed yet."""
+    echoes = 0
+    for event in events.to_dicts():
+        flow, is_marked = event["flow_id"], event["ecn"] == "congestion"
+        if event["event"] == "received" and event["kind"] == "data" and is_marked:
+            marked.add(flow)
+        elif event["event"] == "enqueued" and event["kind"] == "ack":
+            assert is_marked or flow not in marked
+            marked.discard(flow)
+            echoes += is_marked
+    assert echoes > 20
