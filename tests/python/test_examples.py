@@ -83,7 +83,7 @@ def test_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     exec(found[1], names)  # noqa: S102 - our own text
     assert (tmp_path / "queue.png").is_file()
     assert isinstance(names["flows"], pl.DataFrame)
-    assert len(names["flows"]) == 16
+    assert len(names["flows"]) == 10
 
 
 def test_example_of_the_package() -> None:

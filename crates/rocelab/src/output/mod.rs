@@ -2,6 +2,7 @@
 //! warnings.
 
 pub(crate) mod capture;
+mod marking_warnings;
 pub(crate) mod report;
 mod scheme_warnings;
 pub(crate) mod traces;

@@ -1,6 +1,6 @@
 //! What a reader of a result should know before trusting it.
 
-use super::scheme_warnings;
+use super::{marking_warnings, scheme_warnings};
 use crate::unfinished;
 use fabric::{
     Balance, ClassMarking, HostConfig, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup,
@@ -57,13 +57,11 @@ pub(crate) fn in_advance(scenario: &Scenario, explicit_params: bool, setup: &Set
         spray_learns_nothing(scenario),
         spread_and_paused(scenario),
         unprotected(scenario),
-        unmarked(scenario),
-        marks_nothing(scenario, setup),
-        one_threshold(scenario, setup),
         host_rates,
     ];
+    let of_marking = marking_warnings::in_advance(scenario, setup);
     let of_scheme = notes_on_scheme(scenario).chain(scheme_warnings::in_advance(scenario));
-    all.into_iter().flatten().chain(of_scheme).collect()
+    all.into_iter().flatten().chain(of_marking).chain(of_scheme).collect()
 }
 
 /// More tags than the summary has statistics of.
@@ -170,7 +168,7 @@ fn spray_learns_nothing(scenario: &Scenario) -> Option<String> {
 }
 
 /// Whether switches mark packets of some class.
-fn marks(scenario: &Scenario) -> bool {
+pub(super) fn marks(scenario: &Scenario) -> bool {
     let mut classes = scenario.class_settings.iter();
     scenario.ecn.is_some()
         || classes.any(|class| matches!(class.marking, Some(ClassMarking::Law { .. })))
@@ -214,64 +212,6 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
         let flows =
             if count == 1 { "1 flow uses".to_owned() } else { format!("{count} flows use") };
         format!("{flows} a priority that PFC does not protect; see classes.lossless")
-    })
-}
-
-/// A scheme that waits for marks where switches make none.
-fn unmarked(scenario: &Scenario) -> Option<String> {
-    let scheme = &scenario.scheme;
-    let waits = scheme.info.preset(&scheme.preset)?.ecn.is_some();
-    (waits && !marks(scenario)).then(|| {
-        format!(
-            "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are \
-             none; set ecn.enabled = true",
-            scheme.info.name
-        )
-    })
-}
-
-/// A rate at which no port of a switch ever marks, if there is one, and why.
-fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
-    let ecn = setup.ecn.as_ref().filter(|ecn| !ecn.is_off())?;
-    let longest = |end| match scenario.switch.cioq {
-        Some(cioq) => (cioq.output_queue, "switch.output_queue"),
-        None => scenario.switch.buffer_of(scenario.network.node(end)),
-    };
-    let mut by_rate = BTreeMap::new();
-    for cable in &setup.links {
-        for end in [cable.a, cable.b] {
-            if scenario.network.node(end).kind == NodeKind::Switch {
-                let room = by_rate.entry(cable.rate).or_insert((Bytes::ZERO, ""));
-                *room = longest(end).max(*room);
-            }
-        }
-    }
-    let (rate, (room, what)) =
-        by_rate.into_iter().find(|&(rate, (room, _))| ecn.law_at(rate).kmin >= room)?;
-    let what = if what == "topology" { "the buffers of the switches there" } else { what };
-    Some(format!(
-        "nothing is marked at ports of {rate}: ecn.kmin is {} there, and no queue gets longer \
-         than {room}; raise {what}, or lower ecn.kmin and ecn.kmax",
-        ecn.law_at(rate).kmin
-    ))
-}
-
-/// A threshold that grows with the rate of ports, as the preset's other one does.
-fn one_threshold(scenario: &Scenario, setup: &Setup) -> Option<String> {
-    let ecn = scenario.ecn.as_ref()?;
-    let law = scenario.scheme.info.preset(&scenario.scheme.preset)?.ecn?;
-    let key = match (ecn.kmin == law.kmin, ecn.kmax == law.kmax) {
-        (false, true) => "kmin",
-        (true, false) => "kmax",
-        _ => return None,
-    };
-    let scales = ecn.at == Some(law.at) && ecn.by_rate.is_empty();
-    (scales && setup.links.iter().any(|cable| cable.rate != law.at)).then(|| {
-        format!(
-            "ecn.{key} is for ports of {}, as the preset's other threshold, and grows with the \
-             rate of others; give both for what holds at all ports, or ecn.reference_rate",
-            law.at
-        )
     })
 }
 
@@ -325,14 +265,27 @@ fn beyond_target(output: &RunOutput) -> Option<String> {
 
 /// Paths that are too long for what a sender may have in flight to a receiver that keeps data.
 fn less_than_bdp(scenario: &Scenario, output: &RunOutput) -> Option<String> {
-    let (packets, payload) = (Recovery::MAX_PACKETS, scenario.wire.payload);
-    let most = Bytes::new(u64::from(packets) * u64::from(payload));
-    let bdp = output.network_bdp.filter(|bdp| *bdp > most)?;
-    scenario.host.recovery.keeps_out_of_order().then(|| {
-        format!(
+    let (recovery, payload) = (&scenario.host.recovery, u64::from(scenario.wire.payload));
+    let bdp = output.network_bdp.filter(|_| recovery.keeps_out_of_order())?;
+    let least = Bytes::new(u64::from(Recovery::MAX_PACKETS) * payload);
+    if bdp > least {
+        return Some(format!(
             "the longest path holds {bdp}, and where receivers keep data that is out of order at \
-             most {packets} packets ({most}) are in flight: one flow cannot fill it; raise \
-             wire.payload, or leave host.recovery and host.reorder out"
+             most {} packets ({least}) are in flight: one flow cannot fill it; raise \
+             wire.payload, or leave host.recovery and host.reorder out",
+            Recovery::MAX_PACKETS
+        ));
+    }
+    let kept = match recovery.reorder {
+        Span::Packets(packets) => Bytes::new(u64::from(packets) * payload),
+        Span::Bytes(bytes) => bytes,
+        Span::Bdp | Span::Unlimited => return None,
+    };
+    (recovery.mode == RecoveryMode::SelectiveRepeat && kept < bdp).then(|| {
+        format!(
+            "the longest path holds {bdp}, receivers keep {kept} ahead of a gap (host.reorder), \
+             and with selective repeat senders go no further: one flow cannot fill it; raise \
+             host.reorder, or set it to \"bdp\""
         )
     })
 }

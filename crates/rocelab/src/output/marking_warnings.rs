@@ -1,0 +1,90 @@
+//! ECN settings that do nothing, or not what one may expect.
+
+use super::warnings::marks;
+use fabric::Setup;
+use scenario::{NodeKind, Scenario};
+use std::collections::BTreeMap;
+use units::Bytes;
+
+/// The warnings that are known before a run.
+pub(super) fn in_advance(scenario: &Scenario, setup: &Setup) -> impl Iterator<Item = String> {
+    let all = [
+        unmarked(scenario),
+        unused(scenario),
+        marks_nothing(scenario, setup),
+        one_threshold(scenario, setup),
+    ];
+    all.into_iter().flatten()
+}
+
+/// A scheme that waits for marks where switches make none.
+fn unmarked(scenario: &Scenario) -> Option<String> {
+    let scheme = &scenario.scheme;
+    let waits = scheme.info.preset(&scheme.preset)?.ecn.is_some();
+    (waits && !marks(scenario)).then(|| {
+        format!(
+            "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are \
+             none; set ecn.enabled = true",
+            scheme.info.name
+        )
+    })
+}
+
+/// Thresholds that are given though no switch marks anything.
+fn unused(scenario: &Scenario) -> Option<String> {
+    let keys = scenario.unused_marking();
+    let have = if keys.len() == 1 { "has" } else { "have" };
+    (!keys.is_empty()).then(|| {
+        format!(
+            "{} {have} no effect: ecn.enabled is false, which is its default with schemes that need \
+             no marks; set it to true, or leave {} out",
+            keys.join(" and "),
+            if keys.len() == 1 { "the key" } else { "the keys" }
+        )
+    })
+}
+
+/// A rate at which no port of a switch ever marks, if there is one, and why.
+fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
+    let ecn = setup.ecn.as_ref().filter(|ecn| !ecn.is_off())?;
+    let longest = |end| match scenario.switch.cioq {
+        Some(cioq) => (cioq.output_queue, "switch.output_queue"),
+        None => scenario.switch.buffer_of(scenario.network.node(end)),
+    };
+    let mut by_rate = BTreeMap::new();
+    for cable in &setup.links {
+        for end in [cable.a, cable.b] {
+            if scenario.network.node(end).kind == NodeKind::Switch {
+                let room = by_rate.entry(cable.rate).or_insert((Bytes::ZERO, ""));
+                *room = longest(end).max(*room);
+            }
+        }
+    }
+    let (rate, (room, what)) =
+        by_rate.into_iter().find(|&(rate, (room, _))| ecn.law_at(rate).kmin >= room)?;
+    let what = if what == "topology" { "the buffers of the switches there" } else { what };
+    Some(format!(
+        "nothing is marked at ports of {rate}: ecn.kmin is {} there, and no queue gets longer \
+         than {room}; raise {what}, or lower ecn.kmin and ecn.kmax",
+        ecn.law_at(rate).kmin
+    ))
+}
+
+/// A threshold that grows with the rate of ports, as the preset's other one does.
+fn one_threshold(scenario: &Scenario, setup: &Setup) -> Option<String> {
+    let ecn = scenario.ecn.as_ref()?;
+    let law = scenario.scheme.info.preset(&scenario.scheme.preset)?.ecn?;
+    let key = match (ecn.kmin == law.kmin, ecn.kmax == law.kmax) {
+        (false, true) => "kmin",
+        (true, false) => "kmax",
+        _ => return None,
+    };
+    let scales = ecn.at == Some(law.at) && ecn.by_rate.is_empty();
+    (scales && setup.links.iter().any(|cable| cable.rate != law.at)).then(|| {
+        format!(
+            "ecn.{key} is for ports of {}, as the preset's other threshold, and grows with the \
+             rate of others; give both for what holds at all ports, or ecn.reference_rate",
+            law.at
+        )
+    })
+}
