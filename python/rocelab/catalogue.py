@@ -9,6 +9,9 @@ from typing import Any
 
 from rocelab import _examples, _rocelab
 
+Schema = dict[str, Any]
+"""A JSON Schema, or a part of one."""
+
 
 @dataclass(frozen=True)
 class ProbeKind:
@@ -104,10 +107,44 @@ def probe_kinds() -> dict[str, ProbeKind]:
     return {kind.name: kind for kind in kinds}
 
 
-def schema() -> dict[str, Any]:
+def schema() -> Schema:
     """The JSON Schema of scenario files."""
-    loaded: dict[str, Any] = json.loads(_rocelab.json_schema())
+    loaded: Schema = json.loads(_rocelab.json_schema())
     return loaded
+
+
+@cache
+def is_count(key: str) -> bool:
+    """Whether the only numbers that a key of scenarios takes are whole: ``topology.k``."""
+    *table, name = key.split(".")
+    if table[-1:] == ["params"]:
+        params = [one for scheme in schemes() for one in scheme["params"] if one["name"] == name]
+        return bool(params) and all(one["kind"] == "count" for one in params)
+    root = schema()
+    found = [root]
+    for word in key.split("."):
+        found = [value for one in found for value in _below(one, word, root["$defs"])]
+    kinds = {kind for one in found for kind in _types(one)}
+    return "integer" in kinds and "number" not in kinds
+
+
+def _below(table: Schema, word: str, defs: Schema) -> list[Schema]:
+    """What the schema has for a key of a table, or for a place in a list."""
+    inner = table.get("items") if word.isdigit() else table.get("properties", {}).get(word)
+    return _variants(inner, defs) if inner else []
+
+
+def _variants(one: Schema, defs: Schema) -> list[Schema]:
+    """``one`` itself, or everything that it refers to or leaves to choose from."""
+    if "$ref" in one:
+        return _variants(defs[one["$ref"].rsplit("/", 1)[-1]], defs)
+    choices = one.get("oneOf") or one.get("anyOf")
+    return [each for choice in choices for each in _variants(choice, defs)] if choices else [one]
+
+
+def _types(one: Schema) -> list[str]:
+    kinds = one.get("type", [])
+    return [kinds] if isinstance(kinds, str) else kinds
 
 
 def _words(kind: str) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command
+from rocelab.catalogue import is_count
 from rocelab.plot.labels import plot_number
 from rocelab.report.content import collect
 from rocelab.sweeps.grid import check_pairs, combinations, make_axes, short_keys
@@ -25,7 +26,7 @@ def test_a_range_is_that_many_values() -> None:
     assert expand("k", "1us..1ms/4log") == ["1us", "10us", "100us", "1ms"]
     assert expand("k", "0.3..0.9/3") == ["0.3", "0.6", "0.9"]
     assert expand("k", "1..5/5") == ["1", "2", "3", "4", "5"]
-    # Bytes are whole, with four digits at most.
+    # Bytes are whole.
     assert expand("k", "100B..1KB/3log") == ["100B", "316B", "1KB"]
     assert expand("k", "h0..h15") == ["h0..h15"]
     (axis,) = make_axes({"traffic.0.load": ["0.1..0.3/3", 0.9]})
@@ -37,6 +38,68 @@ def test_a_range_is_that_many_values() -> None:
     ):
         with pytest.raises(rocelab.ConfigError, match=why):
             expand("k", text)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "values"),
+    [
+        # A key that takes fractions has them, however its ends are written.
+        ("ecn.pmax", "0..1/5", ["0", "0.25", "0.5", "0.75", "1"]),
+        ("pfc.alpha", "1..4/7", ["1", "1.5", "2", "2.5", "3", "3.5", "4"]),
+        ("scheme.params.eta", "0..1/3", ["0", "0.5", "1"]),
+        ("topology.k", "1..10/4", ["1", "4", "7", "10"]),
+        ("scheme.params.max_stage", "0..3/3", ["0", "2", "3"]),
+        # Values of narrow ranges keep the digits in which they differ.
+        ("traffic.0.size", "100000B..100020B/3", ["100000B", "100010B", "100020B"]),
+        ("run.time_limit", "10000us..10010us/3", ["10000us", "10005us", "10010us"]),
+        ("traffic.0.size", "100.0KB..100.1KB/3", ["100.0KB", "100.05KB", "100.1KB"]),
+        ("wire.error_rate", "0.0001000..0.0001001/3", ["0.0001000", "0.00010005", "0.0001001"]),
+    ],
+)
+def test_a_range_has_as_many_values_as_it_says(key: str, text: str, values: list[str]) -> None:
+    assert expand(key, text) == values
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "hint"),
+    [
+        ("topology.k", "1..4/7", "1..4/4 has 4 values that differ"),
+        ("topology.k", "1..8/7log", "1..8/5log has 5 values that differ"),
+        ("traffic.0.size", "10B..13B/7", "10B..13B/4 has 4 values that differ"),
+        ("traffic.0.size", "100B..0.1KB/2", None),
+    ],
+)
+def test_a_range_with_fewer_values_is_refused(key: str, text: str, hint: str | None) -> None:
+    with pytest.raises(rocelab.ConfigError, match="differ") as refused:
+        expand(key, text)
+    assert refused.value.hint == hint
+    if hint:
+        assert len(expand(key, hint.split()[0])) == int(hint.split()[2])
+
+
+def test_equal_values_are_one_however_they_are_written() -> None:
+    for values in (["0.1MB", "100KB"], [1, 1.0], ["50KB..100KB/3", "75000B"]):
+        with pytest.raises(rocelab.ConfigError, match="are the same value"):
+            make_axes({"pfc.alpha": values})
+
+
+@pytest.mark.parametrize(
+    ("key", "count"),
+    [
+        ("topology.k", True),
+        ("traffic.0.senders", True),
+        ("scheme.params.max_stage", True),
+        ("scheme.also.0.params.max_stage", True),
+        # A number of packets, or a quantity.
+        ("host.in_flight", True),
+        ("traffic.0.load", False),
+        ("scheme.params.eta", False),
+        ("scheme.name", False),
+        ("no.such.key", False),
+    ],
+)
+def test_which_keys_are_counts(key: str, count: bool) -> None:
+    assert is_count(key) == count
 
 
 def test_zipped_keys_change_together() -> None:

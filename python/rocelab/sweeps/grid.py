@@ -39,6 +39,13 @@ class Value:
         """What people call it: words without quotes, numbers as short as can be."""
         return self.data if isinstance(self.data, str) else setting(self.data, self.key)
 
+    @property
+    def worth(self) -> tuple[float, str] | str:
+        """A number and the smallest unit of its kind, however it is written; else the label."""
+        if isinstance(self.data, int | float) and not isinstance(self.data, bool):
+            return float(self.label), ""
+        return (parse(self.data) if isinstance(self.data, str) else None) or self.label
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -53,13 +60,9 @@ class Axis:
         found: dict[str, float] = {}
         units = set()
         for value in self.values:
-            if isinstance(value.data, int | float) and not isinstance(value.data, bool):
-                number, unit = float(value.data), ""
-            elif isinstance(value.data, str) and (parsed := parse(value.data)):
-                number, unit = parsed
-            else:
+            if isinstance(value.worth, str):
                 return None
-            found[value.label] = number
+            found[value.label], unit = value.worth
             units.add(unit)
         return found if len(units) == 1 else None
 
@@ -88,13 +91,16 @@ def axis(key: str, texts: Sequence[str]) -> Axis:
     values = tuple(Value(key, one) for text in texts for one in expand(key, text))
     if not values:
         raise ConfigError("no value to vary it over", key=key)
-    known = set()
+    known: dict[tuple[float, str] | str, str] = {}
     for value in values:
         if not value.text:
             raise ConfigError("one of the values is empty", key=key, hint='"" is an empty text')
-        if value.label in known:
+        other = known.get(value.worth)
+        if other == value.label:
             raise ConfigError(f"{value.label} is there twice", key=key)
-        known.add(value.label)
+        if other is not None:
+            raise ConfigError(f"{other} and {value.label} are the same value", key=key)
+        known[value.worth] = value.label
     return Axis(key, values)
 
 
