@@ -194,3 +194,26 @@ def test_combinations_that_make_no_scenario_are_left_out_and_told(tmp_path: Path
     assert refused.startswith("ecn.kmin = 200KB, ecn.kmax = 100KB: ")
     with pytest.raises(rocelab.ConfigError, match="no combination"):
         tuned(tmp_path / "b", ["ecn.kmin=200KB", "ecn.kmax=100KB"], "max_queue_bytes")
+
+
+def test_keys_that_change_nothing_explain_nothing_and_are_named(tmp_path: Path) -> None:
+    """Neither pause offsets nor the share of lossy packets matter here: nothing is paused."""
+    line = "changes nothing: its values give equal results"
+    space = ["pfc.resume_offset=1KB..9KB", "switch.lossy_alpha=1..5"]
+    found = tuned(tmp_path / "a", space, "slowdown_mean", runs=4)
+    assert found.importance == {}
+    assert found.warnings == [f"pfc.resume_offset {line}", f"switch.lossy_alpha {line}"]
+    space = ["scheme.name=dcqcn,hpcc", "pfc.resume_offset=1KB,2KB"]
+    found = tuned(tmp_path / "b", space, "slowdown_mean")
+    assert found.warnings == [f"pfc.resume_offset {line}"]
+    assert set(found.importance) == {"scheme.name", "pfc.resume_offset"}
+
+
+def test_a_goal_that_is_the_same_everywhere_has_no_shares(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    over = ("--over", "scheme.name=dcqcn,hpcc", "--goal", "flows_done", "--runs", 5)
+    done = command("tune", "s.toml", *over, "--out", "t", cwd=tmp_path)
+    assert done.stderr.splitlines() == ["warning: flows_done is 4 in all combinations"]
+    (share,) = (line.split()[1:2] for line in done.stdout.splitlines()[-4:] if "scheme" in line)
+    assert share == ["-"]
+    assert "2 combinations tried of the 5 asked for" in done.stdout

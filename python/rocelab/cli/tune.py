@@ -10,7 +10,13 @@ import typer
 from rocelab import _format
 from rocelab._text_table import aligned, fitted
 from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, load_scenario
-from rocelab.cli.output import ignore_memory_warnings, note, report_kept_runs, show
+from rocelab.cli.output import (
+    ignore_memory_warnings,
+    note,
+    print_warnings,
+    report_kept_runs,
+    show,
+)
 from rocelab.sweeps.metrics import known_metrics, select_metrics
 
 if TYPE_CHECKING:
@@ -96,11 +102,7 @@ def tune(
         )
         write_atomic(place / "trials.csv", found.table().write_csv().encode(), follow=False)
     best = found.best()
-    if found.refused:
-        note(
-            f"warning: {len(found.refused)} combinations make no valid scenario and were left out, "
-            f"such as {found.refused[0]}"
-        )
+    print_warnings(found.warnings)
     if not best and not conditions:
         note(f"warning: no combination that was tried has a value of {goal}")
     elif not best:
@@ -113,7 +115,7 @@ def tune(
         if len(shown) < len(best):
             show(f"and {len(best) - len(shown)} more, with numbers equal to these or behind them")
     if not quiet:
-        show(_learned(found, place))
+        show(_learned(found, runs, place))
 
 
 def _table(found: Tuning, best: list[Trial]) -> str:
@@ -128,8 +130,8 @@ def _table(found: Tuning, best: list[Trial]) -> str:
     return fitted(list(zip(*columns, strict=True)), left=len(found.axes))
 
 
-def _learned(found: Tuning, place: Path) -> str:
-    """What is known of each key."""
+def _learned(found: Tuning, asked: int, place: Path) -> str:
+    """What is known of each key, and how many combinations were tried of those ``asked`` for."""
     lines = [["key", "explains", "in the best tenth"]]
     for axis in found.axes:
         low, high = found.ranges_of_the_best().get(axis.key, ("-", "-"))
@@ -137,6 +139,9 @@ def _learned(found: Tuning, place: Path) -> str:
         told = "-" if share is None else f"{share:.0%}"
         lines.append([axis.key, told, low if low == high else f"{low} to {high}"])
     held = sum(one.holds for one in found.trials)
-    count = f"{len(found.trials)} combinations tried, {held} meet all conditions"
+    tried = f"{len(found.trials)} combinations tried"
+    # There are no more, or the search proposed the others again.
+    tried += f" of the {asked} asked for" if len(found.trials) < asked else ""
+    count = f"{tried}, {held} meet all conditions"
     before = f"; {found.found} runs were there before" if found.found else ""
     return f"\n{aligned(lines, left=1)}\n\n{count}; all in {place / 'trials.csv'}{before}"

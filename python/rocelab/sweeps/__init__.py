@@ -13,7 +13,7 @@ from rocelab.io.names import file_name
 from rocelab.scenario import Scenario
 from rocelab.sweeps import grid
 from rocelab.sweeps.plan import Case, Plan
-from rocelab.sweeps.warnings import dedup_warnings
+from rocelab.sweeps.warnings import dedup_warnings, without_effect
 from rocelab.table import Table
 
 if TYPE_CHECKING:
@@ -174,23 +174,12 @@ class Sweep:
         return [*warnings, *self._without_effect()]
 
     def _without_effect(self) -> list[str]:
-        """A line for each key whose value changes no run, if keys change on their own."""
-        digests = {
-            (case.combination, case.seed): result.summary.digest
-            for case, result in zip(self.plan.cases, self.results, strict=True)
-        }
-        zipped = {key for group in self.plan.zipped for key in group}
-        lines = []
-        for at, axis in enumerate(self.plan.axes):
-            if len(axis.values) == 1 or axis.key in zipped:
-                continue
-            outcomes: dict[object, set[str]] = {}
-            for (values, seed), digest in digests.items():
-                rest = (values[:at], values[at + 1 :], seed)
-                outcomes.setdefault(rest, set()).add(digest)
-            if all(len(found) == 1 for found in outcomes.values()):
-                lines.append(f"{axis.key} changes nothing: its values give equal results")
-        return lines
+        """A line for each key whose value changes no run."""
+        seeds = len(self.plan.seeds)
+        digests = [result.summary.digest for result in self.results]
+        of_seeds = (tuple(digests[at : at + seeds]) for at in range(0, len(digests), seeds))
+        outcomes = dict(zip(self.plan.combinations, of_seeds, strict=True))
+        return without_effect([axis.key for axis in self.plan.axes], outcomes)
 
     def best(self, metrics: str | Sequence[str]) -> list[int]:
         """The rows of ``statistics`` that are best by ``metrics``, best first by the first one.

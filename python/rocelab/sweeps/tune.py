@@ -27,6 +27,7 @@ from rocelab.sweeps.grid import Axis, Value
 from rocelab.sweeps.metrics import Metric, select_metrics
 from rocelab.sweeps.ranges import Span, span_of
 from rocelab.sweeps.remote import run_scenarios
+from rocelab.sweeps.warnings import without_effect
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -84,6 +85,8 @@ class Trial:
     """The means over the seeds; None where a run lacks one."""
     excess: tuple[float, ...] = ()
     """How far each condition is missed; 0 or less where it holds."""
+    digests: tuple[str, ...] = ()
+    """Those of its runs, seed by seed."""
 
     @property
     def holds(self) -> bool:
@@ -104,7 +107,7 @@ class Tuning:
     """Why combinations were left out that make no valid scenario."""
     importance: dict[str, float] = field(default_factory=dict)
     """How much of the first goal's variation each key explains, as shares of 1; empty if there are
-    too few trials."""
+    too few trials, or if it does not vary."""
 
     def best(self) -> list[Trial]:
         """The trials that hold and that no other such trial beats, best first by the first goal."""
@@ -130,6 +133,25 @@ class Tuning:
                 ordered = sorted(dict.fromkeys(labels), key=_magnitude)
                 found[axis.key] = (ordered[0], ordered[-1])
         return found
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know of the combinations and of the keys."""
+        outcomes = {one.values: one.digests for one in self.trials}
+        lines = without_effect([axis.key for axis in self.axes], outcomes)
+        if len(set(outcomes.values())) > 1 and len(known := self.first_goals) == 1:
+            lines.append(f"{self.goals[0].name} is {known.pop():.6g} in all combinations")
+        if self.refused:
+            lines.append(
+                f"{len(self.refused)} combinations make no valid scenario and were left out, "
+                f"such as {self.refused[0]}"
+            )
+        return lines
+
+    @property
+    def first_goals(self) -> set[float]:
+        """All values of the first goal."""
+        return {one.goals[0] for one in self.trials if one.goals is not None}
 
     def table(self) -> pl.DataFrame:
         """One row for each trial, in their order."""
@@ -255,6 +277,7 @@ def tune(
         for labels, homes in planned.items():
             results = [open_result(out / home) for home in homes]
             trial = fresh[labels]
+            trial.digests = tuple(one.summary.digest for one in results)
             means = _means(goals, results)
             limits = _means([condition.metric for condition in conditions], results)
             if means is not None and limits is not None:
@@ -275,7 +298,8 @@ def tune(
             f"no combination that was tried makes a valid scenario: {done.refused[0]}",
             hint="give other ranges by --over",
         )
-    done.importance = _importance(study, len(goals))
+    if len(done.first_goals) > 1:
+        done.importance = _importance(study, len(goals))
     return done
 
 
@@ -428,7 +452,7 @@ def _importance(study: Any, goals: int) -> dict[str, float]:  # noqa: ANN401
                 target=first if goals > 1 else None,
             )
         except (ValueError, RuntimeError):
-            # Too few trials, or none that differ.
+            # Too few trials.
             return {}
     return {key: share for key, share in found.items() if math.isfinite(share)}
 

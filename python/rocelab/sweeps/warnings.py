@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocelab.sweeps.grid import Combination, Value
 
 
 def dedup_warnings(warnings: Iterable[tuple[str, str]], runs: int) -> list[str]:
@@ -19,3 +23,26 @@ def dedup_warnings(warnings: Iterable[tuple[str, str]], runs: int) -> list[str]:
     return [
         f"{count} of {runs} runs, the first in {run}: {text}" for run, text, count in kinds.values()
     ]
+
+
+def without_effect(keys: Sequence[str], outcomes: Mapping[Combination, Hashable]) -> list[str]:
+    """A line for each of ``keys`` whose values give equal results.
+
+    ``outcomes`` has what came of each combination, such as the digests of its runs. That a key
+    changes nothing is known where each of its values is in combinations that differ in this key
+    alone, or where all combinations are equal.
+    """
+    equal = len(set(outcomes.values())) == 1
+    lines = []
+    for at, key in enumerate(keys):
+        values = {combination[at] for combination in outcomes}
+        by_rest: dict[Combination, dict[Value, Hashable]] = {}
+        for combination, outcome in outcomes.items():
+            rest = (*combination[:at], *combination[at + 1 :])
+            by_rest.setdefault(rest, {})[combination[at]] = outcome
+        several = [group for group in by_rest.values() if len(group) > 1]
+        compared = {value for group in several for value in group}
+        alike = compared == values and all(len(set(group.values())) == 1 for group in several)
+        if len(values) > 1 and (equal or alike):
+            lines.append(f"{key} changes nothing: its values give equal results")
+    return lines
