@@ -21,6 +21,7 @@ from pictures import assert_picture, legend_texts, png_size
 from rocelab.plot import slowdown, theme
 from rocelab.plot.figure import LabelledFigure
 from rocelab.plot.gallery import plot_all
+from rocelab.report.charts import of_results
 
 PORT_KINDS = ("queue", "throughput", "utilisation", "pause", "port-state")
 FLOW_KINDS = ("rate", "window", "alpha", "latency")
@@ -293,6 +294,46 @@ def test_where_nothing_was_paused_the_picture_says_so(incast: rocelab.Result) ->
     (axes,) = result.plot.series("pause").axes
     assert axes.get_title(loc="left") == "none of 5 was paused"
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("Time (µs)", "Paused")
+
+
+@pytest.fixture(scope="module")
+def spread() -> rocelab.Result:
+    """Nine hosts send a packet each, and h9 receives much; every port is sampled."""
+    kinds = ("utilisation", "throughput", "paused-share", "queue")
+    probes = [{"name": one, "kind": one, "interval": "1us", "nodes": ["*"]} for one in kinds]
+    scenario = rocelab.Scenario(
+        topology={"kind": "star", "hosts": 10, "host_rate": "100Gbps", "host_delay": "1us"},
+        traffic=[{"kind": "incast", "senders": 9, "receiver": "h9", "size": "100KB"}],
+        scheme="none",
+        probe=probes,
+    )
+    return rocelab.run(scenario)
+
+
+@pytest.mark.parametrize("kind", ["utilisation", "throughput"])
+def test_the_busiest_port_is_drawn_though_all_reach_the_rate_of_their_link(
+    spread: rocelab.Result, kind: str
+) -> None:
+    drawn = spread.plot.series(kind)
+    assert "s0:h9" in legend_texts(drawn)
+    assert drawn.axes[0].get_title(loc="left") == "the 6 busiest of 20"
+    report = next(one for one in of_results([("", spread)]) if kind in one.text.lower())
+    assert "busiest" in report.text
+    assert "s0:h9" in [line["name"] for line in report.data]
+
+
+def test_no_port_that_stayed_at_0_is_chosen_by_its_name(spread: rocelab.Result) -> None:
+    assert spread.summary.pause_frames == 0
+    drawn = spread.plot.series("paused-share")
+    (axes,) = drawn.axes
+    assert axes.get_title(loc="left") == "none of 20 was paused"
+    assert axes.get_title(loc="right") == "none, all 20"
+    assert len(axes.lines) == 1
+    both = rocelab.plot.series({"a": spread, "b": spread}, "paused-share").axes
+    assert [one.get_title(loc="right") for one in both] == ["all 20"]
+    few = spread.plot.series("queue", nodes=["h1", "h2"])
+    assert legend_texts(few) == ["h1:s0", "h2:s0"]
+    assert few.axes[0].get_title(loc="left") == "none of 2 was above 0"
 
 
 def test_results_come_in_any_iterable(three_runs: list[rocelab.Result]) -> None:

@@ -8,14 +8,18 @@ import shlex
 from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
+from statistics import mean
+from typing import Any
 
+import polars as pl
 import pytest
 
 import rocelab
 from conftest import INCAST, Command
 from rocelab._examples import EXAMPLES
+from rocelab.catalogue import probe_kinds
 from rocelab.report import write_report
-from rocelab.report.charts import Chart
+from rocelab.report.charts import Chart, of_results
 from rocelab.report.content import collect
 from rocelab.report.model import Cell, Grid, Report
 from rocelab.report.page import page
@@ -71,8 +75,36 @@ def test_series_of_flows_and_of_many_ports_are_drawn_highest_first(tmp_path: Pat
     assert [line["name"] for line in charts["Rate"].data] == [f"flow {at}" for at in range(10)]
     queue = charts["Queue length"]
     assert len(queue.data) == 16
-    assert "Only the 16 of 26 lines" in queue.text
+    assert "Only the 16 highest of 26 are drawn." in queue.text
     assert "s1:h2" in [line["name"] for line in queue.data]
+
+
+@pytest.mark.parametrize(
+    ("kind", "statistic"), [("throughput", "mean"), ("pause", "mean"), ("queue", "largest")]
+)
+def test_points_that_stand_for_several_samples_say_for_what(kind: str, statistic: str) -> None:
+    """A pause is not drawn longer than it is, and what is drawn is said beside it."""
+    probe = {"name": kind, "kind": kind, "interval": "20ns", "nodes": ["*"]}
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(
+        probe=[probe], scheme="none", pfc__xoff="50KB"
+    )
+    result = rocelab.run(scenario)
+    chart = next(
+        one for one in of_results([("", result)]) if one.title == probe_kinds()[kind].title
+    )
+    samples = result.series[kind].to_polars()
+    for line in chart.data:
+        node, peer = line["name"].split(":")
+        ports = result.ports.to_polars().filter(pl.col("node") == node, pl.col("peer") == peer)
+        of_port = samples.filter(pl.col("node") == node, pl.col("port") == ports["port"][0])
+        values = of_port[result.series[kind].column]
+        assert len(values) > 1000 >= len(line["y"])
+        statistics = {"mean": mean(line["y"]), "largest": max(line["y"])}
+        wanted: Any = values.mean() if statistic == "mean" else values.max()
+        scale = 1 if kind == "pause" else {"mean": 1e9, "largest": 1e3}[statistic]
+        assert statistics[statistic] * scale == pytest.approx(wanted, rel=0.02)
+    step = -(-len(values) // 1000)
+    assert f"Each point is the {statistic} of up to {step} samples in a row." in chart.text
 
 
 def test_slowdowns_of_different_traffic_are_not_connected(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from rocelab.plot.labels import plot_unit
 from rocelab.plot.size_bins import Bin, connected, mixes_traffic, size_bins
 from rocelab.plot.span import Span
 from rocelab.plot.theme import SCREEN_COLOURS
+from rocelab.plot.timeline.ranking import ranking_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     from rocelab.sweeps.metrics import Metric
 
 _MAX_POINTS = 1000
-"""Points of a line. Of more samples, each point is the largest of several in a row."""
+"""Points of a line. Of more samples, each point stands for several in a row."""
+_LARGEST = ("bytes", "s")
+"""Units of samples of which the largest are drawn, as of queues: they decide. Of others means."""
 _MAX_LINES = 16
 """Lines of a figure."""
 _MANY_US = 2000
@@ -108,6 +112,9 @@ def _panels(figure: Reproduced, frame: pl.DataFrame) -> list[Chart]:
         }
         name = f"{figure.name} {title[0]}"
         text = f"{first['y_label']} over {first['x_label']}" if first["x_label"] else str(name)
+        numbers = part.filter(part["word"].is_null()).group_by("index").len()["len"].to_list()
+        if thinning := _thinning(max(numbers, default=0)):
+            text += f".{thinning}"
         charts.append(Chart(name, text, data, layout))
     return charts
 
@@ -218,12 +225,15 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
             for target, part in _parts(series.to_polars().drop_nulls(column), run):
                 label = " ".join(filter(None, [name if len(runs) > 1 else "", target]))
                 parts.append((label, part))
-    peaks: list[Any] = [part[column].max() for _, part in parts]
-    highest = sorted(range(len(parts)), key=lambda at: peaks[at], reverse=True)[:_MAX_LINES]
+    ranking = ranking_of(kind)
+    heights = [ranking.height(part["time_ps"], part[column]) for _, part in parts]
+    highest = sorted(range(len(parts)), key=lambda at: heights[at], reverse=True)[:_MAX_LINES]
+    means = unit not in _LARGEST
+    most = max((len(parts[at][1]) for at in highest), default=0)
     lines: list[dict[str, Any]] = []
     for at in sorted(highest):
         label, part = parts[at]
-        x, y = _thinned(part["time_ps"].to_list(), part[column].to_list())
+        x, y = _thinned(part["time_ps"].to_list(), part[column].to_list(), means=means)
         lines.append(_line(len(lines), label, x=x, y=y, mode="lines"))
     largest = max((max(line["y"], default=0) for line in lines), default=0)
     shown, scale = plot_unit(unit, largest)
@@ -239,11 +249,11 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         "yaxis": _axis(f"{title} ({shown})" if shown else title, rangemode="tozero"),
     }
     cut = (
-        f" Only the {len(lines)} of {len(parts)} lines that reach highest are drawn."
+        f" Only the {len(lines)} {ranking.words} of {len(parts)} are drawn."
         if len(lines) < len(parts)
         else ""
     )
-    text = f"{title} over time, a line for each port or flow.{cut}"
+    text = f"{title} over time, a line for each port or flow.{_thinning(most, means=means)}{cut}"
     locked = runs[0][1].summary.deadlock if len(runs) == 1 else None
     if locked:
         begin = locked["since_ns"] * 1000 / per_clock
@@ -269,15 +279,31 @@ def _parts(frame: pl.DataFrame, run: Result) -> list[tuple[str, pl.DataFrame]]:
     return [(f"{key[0]}:{peers.get(key, key[1])}", part) for key, part in found.items()]
 
 
-def _thinned(x: list[Any], y: list[Any]) -> tuple[list[Any], list[Any]]:
-    """At most ``_MAX_POINTS`` points, each the largest of those that it stands for."""
-    if len(x) <= _MAX_POINTS:
+def _thinned(x: list[Any], y: list[Any], *, means: bool = False) -> tuple[list[Any], list[Any]]:
+    """At most ``_MAX_POINTS`` points: the largest of several in a row, or with ``means`` those."""
+    step = _step(len(x))
+    if step == 1:
         return x, y
-    step = -(-len(x) // _MAX_POINTS)
-    spots = [
-        max(range(at, min(at + step, len(x))), key=y.__getitem__) for at in range(0, len(x), step)
-    ]
+    parts = [range(at, min(at + step, len(x))) for at in range(0, len(x), step)]
+    if means:
+        mean_x, mean_y = (
+            [math.fsum(axis[at] for at in part) / len(part) for part in parts] for axis in (x, y)
+        )
+        return mean_x, mean_y
+    spots = [max(part, key=y.__getitem__) for part in parts]
     return [x[at] for at in spots], [y[at] for at in spots]
+
+
+def _step(count: int) -> int:
+    """For how many of ``count`` samples a point stands."""
+    return -(-count // _MAX_POINTS) or 1
+
+
+def _thinning(most: int, *, means: bool = False) -> str:
+    """Says what points stand for where a line has up to ``most`` samples; nothing where for one."""
+    if (step := _step(most)) == 1:
+        return ""
+    return f" Each point is the {'mean' if means else 'largest'} of up to {step} samples in a row."
 
 
 def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:

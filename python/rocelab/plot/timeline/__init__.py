@@ -19,6 +19,7 @@ from rocelab.plot.timeline.bars import cut_pauses, draw_bars, paused_lines, pfc_
 from rocelab.plot.timeline.deadlock import deadlock_notes, deadlocks_of
 from rocelab.plot.timeline.lines import draw_curves
 from rocelab.plot.timeline.looks import looks_of
+from rocelab.plot.timeline.ranking import paused_ps, ranking_of
 from rocelab.plot.timeline.scene import Scene
 from rocelab.plot.timeline.select import (
     Line,
@@ -27,7 +28,6 @@ from rocelab.plot.timeline.select import (
     choose_places,
     flow_names_of,
     nothing_to_draw,
-    paused_ps,
     place_names,
     select_rows,
     series_of_kind,
@@ -126,8 +126,9 @@ def series(
     flows, by number and by sender. The ports or flows of one result share a panel; with several
     results each port or flow has a panel, in which colour and line style tell the results apart, by
     its keys where ``results`` is a dictionary. Flows are the first that there are, called by their
-    hosts where that tells them apart; ports those with the highest peaks; ports that stayed at 0
-    are left out. A result of which nothing is drawn is named below.
+    hosts where that tells them apart; ports those with the highest samples, of throughput,
+    utilisation and pauses those with the highest means; ports that stayed at 0 are left out. A
+    result of which nothing is drawn is named below.
 
     ``start`` and ``end`` are simulated times, such as ``"1.5ms"``: samples before and after are
     left out. If a line goes up and down in more samples than there is room for, their mean is
@@ -154,22 +155,22 @@ def series(
     if not lines:
         raise span.nothing(f"sample of {kind}") or nothing_to_draw(runs, names, kind)
     at_most = MAX_LINES if len(runs) == 1 else MAX_PANELS
-    shown, left_out = choose_places(lines, at_most, paused=kind == "pause")
-    lines = [line for line in lines if line.where in shown]
+    choice = choose_places(lines, at_most, ranking_of(kind))
+    lines = [line for line in lines if line.where in choice.places]
     if kind == "goodput":
         lines = _until_done(lines, runs, max(interval for _, interval in clocks))
     circles = deadlocks_of(runs)
     said = [*deadlock_notes(circles, names), *caveats(runs), *absent_results(lines, names, kind)]
     if kind in _OWN and len({runs[line.run].summary.scheme for line in lines}) > 1:
         said.append(_OWN[kind])
-    indices = looks_of(runs[0], shown) if len(runs) == 1 else []
+    indices = looks_of(runs[0], choice.places) if len(runs) == 1 else []
     flows_shown = {line.flow for line in lines if line.flow is not None}
-    flow_names = flow_names_of(runs, flows_shown) if flows_shown else {}
-    lines = [replace(line, where=flow_names.get(line.where, line.where)) for line in lines]
-    shown = [flow_names.get(where, where) for where in shown]
+    called = flow_names_of(runs, flows_shown) if flows_shown else choice.called
+    lines = [replace(line, where=called.get(line.where, line.where)) for line in lines]
+    shown = [called.get(where, where) for where in choice.places]
     begin_ps = max(span.start_ps, axis_begin(lines, *map(min, zip(*clocks, strict=True))))
     scene = Scene(
-        lines, names, shown, indices, left_out, said, begin_ps, _whole_ps(runs), circles, look
+        lines, names, shown, indices, choice.remark, said, begin_ps, _whole_ps(runs), circles, look
     )
     if kind == "pause":
         return draw_bars(scene)
@@ -243,7 +244,7 @@ def pauses(
         raise span.nothing("pause") or ResultError(
             f"no pause to draw: no PFC frame arrived in {', '.join(names)}"
         )
-    longest = sorted(lines, key=paused_ps, reverse=True)
+    longest = sorted(lines, key=lambda one: paused_ps(one.time_ps, one.values), reverse=True)
     total = len({line.where for line in lines})
     rows = Counter(line.where for line in lines)
     drawn: list[str] = []

@@ -15,8 +15,9 @@ from rocelab.plot.span import Span
 from rocelab.plot.theme import LINE_IN, line_style, theme
 from rocelab.plot.timeline.axes import set_time_axis
 from rocelab.plot.timeline.deadlock import mark_deadlocks
+from rocelab.plot.timeline.ranking import paused_spans
 from rocelab.plot.timeline.scene import Scene
-from rocelab.plot.timeline.select import Line, paused_spans, port_names_of
+from rocelab.plot.timeline.select import Line, port_names_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,7 +72,7 @@ def cut_pauses(line: Line, span: Span) -> Line | None:
     end_ps = int(line.time_ps[-1]) if span.end_ps is None else span.end_ps
     within = [
         (max(begin, span.start_ps), min(end, end_ps))
-        for begin, end in paused_spans(line)
+        for begin, end in paused_spans(line.time_ps, line.values)
         if begin < end_ps and end > span.start_ps
     ]
     if not within:
@@ -98,7 +99,7 @@ def draw_bars(scene: Scene) -> Figure:
             axes.broken_barh(
                 [
                     (clock.read(begin), (end - begin) / clock.ps)
-                    for begin, end in paused_spans(line)
+                    for begin, end in paused_spans(line.time_ps, line.values)
                 ],
                 (row - 0.35, 0.7),
                 color=line_style(line.run).colour,

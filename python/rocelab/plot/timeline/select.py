@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
+from rocelab.plot.timeline.ranking import Ranking
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,24 +36,6 @@ class Line:
     time_ps: pl.Series
     values: pl.Series
     peak: float
-
-
-def paused_spans(line: Line) -> list[tuple[int, int]]:
-    """When ``line`` was not zero: begins and ends in ps. A sample stands until the next one."""
-    spans: list[tuple[int, int]] = []
-    times = line.time_ps.to_list()
-    for begin, end, value in zip(times, times[1:], line.values, strict=False):
-        if not value:
-            continue
-        if spans and spans[-1][1] == begin:
-            begin = spans.pop()[0]
-        spans.append((begin, end))
-    return spans
-
-
-def paused_ps(line: Line) -> float:
-    """How long ``line`` was not zero, in picoseconds."""
-    return sum(end - begin for begin, end in paused_spans(line))
 
 
 def check_selection(**chosen: Iterable[object] | None) -> dict[str, list[object]]:
@@ -177,35 +160,48 @@ def _first_of(several: Sequence[object]) -> str:
     return listed if len(several) <= _MAX_LISTED else f"{listed}, ..."
 
 
-def choose_places(lines: Sequence[Line], at_most: int, *, paused: bool) -> tuple[list[str], str]:
-    """The places of ``lines`` to draw, and a remark about those that are left out.
+@dataclass(frozen=True)
+class Choice:
+    """The ports or flows that a picture shows."""
 
-    Flows are the first ones, so that all pictures show the same. Ports are those with the highest
-    peaks, or that were ``paused`` longest; those with none are left out, unless all have none.
+    places: list[str]
+    remark: str
+    """What is said of those that are left out."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """What places are called where that is not their own name."""
+
+
+def choose_places(lines: Sequence[Line], at_most: int, ranking: Ranking) -> Choice:
+    """The places of ``lines`` to draw.
+
+    Flows are the first ones, so that all pictures show the same. Ports are the first by
+    ``ranking``, without those whose height is 0. Where the height of all is 0 and there is no room
+    for all, the first one stands for them.
     """
     flows: dict[str, int] = {}
     heights: dict[str, float] = {}
     for line in lines:
         if line.flow is not None:
             flows[line.where] = line.flow
-        height = paused_ps(line) if paused else line.peak
+        height = ranking.height(line.time_ps, line.values)
         heights[line.where] = max(heights.get(line.where, 0.0), height)
     total = len(heights)
     if flows:
         shown = sorted(flows, key=flows.__getitem__)[:at_most]
-        return shown, f"the first {at_most} of {total}" if at_most < total else ""
+        return Choice(shown, f"the first {at_most} of {total}" if at_most < total else "")
     busy = [where for where in heights if heights[where]]
-    highest = sorted(busy or heights, key=lambda where: -heights[where])[:at_most]
+    if not busy:
+        every, none = list(heights), ranking.none.format(total)
+        if total <= at_most:
+            return Choice(every, none)
+        return Choice(every[:1], none, {every[0]: f"all {total}"})
+    first = sorted(busy, key=lambda where: -heights[where])[:at_most]
     # In the order of their names, which is how people look for them.
-    shown = [where for where in heights if where in highest]
-    if paused and not busy:
-        return shown, f"none of {total} was paused"
-    if at_most < len(busy or heights):
-        return shown, f"the {at_most} {'longest paused' if paused else 'highest'} of {total}"
-    if len(shown) < total:
-        idle = "not paused" if paused else "stayed at 0"
-        return shown, f"{total - len(shown)} more {idle}"
-    return shown, ""
+    shown = [where for where in heights if where in first]
+    if at_most < len(busy):
+        return Choice(shown, f"the {at_most} {ranking.words} of {total}")
+    idle = total - len(shown)
+    return Choice(shown, f"{idle} more {ranking.idle}" if idle else "")
 
 
 def port_names_of(run: Result) -> dict[tuple[str, int], str]:
