@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import caveats
+from rocelab.plot.footnotes import caveats, cut_off, failures
 from rocelab.plot.look import Look
 from rocelab.plot.panels import figure
 from rocelab.plot.theme import COLOURS, theme
@@ -54,8 +54,10 @@ def region(
     ports = result.ports.to_polars()
     peers = {(node, port): peer for node, port, peer in ports.select("node", "port", "peer").rows()}
     places = _places([(node, peer) for (node, _), peer in peers.items()])
+    name = [str(result.summary.name)]
+    notes_below = [*cut_off([result], name), *failures([result], name), *caveats([result])]
     with theme():
-        drawn, (axes,) = figure(height_in=2.8, notes=caveats([result]), look=look)
+        drawn, (axes,) = figure(height_in=2.8, notes=notes_below, look=look)
         axes.axis("off")
         _draw_network(axes, peers, places)
         for value, word, colour, line in _ROLES:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from rocelab._format import parse, picoseconds, rate
 from rocelab.plot.growth import grow, width_in
+from rocelab.plot.labels import plot_duration
 from rocelab.plot.theme import WIDTH_IN
+from rocelab.result import failures_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +20,10 @@ if TYPE_CHECKING:
 
 _NOTE_WIDTH = 66
 """Letters of a note in a line of a column's width."""
+_CUT_OFF = re.compile(r"probes and traces recorded nothing from (\S+) on")
+"""How the warning begins that there was no room for more samples."""
+_MAX_FAILURES = 4
+"""Link failures that a note lists."""
 
 
 def caveats(results: Sequence[Result]) -> list[str]:
@@ -44,6 +52,52 @@ def unfinished(results: Sequence[Result | None], names: Sequence[str]) -> list[s
         return [f"{count} flows done." for count in counts.values()]
     told = ", ".join(f"{name} {count}" for name, count in counts.items())
     return [f"Flows done: {told}."] if told else []
+
+
+def cut_off(results: Sequence[Result], names: Sequence[str]) -> list[str]:
+    """From when on nothing was recorded, of those of ``results`` that had no more room."""
+    found = {
+        name: plot_duration(picoseconds(told[1]))
+        for name, result in zip(names, results, strict=True)
+        for text in result.warnings
+        if (told := _CUT_OFF.match(text))
+    }
+    if len(results) == 1:
+        return [f"Nothing was recorded from {since} on." for since in found.values()]
+    return [f"{name}: nothing was recorded from {since} on." for name, since in found.items()]
+
+
+def failures(results: Sequence[Result], names: Sequence[str]) -> list[str]:
+    """Which links of ``results`` failed, slowed down or damaged packets, and when."""
+    whose: dict[str, list[str]] = {}
+    for name, result in zip(names, results, strict=True):
+        if told := failures_in_words(result):
+            whose.setdefault(told, []).append(name)
+    if all(len(known) == len(results) for known in whose.values()):
+        return [f"Links: {told}." for told in whose]
+    return [f"Links of {', '.join(known)}: {told}." for told, known in whose.items()]
+
+
+def failures_in_words(result: Result) -> str:
+    """The link failures of a run: ``s0:s1 failed from 3 µs to 7 µs``; empty where none began."""
+    end_ps = result.summary.simulated_ns * 1000
+    begun = [one for one in failures_of(result.scenario_toml) if picoseconds(one["at"]) <= end_ps]
+    told = [_failure(one) for one in begun[:_MAX_FAILURES]]
+    more = [f"{len(begun) - len(told)} more"] if len(begun) > len(told) else []
+    return "; ".join([*told, *more])
+
+
+def _failure(failure: Mapping[str, Any]) -> str:
+    since, until = (failure.get(key) and picoseconds(failure[key]) for key in ("at", "until"))
+    end = f" to {plot_duration(until)}" if until else " on"
+    if "rate" in failure:
+        parsed = parse(failure["rate"])
+        what = f"at {rate(parsed[0]) if parsed else failure['rate']}"
+    elif "error_rate" in failure:
+        what = f"damaged packets with probability {failure['error_rate']:g}"
+    else:
+        what = "failed"
+    return f"{failure['link']} {what} from {plot_duration(since or 0)}{end}"
 
 
 def footnotes(drawn: Figure, notes: Sequence[str]) -> None:

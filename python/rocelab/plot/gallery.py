@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from rocelab.catalogue import probe_kinds
 from rocelab.io.names import file_name
+from rocelab.plot.footnotes import cut_off
 from rocelab.plot.labels import resolve_names
 from rocelab.plot.look import DEFAULT_LOOK, Look, Scale
 from rocelab.plot.slowdown import fct, fct_by_tag, tags
@@ -50,10 +51,12 @@ def plot_all(
     """Draws slowdown by size and by tag, each kind of series that all ``results`` have, and pauses.
 
     Pauses are drawn where all have traced PFC frames. Returns the paths of what was written, and a
-    line for each picture that is left out or is drawn without some of the results: why. Links in
-    ``directory`` are not followed. ``start`` and ``end`` are for pictures over time, as those of
-    :func:`series`; slowdowns are those of all flows. Raises :class:`ResultError` where no picture
-    over time has anything from ``start`` to ``end``.
+    line for each picture that is left out or is drawn without some of the results: why. A result of
+    which not all was recorded has a line, too. Links in ``directory`` are not followed.
+
+    ``start`` and ``end`` are for pictures over time, as those of :func:`series`; slowdowns are
+    those of all flows. Raises :class:`ResultError` where no picture over time has anything from
+    ``start`` to ``end``.
     """
     sized: _Sized = {"notes": look.notes, "size": look.size}
     scaled: _Scaled = {**sized, "y_scale": look.y_scale}
@@ -105,6 +108,8 @@ def plot_all(
         frames = [len(trace) for trace in traced if trace is not None]
         if len(frames) == len(runs) and fits("pfc", [not one for one in frames], "pause"):
             draw_over_time("pfc", partial(pauses, results, start=start, end=end, **sized))
+    if over_time:
+        left_out += cut_off(runs, names)
     if nothing and not over_time:
         raise nothing[0]
     # All of them are there before the first is written.

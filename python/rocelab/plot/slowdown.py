@@ -10,7 +10,7 @@ from rocelab import _format
 from rocelab._percentile import percentile
 from rocelab._text import printable
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import caveats, unfinished
+from rocelab.plot.footnotes import caveats, failures, unfinished
 from rocelab.plot.growth import grow, width_in
 from rocelab.plot.labels import resolve_names
 from rocelab.plot.look import DEFAULT_LOOK, Look, Scale
@@ -68,7 +68,7 @@ def fct(
     for one, name in zip(bins, names, strict=True):
         if not one:
             raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
-    said = [*span.flows_note(), *unfinished(runs, names), *caveats(runs)]
+    said = [*span.flows_note(), *unfinished(runs, names), *failures(runs, names), *caveats(runs)]
     drawn = by_size(list(zip(names, bins, strict=True)), said, look=look)
     if len(runs) == 1:
         with theme():
@@ -97,7 +97,8 @@ def fct_by_tag(
     lists = [(tag, bins) for tag, bins in lists if bins]
     if not lists:
         raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
-    drawn = by_size(lists, [*unfinished([run], [name]), *caveats([run])], look=look)
+    said = [*unfinished([run], [name]), *failures([run], [name]), *caveats([run])]
+    drawn = by_size(lists, said, look=look)
     with theme():
         title(drawn.axes[0], name)
         fit_titles(drawn, drawn.axes)
@@ -185,6 +186,7 @@ def tags(
         *span.flows_note(),
         *unfinished(runs, names),
         *_undone(names, by_run, flows, [tag for at, tag in enumerate(found) if at not in undone]),
+        *failures(runs, names),
         *caveats(runs),
     ]
     spots = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocelab._balance import KINDS, imbalance_over_time
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import caveats
+from rocelab.plot.footnotes import caveats, cut_off, failures
 from rocelab.plot.labels import resolve_names
 from rocelab.plot.look import Look
 from rocelab.plot.panels import figure, legend
@@ -41,7 +41,8 @@ def balance(
             f"{', '.join(lacking)}: no series has the load of several uplinks of a switch",
             hint='add a [[probe]] of kind = "throughput" with nodes = [the switches]',
         )
-    said = ["Of intervals in which a switch sent something up.", *caveats(runs)]
+    of_runs = [*cut_off(runs, names), *failures(runs, names), *caveats(runs)]
+    said = ["Of intervals in which a switch sent something up.", *of_runs]
     with theme():
         drawn, (axes,) = figure(notes=said, look=look)
         for index, (name, found) in enumerate(zip(names, values, strict=True)):

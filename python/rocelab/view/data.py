@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rocelab._format import pluralise
 from rocelab._text import printable
 from rocelab.errors import ResultError
+from rocelab.plot.footnotes import failures_in_words
 from rocelab.plot.labels import plot_duration
 from rocelab.view.tree import Flow, Interval, Moment, Port, congestion
 
@@ -88,6 +89,7 @@ def collect(result: Result) -> View:
         ("network", f"{summary.hosts} hosts, {switches}"),
         ("flows", f"{summary.flows_done:,} of {summary.flows:,} done"),
         ("step", plot_duration(grid.step_ps)),
+        *([("links", failed)] if (failed := failures_in_words(result)) else []),
     ]
     data = {
         "nodes": _nodes(network),

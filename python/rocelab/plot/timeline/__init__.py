@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from rocelab._format import picoseconds
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import caveats
+from rocelab.plot.footnotes import caveats, cut_off, failures
 from rocelab.plot.labels import resolve_names
 from rocelab.plot.look import Look, Scale
 from rocelab.plot.span import Span
 from rocelab.plot.timeline.axes import axis_begin
 from rocelab.plot.timeline.bars import cut_pauses, draw_bars, paused_lines, pfc_trace
-from rocelab.plot.timeline.deadlock import deadlock_notes, deadlocks_of
+from rocelab.plot.timeline.deadlock import Deadlock, deadlock_notes, deadlocks_of
 from rocelab.plot.timeline.lines import draw_curves
 from rocelab.plot.timeline.looks import looks_of
 from rocelab.plot.timeline.ranking import paused_ps, ranking_of
@@ -160,7 +160,7 @@ def series(
     if kind == "goodput":
         lines = _until_done(lines, runs, max(interval for _, interval in clocks))
     circles = deadlocks_of(runs)
-    said = [*deadlock_notes(circles, names), *caveats(runs), *absent_results(lines, names, kind)]
+    said = [*_notes(runs, names, circles), *absent_results(lines, names, kind)]
     if kind in _OWN and len({runs[line.run].summary.scheme for line in lines}) > 1:
         said.append(_OWN[kind])
     indices = looks_of(runs[0], choice.places) if len(runs) == 1 else []
@@ -175,6 +175,14 @@ def series(
     if kind == "pause":
         return draw_bars(scene)
     return draw_curves(scene, probe_kinds()[kind].title, unit)
+
+
+def _notes(
+    runs: Sequence[Result], names: Sequence[str], deadlocks: Sequence[Deadlock]
+) -> list[str]:
+    """What is to be said of ``runs`` below a picture over time."""
+    of_runs = [*cut_off(runs, names), *failures(runs, names)]
+    return [*deadlock_notes(deadlocks, names), *of_runs, *caveats(runs)]
 
 
 def _whole_ps(runs: Sequence[Result]) -> int:
@@ -259,7 +267,7 @@ def pauses(
     left_out = f"the {len(drawn)} longest paused of {total}" if len(drawn) < total else ""
     begin_ps = max(span.start_ps, min(pfc_trace(run)["start_ps"] for run in runs))
     circles = deadlocks_of(runs)
-    said = [*deadlock_notes(circles, names), *caveats(runs), *absent_results(lines, names, "pause")]
+    said = [*_notes(runs, names, circles), *absent_results(lines, names, "pause")]
     return draw_bars(
         Scene(lines, names, places, [], left_out, said, begin_ps, _whole_ps(runs), circles, look)
     )
