@@ -125,6 +125,17 @@ def test_slowdowns_of_different_traffic_are_not_connected(tmp_path: Path) -> Non
     assert None not in by_tag["web p99"]["x"]
 
 
+def test_a_text_in_place_of_a_list_is_refused(runs: list[Path], tmp_path: Path) -> None:
+    """Each of its letters would be a directory, and one of them is that of the whole system."""
+    target = tmp_path / "x.html"
+    for directories in (str(runs[0]), runs[0]):
+        with pytest.raises(TypeError, match="directories must be a list of paths, not"):
+            write_report(directories, target)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="metrics must be a list of names, not 'jain'"):
+        write_report(runs, target, metrics="jain")
+    assert not target.exists()
+
+
 @pytest.mark.parametrize("name", [one.name for one in EXAMPLES if one.path.is_file()])
 def test_the_scenario_is_a_difference_from_the_defaults(tmp_path: Path, name: str) -> None:
     """Without any of its keys it would be another scenario, and with them it is the whole one."""

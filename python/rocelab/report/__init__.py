@@ -32,6 +32,10 @@ def write_report(
     from rocelab.report.content import collect
     from rocelab.report.page import page
 
+    if isinstance(directories, str | os.PathLike):
+        raise TypeError(f"directories must be a list of paths, not {directories!r}")
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names, not {metrics!r}")
     target = Path(path)
     check_output_file(target)
     write_atomic(target, page(collect([Path(one) for one in directories], metrics)).encode())
