@@ -118,8 +118,8 @@ class RecordingError(SimulationError):
     def __init__(self, message: str, result: Result, files: Sequence[Path] = ()) -> None:
         super().__init__(
             f"samples and events were lost: {message}",
-            hint="free space there or record less; another --out, or TMPDIR where there is none, "
-            "leads to another disk",
+            hint="free space there or record less; another --out, in Python another scratch=, "
+            "leads to another disk, as TMPDIR does where there is neither",
         )
         self.result = result
         self.files = list(files)

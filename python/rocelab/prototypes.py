@@ -10,7 +10,7 @@ from rocelab import _memory, _rocelab
 from rocelab._rocelab import Limits
 from rocelab.result import Result
 from rocelab.scenario import Scenario
-from rocelab.simulate import Progress, check_scenario, run_checked
+from rocelab.simulate import Progress, check_scenario, check_scratch, run_checked
 
 __all__ = ["Limits", "Prototype", "prototype"]
 
@@ -34,6 +34,7 @@ class Prototype:
         Raises what a method of the law raises; else as :func:`rocelab.run`.
         """
         check_scenario(scenario)
+        check_scratch(scratch)
         scenario = scenario.with_settings(scheme={"name": "prototype"})
         _memory.check(scenario, "run")
         return run_checked(scenario, threads=1, progress=progress, scratch=scratch, law=self._law)

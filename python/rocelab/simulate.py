@@ -67,8 +67,8 @@ def run(
     ``threads``, 1 or more, changes how long that takes and nothing else. ``progress`` shows a bar
     in a notebook or on the standard error stream, or is called ten times a second. Other Python
     threads go on meanwhile. Samples and events beyond 32 MiB go to a file in the directory
-    ``scratch``, or where temporary files go (``TMPDIR``). It has no name, and is gone with the
-    result.
+    ``scratch``, which must be there, or where temporary files go (``TMPDIR``). The file has no
+    name, and is gone with the result.
 
     Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C. It
     is a plain KeyboardInterrupt, and nothing is kept, while the run is still being set up, and on
@@ -78,6 +78,7 @@ def run(
     :class:`RecordingError`, which carries the result, means that what is recorded finds no room.
     """
     check_scenario(scenario)
+    check_scratch(scratch)
     _memory.check(scenario, "run")
     return run_checked(scenario, threads=threads, progress=progress, scratch=scratch)
 
@@ -147,6 +148,20 @@ def check_scenario(scenario: Scenario) -> None:
         raise TypeError(
             f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
+
+
+def check_scratch(scratch: str | PathLike[str] | None) -> None:
+    """Raises :class:`ConfigError` where no file can be made in the directory ``scratch``."""
+    if scratch is None:
+        return
+    try:
+        tempfile.TemporaryFile(dir=scratch).close()
+    except OSError as error:
+        raise ConfigError(
+            f"no file can be made in {str(scratch)!r}: {error.strerror or error}",
+            key="scratch",
+            hint="name a directory that is there and may be written to, or leave it out",
+        ) from None
 
 
 def check_threads(threads: int | None) -> int | None:

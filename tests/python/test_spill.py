@@ -72,6 +72,16 @@ def _watched() -> rocelab.Scenario:
     )
 
 
+class _Unlimited:
+    """A law that holds nothing back."""
+
+    def __init__(self, _path: object, _now_ps: int) -> None:
+        pass
+
+    def limits(self) -> rocelab.Limits:
+        return rocelab.Limits()
+
+
 def test_results_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = rocelab.run(_watched()).save(tmp_path / "whole")
     monkeypatch.setattr(simulate, "IN_MEMORY", 10_000)
@@ -172,13 +182,23 @@ def test_a_long_trace_takes_little_memory(tmp_path: Path) -> None:
     assert (long - short) * 1024 < 6_000_000, long - short
 
 
+def test_a_directory_for_records_is_checked_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    law = rocelab.prototype(_Unlimited)
+    for place in (tmp_path / "missing", tmp_path / "file"):
+        for run in (rocelab.run, law.run):
+            with pytest.raises(rocelab.ConfigError, match="scratch: no file can be made in"):
+                run(_watched(), scratch=place)
+
+
 def test_a_directory_that_is_missing_costs_only_the_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = rocelab.run(_watched())
     monkeypatch.setattr(simulate, "IN_MEMORY", 100_000)
     with pytest.raises(rocelab.RecordingError) as raised:
-        rocelab.run(_watched(), scratch=tmp_path / "missing")
+        # The directory was there when it was checked.
+        simulate.run_checked(_watched(), scratch=tmp_path / "missing")
     assert "cannot write to a file in" in str(raised.value)
     assert raised.value.hint
     assert "missing" in str(raised.value)
