@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Data = Mapping[str, object]
 """A table of a scenario file."""
 
+MAX_TAGS = 256
+"""With more tags than these, a run has no statistics by tag: ``MAX_TAGS`` of the crate results."""
 _MAX_FILE_BYTES = 1 << 30
 """Bytes of a file; larger ones are no scenario."""
 
@@ -202,9 +204,12 @@ class Scenario:
 
     @property
     def groups(self) -> list[str]:
-        """Names of groups of its messages: their tags, and their schemes where it has two."""
-        schemes = self._checked.schemes
-        return [*self.tags, *(schemes if len(schemes) > 1 else [])]
+        """Names of groups of its messages of which a run has statistics.
+
+        They are their tags, up to :data:`MAX_TAGS`, and their schemes where it has two.
+        """
+        tags, schemes = self.tags, self._checked.schemes
+        return [*(tags if len(tags) <= MAX_TAGS else []), *(schemes if len(schemes) > 1 else [])]
 
     @property
     def checked(self) -> _rocelab.Scenario:

@@ -199,7 +199,7 @@ def test_slowdowns_of_a_part_of_the_run(mixed: rocelab.Result) -> None:
     assert "Flows that start from 300 µs on." in drawn.get_supxlabel().replace("\n", " ")
     drawn = mixed.plot.tags(start="300us", end="600us")
     assert "from 300 µs to 600 µs" in drawn.get_supxlabel().replace("\n", " ")
-    with pytest.raises(rocelab.ResultError, match="no flow"):
+    with pytest.raises(rocelab.ResultError, match="no completed flow"):
         mixed.plot.fct(start="999ms")
 
 

@@ -9,6 +9,8 @@ import pytest
 import rocelab
 from conftest import INCAST, Command
 from rocelab.plot.footnotes import failures_in_words
+from rocelab.scenario import MAX_TAGS
+from rocelab.sweeps.metrics import known_metrics
 from rocelab.view import write_view
 
 CUT = "nothing was recorded from 12 µs on."
@@ -75,3 +77,35 @@ def test_failures_of_some_results_are_said_with_their_names(failing: rocelab.Res
         rocelab.plot.queue({"broken": failing, "whole": whole})
     )
     assert "Links: leaf0:spine0 failed" in said(rocelab.plot.fct({"a": failing, "b": failing}))
+
+
+def tagged(count: int, tags: int) -> rocelab.Scenario:
+    """``count`` small flows to one host, with ``tags`` tags."""
+    flows = [
+        {"kind": "flows", "tag": f"t{tag}", "flows": [flow] * (count // tags)}
+        for flow in ({"src": "h0", "dst": "h1", "size": "1KB"},)
+        for tag in range(tags)
+    ]
+    topology = {"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"}
+    return rocelab.Scenario(topology=topology, traffic=flows)
+
+
+def test_flows_outside_of_the_chosen_part_have_not_failed(incast: rocelab.Result) -> None:
+    assert incast.summary.flows_done == incast.summary.flows
+    for draw in (incast.plot.fct, incast.plot.tags):
+        with pytest.raises(
+            rocelab.ResultError, match=r"no completed flow that starts from 1 ms to the end"
+        ):
+            draw(start="1ms")
+
+
+def test_with_too_many_tags_the_number_of_tags_is_the_reason() -> None:
+    """A metric of theirs is refused before the runs, and not after them."""
+    many, fits = tagged(MAX_TAGS + 1, MAX_TAGS + 1), tagged(MAX_TAGS, MAX_TAGS)
+    assert rocelab.run(fits).summary.by_tag
+    result = rocelab.run(many)
+    assert not result.summary.by_tag
+    with pytest.raises(rocelab.ResultError, match="257 tags, and up to 256 have"):
+        result.plot.fct_by_tag()
+    assert "t0.jain" in [one.name for one in known_metrics(fits)]
+    assert "t0.jain" not in [one.name for one in known_metrics(many)]

@@ -19,6 +19,7 @@ from rocelab.plot.scales import linear_sizes, log_sizes, scale_slowdown
 from rocelab.plot.size_bins import Bin, connected, mixes_traffic, size_bins
 from rocelab.plot.span import Span
 from rocelab.plot.theme import WIDTH_IN, line_style, theme
+from rocelab.scenario import MAX_TAGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,7 @@ NEAREST_RANK: Mapping[int, int] = {95: 20, 99: 100}
 SCRIPT_RANK: Mapping[int, int] = {95: 21, 99: 101}
 """Of fewer values than these, the one at index int(n p), as in ``hpcc/fct.py``, is the largest."""
 
+_COMPLETED = "completed flow that starts"
 _MAX_TAG = 24
 """Letters of a tag below a panel; of longer ones the middle is left out."""
 _TAGS_WIDTH = 40
@@ -67,7 +69,7 @@ def fct(
     bins = [size_bins(run, span) for run in runs]
     for one, name in zip(bins, names, strict=True):
         if not one:
-            raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
+            raise span.nothing(_COMPLETED) or _nothing_completed(name)
     said = [*span.flows_note(), *unfinished(runs, names), *failures(runs, names), *caveats(runs)]
     drawn = by_size(list(zip(names, bins, strict=True)), said, look=look)
     if len(runs) == 1:
@@ -95,14 +97,24 @@ def fct_by_tag(
     by_tag = run.summary.by_tag
     lists = [(tag, one.slowdown.bins) for tag, one in by_tag.items()]
     lists = [(tag, bins) for tag, bins in lists if bins]
+    if not by_tag and run.summary.flows:
+        count = run.flows.to_polars()["tag"].n_unique()
+        raise ResultError(
+            f"{name}: there are {count} tags, and up to {MAX_TAGS} have slowdowns of their own",
+            hint="give fewer tags, or draw all flows together: fct",
+        )
     if not lists:
-        raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
+        raise _nothing_completed(name)
     said = [*unfinished([run], [name]), *failures([run], [name]), *caveats([run])]
     drawn = by_size(lists, said, look=look)
     with theme():
         title(drawn.axes[0], name)
         fit_titles(drawn, drawn.axes)
     return drawn
+
+
+def _nothing_completed(name: str) -> ResultError:
+    return ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
 
 
 def by_size(
@@ -171,7 +183,7 @@ def tags(
     runs, names = resolve_names(results)
     by_run = [slowdowns_by_tag(run, span) for run in runs]
     if not any(by_run):
-        raise ResultError("no flow completed, so there are no slowdowns to draw")
+        raise span.nothing(_COMPLETED) or _nothing_completed(", ".join(names))
     flows = [_flows_by_tag(run, span) for run in runs]
     found = list(dict.fromkeys(tag for counted in flows for tag in counted))
     totals = {tag: sum(counted.get(tag, 0) for counted in flows) for tag in found}
