@@ -46,7 +46,9 @@ def _plain(data: object, key: str) -> Plain:
             return float(data)
         case Real():
             raise ConfigError(f"must be a finite number, got {float(data)}", key=key)
-        case str() | PurePath():
+        case str():
+            return _text(data)
+        case PurePath():
             return str(data)
         case Mapping():
             return {_name(name, key): _plain(item, f"{key}.{name}") for name, item in data.items()}
@@ -67,7 +69,12 @@ def _needs_64_bits(data: int, key: str) -> int:
 def _name(name: object, place: str) -> str:
     if not isinstance(name, str):
         raise ConfigError(f"a key must be a string, got {name!r}", key=place)
-    return name
+    return _text(name)
+
+
+def _text(data: str) -> str:
+    """``data`` itself, also of a member of an enumeration, of which ``str`` gives the name."""
+    return str.__str__(data)
 
 
 def _inline(data: Plain) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import multiprocessing
 import os
 import pickle
@@ -241,6 +242,26 @@ def test_numbers_of_any_library_are_numbers() -> None:
     for other in (np.complex128(1j), 1j):
         with pytest.raises(rocelab.ConfigError, match=r"wire\.error_rate: a \w+ cannot stand"):
             scenario.with_settings(wire__error_rate=other)
+
+
+def test_members_of_enumerations_are_their_values() -> None:
+    class Word(str, enum.Enum):  # noqa: UP042 - of which `str` gives the name
+        WEB = "web"
+        HPCC = "hpcc"
+        SCHEME = "scheme.name"
+
+    class Number(enum.IntEnum):
+        SEED = 7
+
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    changes = {"traffic.0.tag": Word.WEB, "run.seed": Number.SEED, Word.SCHEME: Word.HPCC}
+    changed = scenario.with_settings(**changes).to_dict()
+    assert changed["traffic"][0]["tag"] == "web"
+    assert changed["run"]["seed"] == 7
+    assert changed["scheme"]["name"] == "hpcc"
+    data = {Word.WEB: [Word.HPCC]}
+    assert repr(plain(data, "data")) == "{'web': ['hpcc']}"
+    assert setting(data, "data") == '{web = ["hpcc"]}'
 
 
 def test_progress_is_reported(incast: rocelab.Result) -> None:
