@@ -176,7 +176,7 @@ class Result:
         try:
             return Scenario.from_toml(self.scenario_toml, origin=file)
         except ConfigError as error:
-            raise ResultError(f"{error.args[0]}; the result is damaged", hint=error.hint) from None
+            raise refused_scenario(error) from None
 
     @cached_property
     def probes(self) -> Mapping[str, dict[str, Any]]:
@@ -301,6 +301,18 @@ def _slowdowns(slowdown: Mapping[str, float | None]) -> str:
     values = {name: slowdown[name] for name in ("mean", "p50", "p95", "p99")}
     shown = [f"{name} {value:.2f}" for name, value in values.items() if value is not None]
     return "  ".join(shown) or "no flow completed"
+
+
+def refused_scenario(error: ConfigError) -> ResultError:
+    """The error where the scenario of a result is refused: ``error``, and why that may be."""
+    if (error.key or "").startswith("scheme"):
+        # A project with schemes of the user's has a build of its own.
+        return ResultError(
+            f"{error.args[0]}; the result was made by another build of rocelab, which has it",
+            hint="work in the directory of the scheme's project, or set ROCELAB_MODULE to the file "
+            "that `rocelab scheme build` prints",
+        )
+    return ResultError(f"{error.args[0]}; the result is damaged", hint=error.hint)
 
 
 def probes_of(scenario_toml: str) -> list[dict[str, Any]]:

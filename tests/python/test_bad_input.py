@@ -728,6 +728,29 @@ def test_a_damaged_scenario_is_told_with_its_file(incast: rocelab.Result, tmp_pa
     assert "the result is damaged" in str(caught.value)
 
 
+@pytest.mark.parametrize("sweep", [False, True])
+def test_a_scheme_that_this_build_lacks_is_no_damage(
+    incast_file: Path, tmp_path: Path, sweep: bool
+) -> None:
+    """Protects results of the user's own schemes, opened outside of their projects."""
+    scenario = rocelab.load(incast_file)
+    if sweep:
+        rocelab.sweep(scenario, seeds=2, out=tmp_path / "out")
+        file = tmp_path / "out/sweep.json"
+        file.write_text(file.read_text().replace('"name": "dcqcn"', '"name": "mine"'))
+    else:
+        out = rocelab.run(scenario).save(tmp_path / "out")
+        file = out / "scenario.toml"
+        file.write_text(file.read_text().replace('name = "dcqcn"', 'name = "mine"'))
+        reseal(out)
+    with pytest.raises(rocelab.ResultError) as caught:
+        _ = rocelab.open_sweep(tmp_path / "out") if sweep else rocelab.open(out).scenario
+    assert str(caught.value).startswith(str(file))
+    assert "unknown scheme `mine`; the result was made by another build" in str(caught.value)
+    assert "damaged" not in str(caught.value)
+    assert "ROCELAB_MODULE" in (caught.value.hint or "")
+
+
 def test_a_directory_is_no_scenario(incast: rocelab.Result, tmp_path: Path) -> None:
     out = incast.save(tmp_path / "out")
     with pytest.raises(rocelab.ConfigError) as caught:

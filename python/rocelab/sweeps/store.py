@@ -27,6 +27,7 @@ from rocelab.io.open import open_result
 from rocelab.io.read import read_text
 from rocelab.io.save import check_result_directory, recover, save
 from rocelab.io.write import to_parquet
+from rocelab.result import refused_scenario
 from rocelab.scenario import Scenario
 from rocelab.sweeps.cache import open_if_valid, report_rerun
 from rocelab.sweeps.grid import make_axes
@@ -152,7 +153,9 @@ def read_plan(directory: Path) -> Plan:
     except (KeyError, TypeError, AttributeError) as error:
         raise ResultError(f"{path}: damaged: {error}") from None
     except ConfigError as error:
-        raise ResultError(f"{path}: {error.message}", hint=error.hint) from None
+        raise refused_scenario(
+            ConfigError(error.message, file=str(path), key=error.key, hint=error.hint)
+        ) from None
 
 
 def read_results(directory: Path, plan: Plan) -> list[Result]:
