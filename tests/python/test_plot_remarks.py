@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
 import rocelab
@@ -109,3 +111,65 @@ def test_with_too_many_tags_the_number_of_tags_is_the_reason() -> None:
         result.plot.fct_by_tag()
     assert "t0.jain" in [one.name for one in known_metrics(fits)]
     assert "t0.jain" not in [one.name for one in known_metrics(many)]
+
+
+def assert_apart(texts: list[Any]) -> None:
+    """None of ``texts`` lies on another."""
+    boxes = [text.get_window_extent() for text in texts if text.get_text()]
+    for at, one in enumerate(boxes):
+        for other in boxes[:at]:
+            assert not one.overlaps(other), (one, other)
+
+
+@pytest.mark.parametrize("size", [None, (7.0, 3.0)])
+def test_of_many_tags_those_with_room_are_drawn(size: tuple[float, float] | None) -> None:
+    result = rocelab.run(tagged(100, 100))
+    drawn = result.plot.tags(size=size)
+    drawn.draw_without_rendering()
+    (axes,) = drawn.axes
+    labels = axes.get_xticklabels()
+    assert_apart(labels)
+    names = [text.get_text() for text in labels]
+    assert axes.get_title("left") == f"the {len(names)} slowest of 100"
+    assert len(names) == (20 if size is None else 46)
+    flows = result.flows.to_polars().sort("slowdown", descending=True)
+    assert set(names) <= set(flows.filter(pl.col("slowdown") >= flows["slowdown"][45])["tag"])
+
+
+def test_notes_on_unfinished_tags_are_legible() -> None:
+    result = rocelab.run(tagged(1_100, 11).with_settings(run__stop="7us"))
+    drawn = result.plot.tags()
+    drawn.draw_without_rendering()
+    (axes,) = drawn.axes
+    assert {text.get_text() for text in axes.texts} == {"0 of 100 done"}
+    assert len(axes.texts) >= 8
+    assert_apart(list(axes.texts))
+    many = rocelab.run(tagged(6_000, 60).with_settings(run__stop="7us"))
+    assert "Not drawn: 40 more tags of which no flow is done." in said(many.plot.tags())
+
+
+def test_y_labels_fit_into_panels_of_a_chosen_size(spread: rocelab.Result) -> None:
+    for drawn, shared, own in (
+        (spread.plot.fct_by_tag(size=(7, 3)), "Slowdown", ["p50", "p95", "p99"]),
+        (rocelab.plot.queue([spread, spread], size=(7, 3)), "Queue length (KB)", [""] * 4),
+    ):
+        drawn.draw_without_rendering()
+        assert drawn.get_supylabel() == shared
+        assert [axes.get_ylabel() for axes in drawn.axes] == own
+        assert_apart([axes.yaxis.label for axes in drawn.axes])
+    assert spread.plot.fct_by_tag().get_supylabel() == ""
+
+
+@pytest.fixture(scope="module")
+def spread() -> rocelab.Result:
+    """Flows of two tags and several sizes, and the queues of four ports."""
+    flows = [
+        {"kind": "flows", "tag": tag, "flows": [{"src": "h0", "dst": to, "size": size}]}
+        for tag in ("a", "b")
+        for to in ("h1", "h2", "h3", "h4")
+        for size in ("1KB", "10KB", "100KB", "200KB")
+    ]
+    probe = {"name": "queue", "kind": "queue", "interval": "1us", "nodes": ["*"]}
+    topology = {"kind": "star", "hosts": 5, "host_rate": "100Gbps", "host_delay": "1us"}
+    more = {"kind": "incast", "tag": "a", "senders": 3, "receiver": "h4", "size": "100KB"}
+    return rocelab.run(rocelab.Scenario(topology=topology, traffic=[*flows, more], probe=[probe]))

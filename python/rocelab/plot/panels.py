@@ -10,7 +10,7 @@ from rocelab.plot.footnotes import footnotes
 from rocelab.plot.growth import columns, grow, width_in
 from rocelab.plot.labels import LEGEND_WIDTH, LETTER_PT, width_pt, wrap
 from rocelab.plot.look import DEFAULT_LOOK, Look
-from rocelab.plot.theme import HEIGHT_IN, LINE_IN, WIDTH_IN
+from rocelab.plot.theme import FONT_PT, HEIGHT_IN, LINE_IN, WIDTH_IN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,6 +133,35 @@ def y_label(axes: Axes, text: str, panels: int) -> None:
     letters = _LABEL_WIDTH if panels == 1 else _STACKED_LABEL_WIDTH
     lines = textwrap.wrap(text, letters, break_long_words=False, break_on_hyphens=False)
     axes.set_ylabel("\n".join(lines), parse_math=False)
+
+
+def fit_y_labels(drawn: Figure, panels: Sequence[Axes]) -> None:
+    """Says once what the y labels of ``panels`` share, where one is longer than its panel is high.
+
+    Only pictures of a size that the user has chosen have such panels. The labels are equal, or
+    differ in their first word.
+    """
+    if len(panels) == 1 or not getattr(drawn, "size_is_fixed", False):
+        return
+    before = [axes.get_position() for axes in panels]
+    drawn.draw_without_rendering()
+    room = min(axes.get_window_extent().height for axes in panels)
+    tall = max(axes.yaxis.label.get_window_extent().height for axes in panels)
+    for axes, place in zip(panels, before, strict=True):
+        # The layout begins from there: so what fits is drawn as if it had not been measured.
+        axes.set_position(place)
+        axes.set_in_layout(True)
+    if tall <= room:
+        return
+    labels = [" ".join(axes.get_ylabel().split()) for axes in panels]
+    if len(set(labels)) == 1:
+        own, shared = [""] * len(labels), labels[0]
+    else:
+        own = [one.partition(" ")[0] for one in labels]
+        shared = labels[0].partition(" ")[2].capitalize()
+    for axes, text in zip(panels, own, strict=True):
+        axes.set_ylabel(text, parse_math=False)
+    drawn.supylabel(shared, fontsize=FONT_PT, parse_math=False)
 
 
 def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:

@@ -12,13 +12,13 @@ from rocelab._text import printable
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import caveats, failures, unfinished
 from rocelab.plot.growth import grow, width_in
-from rocelab.plot.labels import resolve_names
+from rocelab.plot.labels import resolve_names, width_pt
 from rocelab.plot.look import DEFAULT_LOOK, Look, Scale
-from rocelab.plot.panels import figure, fit_titles, legend, title
+from rocelab.plot.panels import figure, fit_titles, fit_y_labels, legend, panel_note, title
 from rocelab.plot.scales import linear_sizes, log_sizes, scale_slowdown
 from rocelab.plot.size_bins import Bin, connected, mixes_traffic, size_bins
 from rocelab.plot.span import Span
-from rocelab.plot.theme import WIDTH_IN, line_style, theme
+from rocelab.plot.theme import FONT_PT, WIDTH_IN, line_style, theme
 from rocelab.scenario import MAX_TAGS
 
 if TYPE_CHECKING:
@@ -42,6 +42,12 @@ _MAX_TAG = 24
 _TAGS_WIDTH = 40
 """Letters side by side in all below a panel."""
 _MAX_SLANTED = 10
+_UPRIGHT_PT = 10
+"""Room that the upright name of a tag takes beside others."""
+_BESIDE_IN = 0.6
+"""What is beside a panel: its numbers, and the label of its axis."""
+_UNDONE_PT = 6
+"""Size of the letters that say of a tag that nothing is done."""
 
 
 def fct(
@@ -162,6 +168,7 @@ def by_size(
         else:
             log_sizes(panels[-1])
         legend(drawn, panels, names)
+        fit_y_labels(drawn, panels)
     return drawn
 
 
@@ -176,8 +183,9 @@ def tags(
 ) -> Figure:
     """FCT slowdown by tag: for each the median (filled), p95 (bar) and p99 (open).
 
-    A tag of which no flow completed is there, too, and says so. ``start`` and ``end`` are those of
-    :func:`fct`; ``notes``, ``size`` and ``y_scale`` those of :func:`series`.
+    A tag of which no flow completed is there, too, and says so. Of more tags than have room the
+    picture has those with the highest p99. ``start`` and ``end`` are those of :func:`fct`;
+    ``notes``, ``size`` and ``y_scale`` those of :func:`series`.
     """
     look, span = Look(notes, size, y_scale=y_scale), Span.of(start, end)
     runs, names = resolve_names(results)
@@ -185,19 +193,21 @@ def tags(
     if not any(by_run):
         raise span.nothing(_COMPLETED) or _nothing_completed(", ".join(names))
     flows = [_flows_by_tag(run, span) for run in runs]
-    found = list(dict.fromkeys(tag for counted in flows for tag in counted))
+    every = list(dict.fromkeys(tag for counted in flows for tag in counted))
+    found = _slowest(every, by_run, _most_tags(look))
+    done = {tag for tagged in by_run for tag in tagged}
+    left_out = [tag for tag in every if tag not in found]
+    never = sum(tag not in done for tag in left_out)
+    by_run = [{tag: tagged[tag] for tag in found if tag in tagged} for tagged in by_run]
     totals = {tag: sum(counted.get(tag, 0) for counted in flows) for tag in found}
-    undone = {
-        at: f"0 of {totals[tag]:,}\ndone"
-        for at, tag in enumerate(found)
-        if not any(tag in tagged for tagged in by_run)
-    }
+    undone = {at: f"0 of {totals[tag]:,}" for at, tag in enumerate(found) if tag not in done}
     counts = [len(values) for tagged in by_run for values in tagged.values()]
     said = [
         *_maxima("Tags", counts, NEAREST_RANK),
         *span.flows_note(),
         *unfinished(runs, names),
         *_undone(names, by_run, flows, [tag for at, tag in enumerate(found) if at not in undone]),
+        *([f"Not drawn: {never:,} more tags of which no flow is done."] if never else []),
         *failures(runs, names),
         *caveats(runs),
     ]
@@ -211,11 +221,31 @@ def tags(
     ]
     lists = list(zip(names, spots, strict=True))
     drawn = _at_places(found, lists, said, undone=undone, look=look)
-    if len(runs) == 1:
-        with theme():
+    with theme():
+        if never < len(left_out):
+            panel_note(drawn.axes[0], f"the {len(found)} slowest of {len(done)}")
+        if len(runs) == 1:
             title(drawn.axes[0], names[0])
-            fit_titles(drawn, drawn.axes)
+        fit_titles(drawn, drawn.axes)
     return drawn
+
+
+def _most_tags(look: Look) -> int:
+    """How many tags have room side by side, with their names upright."""
+    width_in = look.size[0] if look.size else WIDTH_IN
+    return max(1, int((width_in - _BESIDE_IN) * 72 / _UPRIGHT_PT))
+
+
+def _slowest(
+    tags: Sequence[str], by_run: Sequence[Mapping[str, Sequence[float]]], most: int
+) -> list[str]:
+    """The ``most`` of ``tags`` with the highest p99, in their order; last those with none."""
+
+    def highest(tag: str) -> float:
+        return max((percentile(one[tag], 99) for one in by_run if tag in one), default=0.0)
+
+    chosen = set(sorted(tags, key=highest, reverse=True)[:most])
+    return [tag for tag in tags if tag in chosen]
 
 
 def _at_places(
@@ -241,9 +271,7 @@ def _at_places(
             axes.plot(x, bar, linestyle="", marker="_", markersize=6, color=colour)
             axes.plot(x, high, linestyle="", marker=marker, markerfacecolor="white", color=colour)
             axes.plot(x, low, linestyle="", marker=marker, color=colour, label=name)
-        for at, text in (undone or {}).items():
-            where = axes.get_xaxis_transform()
-            axes.text(at, 0.03, text, transform=where, ha="center", va="bottom", fontsize=6)
+        _say_undone(drawn, axes, undone or {}, len(words))
         name_places(drawn, axes, words)
         axes.set_xlim(-0.5, len(words) - 0.5)
         axes.grid(visible=False, axis="x")
@@ -252,6 +280,25 @@ def _at_places(
         scale_slowdown(axes, look)
         legend(drawn, [axes], [name for name, _ in lists])
     return drawn
+
+
+def _say_undone(drawn: Figure, axes: Axes, undone: Mapping[int, str], places: int) -> None:
+    """Writes above the places of ``undone`` that nothing is done: upright where room is scarce."""
+    room_pt = (width_in(drawn) - _BESIDE_IN) * 72 / places
+    shrunk = _UNDONE_PT / FONT_PT
+    upright = any(width_pt(text) * shrunk > room_pt for text in undone.values())
+    between = " " if upright else "\n"
+    for at, text in undone.items():
+        axes.text(
+            at,
+            0.03,
+            f"{text}{between}done",
+            transform=axes.get_xaxis_transform(),
+            ha="center",
+            va="bottom",
+            fontsize=_UNDONE_PT,
+            rotation="vertical" if upright else "horizontal",
+        )
 
 
 def name_places(drawn: Figure, axes: Axes, words: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from rocelab.plot.footnotes import caveats
 from rocelab.plot.growth import columns
 from rocelab.plot.labels import plot_unit
 from rocelab.plot.look import Look
-from rocelab.plot.panels import figure, fit_titles, legend, title, y_label
+from rocelab.plot.panels import figure, fit_titles, fit_y_labels, legend, title, y_label
 from rocelab.plot.scales import AXIS_LETTERS, log_values, with_room
 from rocelab.plot.slowdown import name_places
 from rocelab.plot.theme import HEADROOM, line_style, theme
@@ -98,6 +98,7 @@ def plot_metric(sweep: Sweep, metric: Metric, look: Look) -> Figure:
             found[-1].set_xlim(-0.5, len(varied.values) - 0.5)
         found[-1].set_xlabel(varied.key, parse_math=False)
         legend(drawn, found, names)
+        fit_y_labels(drawn, found)
         fixed = [one for one in axes if len(one.values) == 1 and one is not varied]
         common = [sweep.plan.scenario.name, *(_word(one, one.values[0]) for one in fixed)]
         for at, (panel, word) in enumerate(zip(found, panels, strict=True)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab.plot.labels import plot_unit
 from rocelab.plot.look import Scale
-from rocelab.plot.panels import figure, fit_titles, legend, panel_note, title, y_label
+from rocelab.plot.panels import figure, fit_titles, fit_y_labels, legend, panel_note, title, y_label
 from rocelab.plot.scales import log_values
 from rocelab.plot.theme import HEADROOM, line_style, theme
 from rocelab.plot.timeline.axes import Clock, set_time_axis
@@ -66,6 +66,7 @@ def draw_curves(scene: Scene, what: str, unit: str) -> Figure:
         panels[-1].set_xlim(left=clock.read(scene.begin_ps))
         panel_note(panels[0], scene.left_out)
         legend(drawn, panels, places if alone else names)
+        fit_y_labels(drawn, panels)
         fit_titles(drawn, panels)
     return drawn
 
