@@ -675,10 +675,10 @@ def test_tables_of_schemes_are_called_by_their_names(scenario: rocelab.Scenario)
     assert legend("hpcc", slow) == ["hpcc", "dcqcn"]
     presets = [{"name": "dcqcn", "preset": name} for name in ("dcqcn-paper", "dcqcn-hpcc")]
     assert legend(*presets) == ["dcqcn (dcqcn-paper)", "dcqcn (dcqcn-hpcc)"]
-    # Parameters alone tell these apart, so all is said.
-    plain, table = ("".join(text.split()) for text in legend("dcqcn", slow))
-    assert plain == "dcqcn"
-    assert table == 'scheme{name="dcqcn",params={rate_ai="80Mbps"}}'
+    # Of parameters those are said that tell the tables of one name apart.
+    assert legend("dcqcn", slow) == ["dcqcn", "dcqcn, rate_ai 80Mbps"]
+    several = [{"name": "hpcc", "params": {"eta": eta, "max_stage": 3}} for eta in (0.9, 0.95)]
+    assert legend(*several, slow) == ["hpcc, eta 0.9", "hpcc, eta 0.95", "dcqcn"]
     (axes,) = rocelab.sweep(scenario, {"scheme": ["hpcc", slow]}).plot("flows").axes
     assert [text.get_text() for text in axes.get_xticklabels()] == ["hpcc", "dcqcn"]
 

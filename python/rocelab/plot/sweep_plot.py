@@ -94,7 +94,7 @@ def plot_metric(sweep: Sweep, metric: Metric, look: Look) -> Figure:
         if places:
             _number_axis(found[-1], places, look)
         else:
-            name_places(drawn, found[-1], list(_called(varied).values()))
+            name_places(drawn, found[-1], list(varied.called.values()))
             found[-1].set_xlim(-0.5, len(varied.values) - 0.5)
         found[-1].set_xlabel(varied.key, parse_math=False)
         legend(drawn, found, names)
@@ -151,27 +151,10 @@ def _panels(
 
 def _word(axis: Axis, value: Value) -> str:
     """What to call a value where its key is not named: words by themselves."""
-    called = _called(axis)[value.label]
+    called = axis.called[value.label]
     if called != value.label or (axis.numbers is None and isinstance(value.data, str)):
         return called
     return f"{axis.key.rsplit('.', 1)[-1]} {called}"
-
-
-def _called(axis: Axis) -> dict[str, str]:
-    """By their labels, what to call the values: tables of schemes by names or presets, if these do.
-
-    That is where no two are called the same.
-    """
-    labels = [value.label for value in axis.values]
-    tables = [value.data if isinstance(value.data, dict) else {} for value in axis.values]
-    by_name = [table.get("name", label) for table, label in zip(tables, labels, strict=True)]
-    by_preset = [
-        f"{name} ({table['preset']})" if "preset" in table else name
-        for table, name in zip(tables, by_name, strict=True)
-    ]
-    choices = (by_name, by_preset) if axis.key == "scheme" else ()
-    names = next((names for names in choices if len(set(names)) == len(names)), labels)
-    return dict(zip(labels, names, strict=True))
 
 
 def _draw(

@@ -318,8 +318,12 @@ def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
     for combination, mean, half in zip(sweep.plan.combinations, means, halves, strict=True):
         if mean is None:
             continue
-        others = [f"{axes[at].key}={combination[at].label}" for at in sweep.plan.others(across)]
-        point = (combination[place].label, mean / scale, (half or 0) / scale)
+        others = [
+            f"{axes[at].key}={axes[at].called[combination[at].label]}"
+            for at in sweep.plan.others(across)
+        ]
+        called = across.called[combination[place].label]
+        point = (called, mean / scale, (half or 0) / scale)
         lines.setdefault(", ".join(others), []).append(point)
     numbers = across.numbers
     data = []

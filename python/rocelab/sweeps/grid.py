@@ -66,6 +66,43 @@ class Axis:
             units.add(unit)
         return found if len(units) == 1 else None
 
+    @cached_property
+    def called(self) -> dict[str, str]:
+        """By their labels, what pictures call the values: tables of schemes by their names.
+
+        Where names are not enough to tell tables apart, their presets are added, then the
+        parameters in which those of one name and preset differ.
+        """
+        labels = [value.label for value in self.values]
+        tables = [value.data if isinstance(value.data, dict) else {} for value in self.values]
+        by_name = [
+            str(table.get("name", label)) for table, label in zip(tables, labels, strict=True)
+        ]
+        by_preset = [
+            f"{name} ({table['preset']})" if "preset" in table else name
+            for table, name in zip(tables, by_name, strict=True)
+        ]
+        params = [table.get("params", {}) for table in tables]
+        by_params = [
+            ", ".join(
+                [
+                    name,
+                    *_differing(
+                        own,
+                        [
+                            other
+                            for other, its in zip(params, by_preset, strict=True)
+                            if its == name
+                        ],
+                    ),
+                ]
+            )
+            for own, name in zip(params, by_preset, strict=True)
+        ]
+        choices = (by_name, by_preset, by_params) if self.key == "scheme" else ()
+        names = next((names for names in choices if len(set(names)) == len(names)), labels)
+        return dict(zip(labels, names, strict=True))
+
     @property
     def column(self) -> list[object]:
         """The values as a column of a table has them: all numbers, all flags, or all text."""
@@ -76,6 +113,15 @@ class Axis:
             whole = all(isinstance(one, int) for one in data)
             return data if whole else [float(value.label) for value in self.values]
         return [value.label for value in self.values]
+
+
+def _differing(params: Mapping[str, object], every: Sequence[Mapping[str, object]]) -> list[str]:
+    """Those of ``params`` that are not the same in ``every`` table: ``eta 0.9``."""
+    return [
+        f"{name} {value}"
+        for name, value in params.items()
+        if any(other.get(name) != value for other in every)
+    ]
 
 
 Combination = tuple[Value, ...]
