@@ -137,6 +137,10 @@ class MemoryShortage(UserWarning):
     """Memory may not suffice for what has been asked for."""
 
 
+class MissingGlyphWarning(UserWarning):
+    """No font has some letters of a picture, so that boxes stand for them."""
+
+
 class Interrupted(KeyboardInterrupt):
     """A run was stopped with Ctrl-C. ``result`` holds what it had done, marked partial.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command
+from pictures import legend_texts
 from rocelab.plot.footnotes import failures_in_words
 from rocelab.scenario import MAX_TAGS
 from rocelab.sweeps.metrics import known_metrics
@@ -173,3 +175,29 @@ def spread() -> rocelab.Result:
     topology = {"kind": "star", "hosts": 5, "host_rate": "100Gbps", "host_delay": "1us"}
     more = {"kind": "incast", "tag": "a", "senders": 3, "receiver": "h4", "size": "100KB"}
     return rocelab.run(rocelab.Scenario(topology=topology, traffic=[*flows, more], probe=[probe]))
+
+
+def test_letters_that_no_font_has_are_named(
+    incast: rocelab.Result, tmp_path: Path, command: Command
+) -> None:
+    """Two words of equal length would look alike, as boxes."""
+    unknown = "\U0001f680"
+    labels = {f"{unknown} one": incast, "β µ → é": incast}
+    drawn = rocelab.plot.queue(labels)
+    with pytest.warns(rocelab.MissingGlyphWarning, match=f"in place of {unknown}: no font") as told:
+        rocelab.plot.save(drawn, tmp_path / "queue", "png")
+    assert len(told) == 1
+    rocelab.run(incast.scenario.with_settings(traffic__0__tag=unknown)).save(tmp_path / "run")
+    done = command("plot", tmp_path / "run", "--out", tmp_path)
+    assert done.stderr.count("warning: pictures have boxes") == 1
+
+
+def test_letters_of_usual_labels_have_a_font(incast: rocelab.Result, tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rocelab.plot.save(rocelab.plot.queue({"β µ → é…\n": incast}), tmp_path / "queue")
+
+
+def test_a_result_with_an_empty_label_has_its_line_in_the_legend(incast: rocelab.Result) -> None:
+    assert legend_texts(rocelab.plot.queue({"": incast, "b": incast})) == ['""', "b"]
+    assert legend_texts(rocelab.plot.fct({" ": incast, "b": incast})) == ['" "', "b"]

@@ -21,6 +21,7 @@ from typing import NoReturn, TextIO
 from rocelab.errors import (
     ConfigError,
     MemoryShortage,
+    MissingGlyphWarning,
     ModuleChoiceError,
     ResultError,
     RocelabError,
@@ -151,6 +152,10 @@ def _interrupted() -> int:
     return INTERRUPTED
 
 
+_OURS = (UnverifiedResultWarning, MemoryShortage, MissingGlyphWarning)
+"""Warnings that are shown as lines."""
+
+
 def _show_warnings_plainly() -> None:
     """Shows each warning of rocelab once, as a line, and others as Python does."""
     warnings.simplefilter("always", UnverifiedResultWarning)
@@ -165,7 +170,7 @@ def _show_warnings_plainly() -> None:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        if not issubclass(category, UnverifiedResultWarning | MemoryShortage):
+        if not issubclass(category, _OURS):
             show(message, category, filename, lineno, file, line)
         elif str(message) not in shown:
             from rocelab._text import printable_lines

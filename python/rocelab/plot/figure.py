@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import io
+import warnings
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
-from rocelab.plot.theme import DPI, SCREEN_DPI, theme
+from rocelab.errors import MissingGlyphWarning
+from rocelab.plot.theme import DPI, SCREEN_DPI, missing_letters, theme
+
+_MAX_LETTERS = 12
+"""Letters that a warning names."""
 
 
 class LabelledFigure(Figure):
@@ -20,10 +26,29 @@ class LabelledFigure(Figure):
         super().__init__(*args, **{"dpi": SCREEN_DPI, **kwargs})
 
     def savefig(self, fname: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        """As matplotlib's, in the resolution of :func:`rocelab.plot.save` by default."""
+        """As matplotlib's, in the resolution of :func:`rocelab.plot.save` by default.
+
+        Warns of letters that no font has.
+        """
         with theme():
             self._forget_layout()
             super().savefig(fname, **{"dpi": DPI, **kwargs})
+
+        self._warn_of_boxes()
+
+    def _warn_of_boxes(self) -> None:
+        """Names the letters for which boxes stand: words of equal length look alike so."""
+        texts: list[Any] = self.findobj(Text)
+        if missing := missing_letters(text.get_text() for text in texts):
+            shown = ", ".join(missing[:_MAX_LETTERS])
+            more = f" and {len(missing) - _MAX_LETTERS} more" if len(missing) > _MAX_LETTERS else ""
+            warnings.warn(
+                f"pictures have boxes in place of {shown}{more}: no font here has them; for "
+                "Chinese, Japanese and Korean install Noto Sans CJK, or write labels in other "
+                "letters",
+                MissingGlyphWarning,
+                stacklevel=3,
+            )
 
     def _forget_layout(self) -> None:
         """Puts the panels where they were at first.

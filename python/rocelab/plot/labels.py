@@ -68,9 +68,10 @@ def resolve_names(results: Results) -> tuple[list[Result], list[str]]:
 def label_text(name: str) -> str:
     """``name`` in one line, without the middle of what is too long.
 
-    What is no letter, as names of files may have, has an escape.
+    What is no letter, as names of files may have, has an escape. A name that nobody would see is in
+    quotes.
     """
-    return printable(name, _MAX_LABEL)
+    return printable(name if name.strip() else f'"{name}"', _MAX_LABEL)
 
 
 def _labels(results: Sequence[Result]) -> list[str]:

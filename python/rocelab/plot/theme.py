@@ -7,7 +7,7 @@ from each other, for people with any colour vision. Line styles and markers diff
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -86,12 +86,27 @@ def theme() -> Iterator[None]:
 
     # Explicit settings alone, so that a user's own style does not change the pictures.
     with mpl.rc_context(), warnings.catch_warnings():
-        # A letter that no font has is drawn as a box, which says it as well as a warning.
+        # `LabelledFigure` names all letters that no font has in one warning.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         mpl.rcdefaults()
         mpl.rcParams.update(_settings())
         mpl.rcParams["font.family"] = font_families()
         yield
+
+
+def missing_letters(texts: Iterable[str]) -> list[str]:
+    """The letters of ``texts`` that none of our fonts has, each once, in their order."""
+    letters = dict.fromkeys(letter for text in texts for letter in text if letter.isprintable())
+    return [letter for letter in letters if ord(letter) not in _known_letters()]
+
+
+@cache
+def _known_letters() -> frozenset[int]:
+    """The letters that our fonts have."""
+    from matplotlib.font_manager import findfont, get_font
+
+    fonts = (get_font(findfont(family)) for family in font_families())
+    return frozenset(letter for font in fonts for letter in font.get_charmap())
 
 
 @cache
