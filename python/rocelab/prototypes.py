@@ -10,7 +10,7 @@ from rocelab import _memory, _rocelab
 from rocelab._rocelab import Limits
 from rocelab.result import Result
 from rocelab.scenario import Scenario
-from rocelab.simulate import Progress, check_scenario, check_scratch, run_checked
+from rocelab.simulate import Progress, check_count, check_scenario, check_scratch, run_checked
 
 __all__ = ["Limits", "Prototype", "prototype"]
 
@@ -48,7 +48,7 @@ class Prototype:
         changes nothing, and after ``on_timer`` the timer is due later than now. Raises what a
         method of the law raises.
         """
-        _rocelab.check_law(self._law, histories)
+        _rocelab.check_law(self._law, check_count("histories", histories))
 
 
 def prototype(

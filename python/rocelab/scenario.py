@@ -139,6 +139,8 @@ class Scenario:
         Files that it names are looked for beside ``origin``, the file it came from. ``set`` gives
         other values to keys: ``{"run.seed": 2}``.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"from_toml takes the text of a scenario, not {type(text).__name__}")
         return cls._of(text, None if origin is None else Path(origin), _overrides(set))
 
     def with_settings(self, **changes: object) -> Scenario:

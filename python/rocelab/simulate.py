@@ -122,6 +122,8 @@ def run_raw(
     A scenario of the scheme ``prototype`` needs its ``law``. ``threads`` has passed
     :func:`check_threads`.
     """
+    if not isinstance(progress, bool) and not callable(progress):
+        raise TypeError(f"progress must be True, False or a function, not {progress!r}")
     if progress is True:
         from rocelab._progress import bar
 

@@ -116,6 +116,8 @@ def sweep(
     plan = Plan(base, [parse_axis(one) for one in over or []], seeds, groups)
     known = known_metrics(base)
     by = [one.strip() for one in (sort or best or "").split(",") if one.strip()]
+    if (sort is not None and len(by) != 1) or (best is not None and not by):
+        raise ConfigError("--sort takes one metric, and --best one or several")
     # What combinations are sorted by is shown first.
     names = [one.name for one in select_metrics([*by, *(metric or DEFAULT_METRICS)], known)]
     place = out or Path("out") / f"{base.name}-sweep"

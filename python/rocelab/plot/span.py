@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,10 +60,8 @@ class Span:
         return NothingWithinError(f"no {what} from {duration(self.start_ps)} to {until}")
 
 
-def _time(key: str, text: str) -> int:
-    try:
-        return picoseconds(text)
-    except ValueError:
-        raise ConfigError(
-            f"{text!r} is no time", key=key, hint='with its unit, such as "1.5ms"'
-        ) from None
+def _time(key: str, text: object) -> int:
+    if isinstance(text, str):
+        with suppress(ValueError):
+            return picoseconds(text)
+    raise ConfigError(f"{text!r} is no time", key=key, hint='with its unit, such as "1.5ms"')

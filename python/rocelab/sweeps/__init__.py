@@ -190,6 +190,8 @@ class Sweep:
         from rocelab.sweeps.metrics import pareto, select_metrics
 
         names = [metrics] if isinstance(metrics, str) else metrics
+        if not names:
+            raise ConfigError("best needs a metric", hint="such as slowdown_p99")
         return pareto(self.statistics.to_polars(), select_metrics(names, self.metrics))
 
     def plot(
@@ -430,7 +432,7 @@ def _make_runs(
     from rocelab.sweeps.parallel import check_jobs, parallel_runs
     from rocelab.sweeps.remote import run_scenarios
 
-    check_jobs(jobs)
+    check_jobs(jobs, executor)
     # One after the other: networks may be large.
     several = parallel_runs(jobs, len(cases))
     shortages: list[str] = []

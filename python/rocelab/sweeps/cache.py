@@ -51,7 +51,7 @@ def run_all(
     what is complete stays there. Raises :class:`ResultError`, before the runs, where no result
     could be put there.
     """
-    check_jobs(jobs)
+    check_jobs(jobs, executor)
     recover_all(directory)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
     wanted = {homes[name]: scenario for name, scenario in scenarios.items()}

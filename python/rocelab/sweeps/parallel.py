@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from rocelab._progress import runs_bar
+from rocelab.errors import ConfigError
 from rocelab.signals import deferred_signals
 from rocelab.simulate import Progress, check_count
 
@@ -21,10 +22,23 @@ _TICK_S = 0.1
 """Interval in which signals are checked."""
 
 
-def check_jobs(jobs: int | None) -> None:
-    """Raises if ``jobs`` is not 1 or more; None stands for :func:`available_cores`."""
+def check_jobs(jobs: int | None, executor: Executor | None = None) -> None:
+    """Raises if ``jobs`` is not 1 or more; None stands for :func:`available_cores`.
+
+    Raises, too, if ``executor`` is none, or has both its own number of workers and ``jobs``.
+    """
     if jobs is not None:
         check_count("jobs", jobs)
+    if executor is None:
+        return
+    if not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor must be one of concurrent.futures, not {executor!r}")
+    if jobs is not None:
+        raise ConfigError(
+            "the executor's workers decide how many runs go at a time",
+            key="jobs",
+            hint="leave out jobs= or executor=, --jobs or --dask",
+        )
 
 
 def parallel_runs(jobs: int | None, runs: int) -> int:

@@ -25,6 +25,7 @@ from rocelab.simulate import check_count
 from rocelab.sweeps import grid, store
 from rocelab.sweeps.grid import Axis, Value
 from rocelab.sweeps.metrics import Metric, select_metrics
+from rocelab.sweeps.parallel import check_jobs
 from rocelab.sweeps.ranges import Span, span_of
 from rocelab.sweeps.remote import run_scenarios
 from rocelab.sweeps.warnings import without_effect
@@ -235,6 +236,7 @@ def tune(
 
     With ``executor`` runs are made there, instead of here.
     """
+    check_jobs(jobs, executor)
     check_count("runs", runs)
     check_count("seeds", seeds)
     study = _study(scenario, goals, conditions)
