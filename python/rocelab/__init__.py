@@ -19,7 +19,7 @@ import sys as _sys
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from rocelab import plot
+    from rocelab import plot, report, view
     from rocelab._rocelab import __version__
     from rocelab.catalogue import schema, schemes, topologies, workloads
     from rocelab.errors import (
@@ -68,11 +68,13 @@ __all__ = [
     "open_sweep",
     "plot",
     "prototype",
+    "report",
     "run",
     "schema",
     "schemes",
     "sweep",
     "topologies",
+    "view",
     "workloads",
 ]
 
@@ -96,12 +98,14 @@ if not _typing.TYPE_CHECKING:
         "plan": ("Plan",),
         "plot": ("plot",),
         "prototypes": ("Limits", "Prototype", "prototype"),
+        "report": ("report",),
         "result": ("Result",),
         "scenario": ("Scenario", "example", "load"),
         "simulate": ("Progress", "run"),
         "io.open": ("open",),
         "sweeps": ("Sweep", "open_sweep", "sweep"),
         "table": ("Series", "Table"),
+        "view": ("view",),
     }
     _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -557,3 +557,17 @@ def test_a_description_may_have_lines_that_look_like_tables(
     assert list(opened.series) == list(incast.series)
     for one in (result, opened):
         assert one.plot.queue().axes[0].lines
+
+
+@pytest.mark.parametrize(
+    ("module", "function"), [("report", "write_report"), ("view", "write_view"), ("plot", "fct")]
+)
+def test_modules_are_there_after_the_package_is_imported(module: str, function: str) -> None:
+    """And are loaded where they are asked for: the command is to start fast."""
+    code = (
+        "import sys, rocelab; "
+        f"assert 'rocelab.{module}' not in sys.modules; "
+        f"assert callable(rocelab.{module}.{function}); "
+        f"assert '{module}' in dir(rocelab)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
