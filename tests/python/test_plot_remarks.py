@@ -13,6 +13,7 @@ import rocelab
 from conftest import INCAST, Command
 from pictures import legend_texts
 from rocelab.plot.footnotes import failures_in_words
+from rocelab.report.charts import of_results
 from rocelab.scenario import MAX_TAGS
 from rocelab.sweeps.metrics import known_metrics
 from rocelab.view import write_view
@@ -70,6 +71,9 @@ def test_pictures_and_the_page_say_which_links_failed_and_when(
     assert failures_in_words(failing) == words, "what begins after the end never happened"
     for drawn in (failing.plot.fct(), failing.plot.queue(), failing.plot.balance()):
         assert f"Links: {words}." in said(drawn)
+    series = [one.text for one in of_results([("", failing)]) if "over time" in one.text]
+    assert series
+    assert all(f"Links: {words}." in text for text in series)
     write_view(failing.save(tmp_path / "run"), tmp_path / "view.html")
     assert words in (tmp_path / "view.html").read_text(encoding="utf-8")
 

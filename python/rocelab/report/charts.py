@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab import _format
 from rocelab.catalogue import probe_kinds
+from rocelab.plot.footnotes import cut_off, failures
 from rocelab.plot.heat_map import fits_heat_map
 from rocelab.plot.labels import plot_unit
 from rocelab.plot.size_bins import Bin, connected, mixes_traffic, size_bins
@@ -254,7 +255,9 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         else ""
     )
     text = f"{title} over time, a line for each port or flow.{_thinning(most, means=means)}{cut}"
-    locked = runs[0][1].summary.deadlock if len(runs) == 1 else None
+    names, results = [name for name, _ in runs], [run for _, run in runs]
+    text = " ".join([text, *cut_off(results, names), *failures(results, names)])
+    locked = results[0].summary.deadlock if len(runs) == 1 else None
     if locked:
         begin = locked["since_ns"] * 1000 / per_clock
         layout["shapes"] = [_across_all(begin)]
