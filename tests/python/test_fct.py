@@ -162,7 +162,7 @@ def test_a_result_of_ours(command: Command, incast: rocelab.Result, tmp_path: Pa
     topology = write(tmp_path / "topology.txt", [TOPOLOGY])
     refused = command("fct", directory, "--topology", topology)
     assert refused.returncode == 2
-    assert refused.stderr.startswith(f"error: {directory}: its hosts have names")
+    assert refused.stderr.startswith(f"error: {directory}: names or addresses")
 
 
 def test_places_of_a_result_whose_hosts_have_numbers(command: Command, tmp_path: Path) -> None:
@@ -356,6 +356,38 @@ def test_within_and_between_data_centres(command: Command, tmp_path: Path) -> No
         ["a", "intra/inter", "1.000", "3.000"],
         ["b", "intra", "2", "7.500"],
     ]
+
+
+def test_conweave_numbers_of_hosts_are_read_as_numbers(command: Command, tmp_path: Path) -> None:
+    """ConWeave's simulator writes node numbers, where the HPCC simulator writes addresses."""
+    topology = write(tmp_path / "topology.txt", [TOPOLOGY])
+    rows = [f"{src} {dst} 10000 100 5000 2000000000 6000 1000" for src, dst in ((0, 1), (1, 2))]
+    path = write(tmp_path / "fct.txt", rows)
+    done = command("fct", path, "--topology", topology, "--json")
+    assert done.returncode == 0, done.stderr
+    assert [row["flows"] for row in json.loads(done.stdout)[:2]] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        # 300 is no node of the topology, and 0x300 no address.
+        ("0 300", "the flows are not those of the topology"),
+        ("0b000001 0a000201", "names or addresses of its hosts are not numbers"),
+        ("0b000001 0b000202", "names or addresses of its hosts are not numbers"),
+        ("here there", "names or addresses of its hosts are not numbers"),
+    ],
+)
+def test_hosts_that_are_not_of_the_topology(
+    command: Command, tmp_path: Path, ends: str, said: str
+) -> None:
+    topology = write(tmp_path / "topology.txt", [TOPOLOGY])
+    path = write(tmp_path / "fct.txt", [f"{ends} 10000 100 5000 2000000000 6000 1000"])
+    done = command("fct", path, "--topology", topology)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr.splitlines()[0]
+    # Without places the addresses do not matter.
+    assert command("fct", path).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,10 @@ SIZES: tuple[tuple[str, float, float], ...] = (
 """Classes of sizes in bytes: name, from, to before."""
 _NUMBERED = re.compile(r"n([0-9]{1,9})")
 """The name of a node in a scenario made of the simulator's files."""
+_ADDRESS = re.compile(r"0b([0-9a-f]{4})01", re.IGNORECASE)
+"""The address of a host in the simulator's ``fct.txt``: 11.x.y.1 is host 256 x + y."""
+_DECIMAL = re.compile(r"[0-9]{1,7}")
+"""The number of a host in the ``fct.txt`` of ConWeave's simulator."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,8 @@ class Flow:
     port: str
     """Its destination port; in a result of rocelab, its tag."""
     ends: tuple[int, int] | None = None
-    """The numbers of the two hosts, where they are known: those of ``fct.txt`` are, and those of
-    a result whose scenario was made of the simulator's files."""
+    """The numbers of the two hosts, where they are known: from the addresses or numbers in a
+    ``fct.txt``, and in a result whose scenario was made of the simulator's files."""
 
 
 def read(path: Path) -> list[Flow]:
@@ -106,8 +110,8 @@ def _lines(path: Path) -> Iterator[Flow]:
         size, start, fct, ideal = map(int, words[4:])
         if ideal == 0:
             raise ResultError(f"{path}:{number}: the standalone FCT is 0")
-        place = f"{path}:{number}"
-        ends = (_host(words[0], place), _host(words[1], place))
+        src, dst = _host(words[0]), _host(words[1])
+        ends = None if src is None or dst is None else (src, dst)
         yield Flow(size, fct / ideal, (start + fct) / 1e9, words[3], ends)
 
 
@@ -144,12 +148,11 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         yield number, words
 
 
-def _host(address: str, place: str) -> int:
-    """The number of the host with this address: 11.x.y.1 is host 256 x + y."""
-    try:
-        return int(address, 16) >> 8 & 0xFFFF
-    except ValueError:
-        raise ResultError(f"{place}: {address!r} is no address in hexadecimal digits") from None
+def _host(word: str) -> int | None:
+    """The number of the host with this address or number; none where it is neither."""
+    if found := _ADDRESS.fullmatch(word):
+        return int(found[1], 16)
+    return int(word) if _DECIMAL.fullmatch(word) else None
 
 
 def _result(directory: Path) -> list[Flow]:
@@ -266,7 +269,7 @@ def by_data_centre(flows: Sequence[Flow], sites: Sequence[int], path: Path) -> l
     for flow in flows:
         if flow.ends is None:
             raise ResultError(
-                f"{path}: its hosts have names, those of a topology file numbers",
+                f"{path}: names or addresses of its hosts are not numbers of a topology file",
                 hint="choose flows with --tag; or take the fct.txt of `rocelab hpcc`, or a result "
                 "of the scenario that its --print-scenario prints",
             )
