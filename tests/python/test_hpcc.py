@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import hpcc_cases
 import hpcc_config
 from conftest import Command, wait_until_running
 from rocelab.errors import ConfigError
@@ -685,6 +686,25 @@ def test_flows_that_one_side_alone_finished_are_told(command: Command, known: Pa
     assert cells() == ["3 of 4, 1 missing here, 1 extra here", "3", "none"]
     fct.write_text(first.replace(" 10000 ", " 10099 "))
     assert cells() == ["0 of 4, 1 missing here, 4 extra here", "0", "-"]
+
+
+def test_means_of_seeds_are_over_flows_that_finished_on_both_sides(
+    command: Command, tmp_path: Path
+) -> None:
+    fct = hpcc_cases.unpack("errorlink/dcqcn", tmp_path) / "fct.txt"
+    lines = sorted(fct.read_text().splitlines(), key=lambda line: int(line.split()[6]))
+    # The longest flows did not finish there, and one of a whole second finished there alone.
+    other = lines[0].split()
+    other[2], other[6] = "9999", "1000000000"
+    fct.write_text("\n".join([*lines[:-4], " ".join(other)]) + "\n")
+    done = command("compare-hpcc", tmp_path, "--seeds", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    row = json.loads(done.stdout)[0]
+    assert (row["flows"], row["missing"], row["extra"]) == (37, 1, 4)
+    assert (row["seeds"], row["mean_flows"]) == (3, 36)
+    assert abs(row["mean_percent"]) < 10
+    table = command("compare-hpcc", tmp_path, "--seeds", "3").stdout
+    assert "of the 36 of 40 flows that finished in all runs" in table
 
 
 def test_a_case_may_hold_other_letters(command: Command, known: Path) -> None:

@@ -56,8 +56,8 @@ class Ns3Comparison:
     """With several seeds: the mean FCT there lies within those here."""
     mean_percent: float | None
     """With several seeds: how far the mean of the mean FCTs here is from the one there."""
-    fewest: int
-    """The fewest flows that finished here with any of the seeds."""
+    mean_flows: int
+    """The flows of these means: those that finished there and with every seed here."""
 
 
 def find_cases(directory: Path) -> list[Path]:
@@ -92,9 +92,7 @@ def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
         pfc_here = _lines(outputs["PFC_OUTPUT_FILE"])
         common = [flow for flow in there if flow in here]
         differences = [abs(here[flow] / there[flow] - 1) for flow in common]
-        means = [fmean(here.values())] if here else []
-        fewest = len(here)
-        covered = mean_percent = None
+        runs = [{flow: here[flow] for flow in common}]
         changed = False
         if any(differences) and seeds > 1:
             for seed in range(2, seeds + 1):
@@ -102,15 +100,16 @@ def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
                 finished = _fcts(outputs["FCT_OUTPUT_FILE"])
                 changed |= finished != here
                 if seed == _SEEDS_TO_CHANGE_SOMETHING and not changed:
-                    means = means[:1]
+                    runs = runs[:1]
                     break
-                fewest = min(fewest, len(finished))
-                if finished:
-                    means.append(fmean(finished.values()))
-            if len(means) > 1:
-                target = fmean(there.values())
-                covered = min(means) <= target <= max(means)
-                mean_percent = 100 * (fmean(means) / target - 1)
+                runs.append({flow: finished[flow] for flow in there if flow in finished})
+    everywhere = [flow for flow in there if all(flow in run for run in runs)]
+    covered = mean_percent = None
+    if len(runs) > 1 and everywhere:
+        target = fmean(there[flow] for flow in everywhere)
+        means = [fmean(run[flow] for flow in everywhere) for run in runs]
+        covered = min(means) <= target <= max(means)
+        mean_percent = 100 * (fmean(means) / target - 1)
     return Ns3Comparison(
         case=name,
         scheme=result.summary.scheme,
@@ -126,10 +125,10 @@ def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
         same_pfc=pfc_here == pfc_there,
         queue_there=_longest_queue(case / "summary.json"),
         queue_here=result.summary.max_queue_bytes,
-        seeds=len(means) or 1,
+        seeds=len(runs),
         covered=covered,
         mean_percent=mean_percent,
-        fewest=fewest,
+        mean_flows=len(everywhere),
     )
 
 
@@ -158,10 +157,10 @@ def table(cases: Sequence[Ns3Comparison]) -> str:
             difference = "-"
         if row.mean_percent is not None:
             inside = "within" if row.covered else "outside"
-            covered = coverage(row.fewest, row.posted)
-            least = f", each of at least {covered}" if covered else ""
+            covered = coverage(row.mean_flows, row.posted)
+            of = f", of the {covered} that finished in all runs" if covered else ""
             difference += (
-                f"; mean FCT of {row.seeds} seeds {row.mean_percent:+.2g} %{least}, "
+                f"; mean FCT of {row.seeds} seeds {row.mean_percent:+.2g} %{of}, "
                 f"theirs {inside} ours"
             )
         pauses = f"{row.pauses_there} / {row.pauses_here}"
