@@ -154,6 +154,62 @@ def test_the_command_runs_in_that_order(command: Command, small: Path) -> None:
     assert (small / "fct.txt").read_text() == fct
 
 
+def told(command: Command, folder: Path, more: str = "") -> tuple[str, dict[str, object]]:
+    """What the command says of a run in ns-3's order with more keys, and its summary."""
+    (folder / "config.txt").write_text(FILES["config.txt"] + more, encoding="ascii")
+    done = command("hpcc", "config.txt", "--order", "ns3", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stderr, json.loads(done.stdout)
+
+
+def test_flows_without_an_ack_are_told_with_what_ends_them(command: Command, small: Path) -> None:
+    """Nothing is lost: the flows end before the interval, and at no multiple of the chunk."""
+    (small / "flow.txt").write_text("2\n0 1 3 100 400 2.0\n1 0 3 100 8000 2.0\n")
+    stderr, summary = told(command, small, "L2_ACK_INTERVAL 4000\n")
+    *_, before, after = stderr.splitlines()
+    assert before.startswith("warning: L2_ACK_INTERVAL 4000: packets that end before this byte")
+    assert "1 of 2 flows never ends" in before
+    assert "1 whose last data L2_ACK_INTERVAL leaves without an ACK" in after
+    assert after.endswith("To finish it, set L2_ACK_INTERVAL to 1 in the configuration")
+    assert summary["counters"]["unacknowledged_flows"] == 1  # type: ignore[index]
+    stderr, summary = told(command, small, "L2_ACK_INTERVAL 1\n")
+    assert ("unfinished" in stderr, summary["flows_done"]) == (False, 2)
+
+
+def test_what_finishes_flows_can_be_done(command: Command, small: Path) -> None:
+    """No key can be set in this order: what the warning says to set is for the other one."""
+    (small / "flow.txt").write_text("2\n0 1 3 100 30000 2.0\n0 1 3 100 30000 2.04\n")
+    (small / "topology.txt").write_text(FILES["topology.txt"].replace("ns 0\n", "ns 0.5\n"))
+    stderr, _ = told(command, small, "SIMULATOR_STOP_TIME 2.03\n")
+    fixes = stderr.splitlines()[-1].split("To finish them, ")[1].split("; ")
+    keys = ("host.retransmit_timeout=1ms", "quirks.silent_duplicates=false")
+    values = 'set host.retransmit_timeout = "1ms" and quirks.silent_duplicates = false'
+    assert fixes == [f"leave out the order and {values}", "raise SIMULATOR_STOP_TIME"]
+    config = small / "config.txt"
+    config.write_text(config.read_text().replace("2.03", "3"))
+    options = [word for key in keys for word in ("--set", key)]
+    done = command("hpcc", "config.txt", *options, "--json", cwd=small)
+    assert json.loads(done.stdout)["flows_done"] == 2, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("BUFFER_SIZE 1\n", "takes 3016384 bytes, more than BUFFER_SIZE: its PFC never fires"),
+        ("PAUSE_TIME 0\n", "PAUSE_TIME 0 pauses nobody, as in the original"),
+    ],
+)
+def test_pfc_that_never_fires_is_told(command: Command, small: Path, keys: str, said: str) -> None:
+    links = [f"{host} 4 100Gbps 20us 0\n" for host in range(4)]
+    (small / "topology.txt").write_text("5 1 4\n4\n" + "".join(links))
+    flows = [f"{host} 0 3 100 900000 2.0\n" for host in (1, 2, 3)]
+    (small / "flow.txt").write_text("3\n" + "".join(flows))
+    stderr, summary = told(command, small, keys)
+    assert summary["pause_frames"] == 0
+    assert said in stderr
+    assert said not in told(command, small)[0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -217,9 +217,7 @@ fn receive_in_order(
     let expected = receiver.expected;
     if packet.seq == expected {
         receiver.expected = expected.wrapping_add(u32::from(packet.payload));
-        let is_due = receiver.expected >= settings.ack_interval
-            || receiver.expected.is_multiple_of(settings.chunk);
-        return is_due.then_some(false);
+        return settings.acknowledges(receiver.expected).then_some(false);
     }
     if packet.seq < expected || (now < receiver.nack_time && receiver.last_nack == expected) {
         return None;

@@ -62,6 +62,9 @@ pub struct Output {
     pub fct: Vec<FctRow>,
     /// Why the others did not.
     pub unfinished: Vec<(u32, Cause)>,
+    /// How many of those that count as [`Cause::Lost`] lost nothing: their data arrived, and
+    /// `L2_ACK_INTERVAL` keeps the receiver from acknowledging it.
+    pub unacknowledged: u64,
     /// By node, then port.
     pub ports: Vec<PortOutput>,
     /// PFC frames that arrived, in that order.
@@ -176,6 +179,8 @@ impl Simulation<'_> {
         }
         let trace_header = self.trace_header();
         let unfinished = self.unfinished();
+        let lost = unfinished.iter().filter(|(_, why)| *why == Cause::Lost);
+        let unacknowledged = lost.filter(|(flow, _)| self.is_unacknowledged(*flow)).count() as u64;
         // A flow that did not finish has the formula's time over the links that are up.
         let ideal = (0..self.flows.len()).map(|index| match self.output.rows[index] {
             NONE => Time::from_ns(self.ideal_fct(index as u32)),
@@ -198,6 +203,7 @@ impl Simulation<'_> {
             ideal,
             fct,
             unfinished,
+            unacknowledged,
             ports: self
                 .nodes
                 .iter()
@@ -252,6 +258,13 @@ impl Simulation<'_> {
             (index as u32, why)
         })
         .collect()
+    }
+
+    /// Whether all that a flow sent arrived, and its receiver does not acknowledge the end of it.
+    fn is_unacknowledged(&self, index: u32) -> bool {
+        let (qp, flow) = (&self.qps[index as usize], &self.flows[index as usize]);
+        let expected = self.connections[flow.connection as usize].receiver.expected;
+        u64::from(expected) == qp.snd_nxt && !self.settings.acknowledges(expected)
     }
 
     /// The table of ports in the order of that simulator's tables.

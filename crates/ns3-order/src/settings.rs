@@ -67,6 +67,12 @@ impl Settings {
             int_multi: u64::from(config.int_multi),
         }
     }
+
+    /// Returns whether receivers acknowledge a packet in order that ends at this byte of its flow.
+    #[inline]
+    pub(crate) fn acknowledges(&self, end: u32) -> bool {
+        end >= self.ack_interval || end.is_multiple_of(self.chunk)
+    }
 }
 
 /// Refuses what this order does not reproduce.

@@ -226,7 +226,15 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
         instantiations::run(scenario, &setup, threads, &mut started, &watch)
     })?;
     let wall = started.elapsed().as_secs_f64();
-    let result = output::report::report(scenario, options, &setup, output, threads, wall);
+    let result = output::report::report(
+        scenario,
+        options,
+        &setup,
+        output,
+        threads,
+        wall,
+        output::EventOrder::Fast,
+    );
     progress.simulated_ps.store(result.summary.simulated_ns * 1000, Ordering::Relaxed);
     progress.packet_hops.store(result.summary.packet_hops, Ordering::Relaxed);
     progress.flows_done.store(result.summary.flows_done, Ordering::Relaxed);

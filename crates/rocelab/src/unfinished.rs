@@ -1,5 +1,7 @@
 //! The warning that flows are unfinished: how many, why, and what finishes them.
 
+use crate::hpcc_ns3::UNACKNOWLEDGED;
+use crate::output::EventOrder;
 use fabric::{RecoveryMode, RunOutput};
 use results::{FlowTable, Unfinished, Warning, WarningKind};
 use scenario::{NodeKind, Paths, Scenario, Stop};
@@ -10,6 +12,7 @@ pub(crate) fn warning(
     scenario: &Scenario,
     output: &RunOutput,
     flows: &FlowTable,
+    order: EventOrder,
 ) -> Option<Warning> {
     let counts = Unfinished::count(flows.unfinished.iter().copied().flatten());
     let (left, all) = (counts.total(), flows.len());
@@ -26,8 +29,8 @@ pub(crate) fn warning(
         "{left} of {all} flows {are} unfinished at {}, and in no statistic of completion times: \
          {}. To finish {them}, {}",
         output.outcome.end,
-        causes(scenario, &counts),
-        fixes(scenario, output, &counts).join("; ")
+        causes(scenario, output, &counts),
+        fixes(scenario, output, &counts, order).join("; ")
     );
     Some(Warning { kind, text })
 }
@@ -38,7 +41,7 @@ fn stuck(counts: &Unfinished) -> u64 {
 }
 
 /// How many flows are unfinished for each cause.
-fn causes(scenario: &Scenario, counts: &Unfinished) -> String {
+fn causes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> String {
     let Unfinished { lost, deadlock, paused, disconnected, waiting, sending, not_started } =
         *counts;
     let first = scenario.messages.iter().map(|message| message.start).min();
@@ -48,8 +51,10 @@ fn causes(scenario: &Scenario, counts: &Unfinished) -> String {
         }
         _ => "not yet started".to_owned(),
     };
+    let unacknowledged = unacknowledged(output);
     let told = [
-        (lost, "with a lost packet that nothing sends again"),
+        (unacknowledged, "whose last data L2_ACK_INTERVAL leaves without an ACK"),
+        (lost - unacknowledged, "with a lost packet that nothing sends again"),
         (deadlock, "in a PFC deadlock"),
         (paused, "behind a port that stays paused, as the frame that ends the pause was lost"),
         (disconnected, "without a path on which packets get through"),
@@ -61,11 +66,27 @@ fn causes(scenario: &Scenario, counts: &Unfinished) -> String {
     told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }
 
+/// How many of the flows that count as lost lost nothing, and wait for an ACK that no receiver
+/// sends.
+fn unacknowledged(output: &RunOutput) -> u64 {
+    output.counters.get(UNACKNOWLEDGED).copied().unwrap_or(0)
+}
+
 /// What finishes all of them. Those that wait for others are finished with these.
-fn fixes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Vec<String> {
+fn fixes(
+    scenario: &Scenario,
+    output: &RunOutput,
+    counts: &Unfinished,
+    order: EventOrder,
+) -> Vec<String> {
     let mut fixes = Vec::new();
-    if counts.lost > 0 {
-        fixes.push(send_again(scenario));
+    let unacknowledged = unacknowledged(output);
+    if unacknowledged > 0 {
+        fixes.push("set L2_ACK_INTERVAL to 1 in the configuration".to_owned());
+    }
+    if counts.lost > unacknowledged {
+        let without = if order == EventOrder::Ns3 { "leave out the order and " } else { "" };
+        fixes.push(format!("{without}{}", send_again(scenario)));
     }
     if counts.deadlock > 0 {
         fixes.push(break_circles(scenario));
@@ -81,10 +102,12 @@ fn fixes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Vec<St
     if output.outcome.cancelled {
         fixes.push("do not interrupt the run".to_owned());
     } else if need_time {
-        fixes.push(match scenario.run.stop {
-            Stop::FlowsDone => "raise run.time_limit".to_owned(),
-            Stop::At(_) => "raise run.stop".to_owned(),
-        });
+        let end = match (order, scenario.run.stop) {
+            (EventOrder::Ns3, _) => "SIMULATOR_STOP_TIME",
+            (EventOrder::Fast, Stop::FlowsDone) => "run.time_limit",
+            (EventOrder::Fast, Stop::At(_)) => "run.stop",
+        };
+        fixes.push(format!("raise {end}"));
     }
     fixes
 }

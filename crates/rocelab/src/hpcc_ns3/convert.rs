@@ -1,7 +1,8 @@
 //! From an experiment of the HPCC simulator to a scenario: what its files say. What follows from
 //! that, and from the keys that are set besides, is found in [`super::derived`].
 
-use super::derived::{derive, laws, node_buffers, quirk_warnings};
+use super::derived::{derive, laws, node_buffers};
+use super::warnings;
 use crate::fabric_setup::SAMPLES_PER_EVENT;
 use fabric::RecoveryMode;
 use fabric::{QueueSampling, Records};
@@ -67,11 +68,11 @@ pub fn served(
     Ok(without_lists(experiment, "config", settings)?.1)
 }
 
-/// What is served in another way than by the original where a run has ns-3's order of events: the
-/// quirks of the original that a reader of the results should know.
+/// What a reader of the results should know of the original, where a run has ns-3's order of
+/// events.
 pub fn served_in_ns3_order(experiment: &Experiment) -> Vec<Warning> {
     match without_lists(experiment, "config", &[]) {
-        Ok((spec, _)) => quirk_warnings(&spec, experiment),
+        Ok((spec, _)) => warnings::in_ns3_order(&spec, experiment),
         Err(_) => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 //! only when all of these are known, so that no value outlives the setting that it came from.
 
 use super::convert::CONTROL;
-use super::law::{self, HOPS, THEMIS_HOPS};
+use super::{law, warnings};
 use hpcc_files::topology::Link;
 use hpcc_files::{CcMode, Experiment, Warning};
 use scenario::spec::{
@@ -12,7 +12,6 @@ use scenario::spec::{
 use schemes::contract::EcnLaw;
 use schemes::int::IntFormat;
 use schemes::registry;
-use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, NodeId, Rate, Time};
 
 /// Switches keep this much for each port.
@@ -26,9 +25,9 @@ const EXTERNAL_BUFFER: Bytes = Bytes::new(200 << 20);
 /// A link of this delay leads to another data centre.
 const LONG: Time = Time::from_us(10);
 /// The preset of HPCC that `CC_MODE 3` asks for.
-const HPCC_NS3: &str = "hpcc-ns3";
+pub(super) const HPCC_NS3: &str = "hpcc-ns3";
 /// The format of INT in which a port whose rate has no code says 25 Gb/s.
-const UNCODED: &str = "hpcc-ns3-uncoded";
+pub(super) const UNCODED: &str = "hpcc-ns3-uncoded";
 
 /// Keys that the user set.
 #[derive(Clone, Copy)]
@@ -64,17 +63,9 @@ pub(super) fn derive(
         spec.classes.strict = strict(&spec.classes, &spec.scheme, (own_law, acks_first));
     }
     threshold(spec, experiment, settings);
-    warnings.extend(node_buffers(experiment, spec).warning());
     warnings.extend(marking(spec, experiment, settings));
-    warnings.extend(quirk_warnings(spec, experiment));
-    warnings.extend(acknowledged(spec, experiment));
-    let no_pause = experiment.config.pause_time == Time::ZERO && experiment.config.enable_pfc;
-    warnings.extend((no_pause && !settings.has("pfc.enabled")).then(|| {
-        Warning::new(
-            "PAUSE_TIME 0 pauses nobody: switches drop what finds the whole buffer full; the \
-             original's drop what exceeds the threshold and headroom of an ingress",
-        )
-    }));
+    let pauses_set = settings.has("pfc.enabled");
+    warnings.extend(warnings::in_fast_order(spec, experiment, pauses_set));
     warnings
 }
 
@@ -192,7 +183,7 @@ pub(super) struct Buffers {
     pub buffers: Vec<Option<Bytes>>,
     /// The first switch whose headroom exceeds `BUFFER_SIZE`, that headroom, and how many there
     /// are.
-    small: Option<(NodeId, u64, u64)>,
+    pub small: Option<(NodeId, u64, u64)>,
 }
 
 /// Buffers of switches that are too small for their headroom. There the original's arithmetic goes
@@ -242,17 +233,6 @@ fn kept_apart(experiment: &Experiment, spec: &Spec) -> Vec<u64> {
         }
     }
     kept
-}
-
-impl Buffers {
-    fn warning(&self) -> Option<Warning> {
-        let (node, needed, count) = self.small?;
-        let others = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
-        Some(Warning::new(format!(
-            "the headroom of switch {node}{others} takes {needed} bytes, more than BUFFER_SIZE: it \
-             gets that much besides; the original's PFC never fires there"
-        )))
-    }
 }
 
 /// The thresholds of `KMIN_MAP`, `KMAX_MAP` and `PMAX_MAP` at ports of switches. Returns the first
@@ -330,98 +310,4 @@ fn marking(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) -> 
          mark by the law of scheme {}; add entries, or set ecn.kmin, ecn.kmax and ecn.pmax",
         spec.scheme.name
     )))
-}
-
-/// What the original does in a way that a reader of its results might not expect.
-pub(super) fn quirk_warnings(spec: &Spec, experiment: &Experiment) -> Vec<Warning> {
-    uncoded(spec, experiment).into_iter().chain(unmeasured(spec, experiment)).collect()
-}
-
-/// A link of switches whose rate INT has no code for, where it then says another.
-fn uncoded(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
-    let format = spec.scheme.params.get("int_format");
-    if format != Some(&ParamValue::Text(UNCODED.to_owned())) {
-        return None;
-    }
-    let mut links = experiment.topology.switch_links();
-    let link = links.find(|link| !IntFormat::RATES.contains(&link.rate))?;
-    Some(Warning::new(format!(
-        "CC_MODE 3 has no code for {}, the rate of the link in line {} of the topology: INT says \
-         25Gbps, as in the original; --set scheme.params.int_format=full has it say the rate",
-        link.rate, link.line
-    )))
-}
-
-/// An interval of ACKs that is not kept.
-fn acknowledged(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
-    let interval = experiment.config.l2_ack_interval;
-    (interval > spec.wire.payload.0).then(|| {
-        Warning::new(format!(
-            "L2_ACK_INTERVAL {}: all packets are acknowledged here; the original begins with this \
-             byte of a flow, but for packets that end at a multiple of L2_CHUNK_SIZE: shorter \
-             flows of another size never end",
-            interval.get()
-        ))
-    })
-}
-
-/// Flows of `CC_MODE 3` whose packets have no room for the INT records of their paths.
-fn unmeasured(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
-    let Experiment { config, topology, flows, .. } = experiment;
-    if spec.scheme.name != "hpcc" || spec.scheme.preset.as_deref() != Some(HPCC_NS3) {
-        return None;
-    }
-    let room = match spec.scheme.params.get("max_hops") {
-        Some(ParamValue::Count(hops)) => *hops,
-        _ if config.enable_themis.is_some() => THEMIS_HOPS,
-        _ => HOPS,
-    };
-    let mut neighbours = vec![Vec::new(); topology.is_switch.len()];
-    for link in &topology.links {
-        neighbours[link.a.index()].push(link.b);
-        neighbours[link.b.index()].push(link.a);
-    }
-    let mut by_source: BTreeMap<NodeId, BTreeMap<NodeId, u64>> = BTreeMap::new();
-    for flow in flows {
-        *by_source.entry(flow.src).or_default().entry(flow.dst).or_default() += 1;
-    }
-    let (mut count, mut most) = (0, 0);
-    for (src, receivers) in by_source {
-        let switches = switches_to(src, &neighbours, &topology.is_switch);
-        for (dst, flows) in receivers {
-            // No way at all is refused elsewhere.
-            let on_path = switches[dst.index()].unwrap_or(0);
-            if on_path > room {
-                count += flows;
-                most = most.max(on_path);
-            }
-        }
-    }
-    let flows = if count == 1 { "1 flow has".to_owned() } else { format!("{count} flows have") };
-    (count > 0).then(|| {
-        Warning::new(format!(
-            "{flows} paths of more than {room} switches, up to {most}: CC_MODE 3 measures nothing \
-             on these, and such flows keep the line rate, as in the original"
-        ))
-    })
-}
-
-/// For each node the switches between it and the host `src`, which alone forward; none: no way.
-fn switches_to(src: NodeId, neighbours: &[Vec<NodeId>], is_switch: &[bool]) -> Vec<Option<u64>> {
-    let mut switches = vec![None; is_switch.len()];
-    switches[src.index()] = Some(0);
-    let mut queue = VecDeque::from([src]);
-    while let Some(node) = queue.pop_front() {
-        let on_path =
-            switches[node.index()].map(|there| there + u64::from(is_switch[node.index()]));
-        for next in &neighbours[node.index()] {
-            if switches[next.index()].is_none() {
-                switches[next.index()] = on_path;
-                if is_switch[next.index()] {
-                    queue.push_back(*next);
-                }
-            }
-        }
-    }
-    switches
 }

@@ -10,7 +10,9 @@ mod derived;
 mod law;
 mod ns3_order_run;
 mod outputs;
+mod warnings;
 
 pub use convert::{records_of, scenario_of, served, served_in_ns3_order};
+pub(crate) use ns3_order_run::UNACKNOWLEDGED;
 pub use ns3_order_run::{check_ns3_order, run_in_ns3_order};
 pub use outputs::{Ns3OutputFiles, write};

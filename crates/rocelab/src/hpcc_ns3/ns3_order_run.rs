@@ -3,6 +3,7 @@
 
 use super::convert::allowed_in_ns3_order;
 use super::outputs::Ns3OutputFiles;
+use crate::output::EventOrder;
 use crate::{Run, RunOptions, fabric_setup, output};
 use fabric::{LosslessDrop, Memory, Outcome, PortReport, RunOutput, Samples, SpillError};
 use hpcc_files::Experiment;
@@ -15,6 +16,9 @@ use units::{Bytes, PortId, Time};
 
 /// The counter of events whose order only their numbers tell.
 const UNORDERED: &str = "unordered_events";
+
+/// The counter of flows that `L2_ACK_INTERVAL` keeps from ending.
+pub(crate) const UNACKNOWLEDGED: &str = "unacknowledged_flows";
 
 /// Refuses what a run in ns-3's order of events does not reproduce: settings of the experiment,
 /// keys that are set besides, and several threads.
@@ -71,7 +75,8 @@ pub fn run_in_ns3_order(
     let trace = (output.trace_header.clone(), output.trace.clone());
     let pauses = setup.pfc.lossless != 0;
     let output = fabric_output(output, pauses, options);
-    let run = output::report::report(scenario, options, &setup, output, 1, wall);
+    let order = EventOrder::Ns3;
+    let run = output::report::report(scenario, options, &setup, output, 1, wall, order);
     progress.packet_hops.store(run.summary.packet_hops, Ordering::Relaxed);
     let files = Ns3OutputFiles::in_ns3_order(fct, &run.recordings, trace);
     (run, files)
@@ -97,6 +102,10 @@ fn fabric_output(output: Output, pauses: bool, options: &RunOptions) -> RunOutpu
         size: drop.size,
         full: Memory::Headroom,
     });
+    let mut counters = BTreeMap::from([(UNORDERED, output.unordered)]);
+    if output.unacknowledged > 0 {
+        counters.insert(UNACKNOWLEDGED, output.unacknowledged);
+    }
     let (recording_stopped_at, spill_error) = match output.trace_failure {
         None => (Time::NEVER, None),
         Some((time, error)) => {
@@ -127,7 +136,7 @@ fn fabric_output(output: Output, pauses: bool, options: &RunOptions) -> RunOutpu
         recovery: Vec::new(),
         path_changes: None,
         audits: Vec::new(),
-        counters: BTreeMap::from([(UNORDERED, output.unordered)]),
+        counters,
         network_rtt: output.max_rtt,
         network_bdp: Some(Bytes::new(output.max_bdp)),
     }

@@ -1,7 +1,7 @@
 //! From what the fabric counted to tables and the summary.
 
 use super::capture::Capturer;
-use super::{traces, warnings};
+use super::{EventOrder, traces, warnings};
 use crate::recordings::Inner;
 use crate::{Recordings, Run, RunOptions, VERSION};
 use fabric::{FlowOutcome, ProbeTargets, RunOutput, Sample, Setup};
@@ -24,6 +24,7 @@ pub(crate) fn report(
     mut output: RunOutput,
     threads: usize,
     wall_s: f64,
+    order: EventOrder,
 ) -> Run {
     let names = node_names(scenario);
     let flows = flow_table(scenario, &output, &names);
@@ -42,7 +43,8 @@ pub(crate) fn report(
         })
         .collect();
     let recordings = recordings(scenario, setup, &output, &names);
-    let warnings = warnings::collect(scenario, options.explicit_params, setup, &output, &flows);
+    let explicit = options.explicit_params;
+    let warnings = warnings::collect(scenario, explicit, setup, &output, &flows, order);
     let (warning_kinds, warnings) =
         warnings.into_iter().map(|Warning { kind, text }| (kind.into(), text)).unzip();
     let summary = Summary {

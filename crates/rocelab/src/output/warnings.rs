@@ -1,6 +1,6 @@
 //! What a reader of a result should know before trusting it.
 
-use super::{marking_warnings, scheme_warnings};
+use super::{EventOrder, marking_warnings, scheme_warnings};
 use crate::unfinished;
 use fabric::{
     Balance, ClassMarking, HostConfig, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup,
@@ -19,11 +19,12 @@ pub(crate) fn collect(
     setup: &Setup,
     output: &RunOutput,
     flows: &FlowTable,
+    order: EventOrder,
 ) -> Vec<Warning> {
     use WarningKind::{Deadlock, LosslessDrops, Records, Retransmissions, Settings};
     let all = [
         (Deadlock, deadlocked(scenario, output)),
-        (LosslessDrops, dropped(scenario, output)),
+        (LosslessDrops, dropped(scenario, output, order)),
         (LosslessDrops, watchdog(output)),
         (Settings, beyond_target(output)),
         (Settings, less_than_bdp(scenario, output)),
@@ -43,7 +44,7 @@ pub(crate) fn collect(
     let of_settings = in_advance(scenario, explicit_params, setup)
         .into_iter()
         .map(|text| Warning { kind: Settings, text });
-    let first = unfinished::warning(scenario, output, flows).into_iter();
+    let first = unfinished::warning(scenario, output, flows, order).into_iter();
     first.chain(doubts).chain(of_settings).chain(others).collect()
 }
 
@@ -76,7 +77,7 @@ fn many_tags(flows: &FlowTable) -> Option<String> {
 }
 
 /// Packets that PFC should have protected, and what was too small.
-fn dropped(scenario: &Scenario, output: &RunOutput) -> Option<String> {
+fn dropped(scenario: &Scenario, output: &RunOutput, order: EventOrder) -> Option<String> {
     let count = output.lossless_drops;
     let first = output.drops.first()?;
     let node = NodeId::new(first.node);
@@ -85,6 +86,9 @@ fn dropped(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let mend = match first.full {
         _ if links_lose(output) => "; links lost packets, and with them perhaps pauses",
         Memory::Headroom if scenario.pfc.headroom == Headroom::Auto => "",
+        Memory::Headroom if order == EventOrder::Ns3 => {
+            "; leave out the order, and if packets are still dropped set pfc.headroom = \"auto\""
+        }
         Memory::Headroom => {
             "; pfc.headroom holds less than arrives after a pause, \"auto\" is enough"
         }

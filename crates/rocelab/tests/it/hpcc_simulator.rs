@@ -188,14 +188,28 @@ fn hosts_of_several_rates_have_the_parameters_of_the_configuration() {
     }
 }
 
-/// Packets that end a chunk are acknowledged all the same.
+/// The original leaves out ACKs of packets that end before the interval and no chunk. If flows have
+/// such packets, a warning says so, with the number of flows that therefore never end.
 #[test]
-fn acks_from_a_later_byte_on_are_told() {
-    let flows = ["0 2 3 100 1000 2.0".to_owned()];
-    let run = Run::new("acks", "dcqcn", DUMBBELL, &flows, "L2_ACK_INTERVAL 5000");
-    let (_, warnings) = scenario_of(&run.experiment, "acks", &[]).unwrap();
-    let told = warnings[0].to_string();
-    assert!(told.contains("multiple of L2_CHUNK_SIZE: shorter flows of another size"), "{told}");
+fn acks_that_are_left_out_there_are_told() {
+    let told = |interval: u64, chunk: u64, sizes: &[u64]| {
+        let flow = |size| format!("0 2 3 100 {size} 2.0");
+        let flows: Vec<String> = sizes.iter().map(flow).collect();
+        let more = format!("L2_ACK_INTERVAL {interval} L2_CHUNK_SIZE {chunk}");
+        let run = Run::new("acks", "dcqcn", DUMBBELL, &flows, &more);
+        let (_, warnings) = scenario_of(&run.experiment, "acks", &[]).unwrap();
+        let mut told = warnings.iter().map(ToString::to_string);
+        let text = told.find(|text| text.starts_with("L2_ACK_INTERVAL"))?;
+        Some(text.rsplit_once("and ").unwrap().1.to_owned())
+    };
+    // Below a packet, too: the flow of 400 bytes ends before byte 1000.
+    assert_eq!(told(1000, 4000, &[400, 2000]).unwrap(), "1 of 2 flows never ends");
+    assert_eq!(told(1000, 400, &[400, 2000]), None);
+    assert_eq!(told(1, 4000, &[1, 2000]), None);
+    assert_eq!(told(5000, 4000, &[400, 2000, 8000]).unwrap(), "2 of 3 flows never end");
+    // These flows end, after packets without ACKs.
+    assert_eq!(told(5000, 4000, &[4000, 8000]).unwrap(), "0 of 2 flows never end");
+    assert_eq!(told(5000, 1000, &[4000, 8000]), None);
 }
 
 /// The events of a run's trace.
