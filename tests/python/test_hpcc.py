@@ -292,6 +292,30 @@ def test_what_the_scenario_refuses_is_said_of_the_files(
     assert files(case) == INPUTS
 
 
+@pytest.mark.parametrize(
+    ("setting", "error"),
+    [
+        # The configuration has LINK_DOWN, which is fine; the setting makes a failure of no link.
+        ("failure.0.at=2s", "failure.0.link: is missing"),
+        # Its BUFFER_SIZE is fine, too.
+        ("switch.buffer=1KB", "pfc.resume_offset: 3072B is more than"),
+    ],
+)
+def test_what_a_setting_makes_wrong_is_not_said_of_the_files(
+    command: Command, case: Path, setting: str, error: str
+) -> None:
+    with (case / "config.txt").open("a") as config:
+        config.write("LINK_DOWN 0 0 0\n")
+    done = command("hpcc", "config.txt", "--quiet", "--set", setting, cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {error}")
+    # What the files alone have wrong is said of them, whatever is set.
+    text = CONFIG.replace("CC_MODE 3", "CC_MODE 1").replace(" 400\n", " 4000\n")
+    (case / "config.txt").write_text(text)
+    done = command("hpcc", "config.txt", "--quiet", "--set", setting, cwd=case)
+    assert done.stderr.startswith("error: config.txt:33: KMIN_MAP: 4MB is above kmax")
+
+
 def test_what_building_the_network_finds_is_said_of_the_files(command: Command, case: Path) -> None:
     # A chain of more switches than HPCC has room for in its packets.
     switches = range(2, 42)

@@ -207,8 +207,16 @@ class Experiment:
         Nodes, flows and what is traced are those of the files: the keys of ``topology``,
         ``traffic`` and ``trace`` stay.
         """
-        with self._said_of_the_files(settings), reject_undecodable_text(None):
-            return scenario_from_experiment(self._read, settings)
+        if not settings:
+            with self._said_of_the_files(()):
+                return scenario_from_experiment(self._read, ())
+        try:
+            with reject_undecodable_text(None):
+                return scenario_from_experiment(self._read, settings)
+        except ConfigError:
+            # What is wrong without the settings, too, is said of the files.
+            self.scenario()
+            raise
 
     def _check_order(
         self, order: str, settings: Sequence[tuple[str, str]], threads: int | None
