@@ -112,6 +112,13 @@ def _connection(path: Path, number: int, words: list[str], nodes: int) -> tuple[
             raise ConfigError(
                 f"node {node}, but the nodes are 0 to {nodes - 1}", file=str(path), line=number
             )
+    if src == dst:
+        raise ConfigError(
+            f"the connection joins node {src} to itself",
+            file=str(path),
+            line=number,
+            hint="leave it out: it crosses no network",
+        )
     values: dict[str, int] = {}
     for word, value in zip(words[1::2], [*words[2::2], ""], strict=False):
         if word in _WAITS:

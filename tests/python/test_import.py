@@ -54,6 +54,7 @@ def test_a_connection_matrix_becomes_flows_of_a_scenario(command: Command, tmp_p
         ("Nodes 2\nConnections 1\n", "promises 1 connections, but lists 0"),
         ("Nodes 2\n0->1 start 0 size 1\n", "has no line Connections, but lists 1"),
         ("Nodes 2\nConnections 1\n0->2 start 0 size 1\n", "m.cm:3: node 2, but the nodes are 0"),
+        ("Nodes 2\nConnections 1\n1->1 start 0 size 1\n", "m.cm:3: the connection joins node 1"),
         ("Nodes 2\nConnections 1\n0-1 start 0 size 1\n", "m.cm:3: '0-1' is no connection"),
         ("Nodes 2\nConnections 1\n0->1 start 0\n", "m.cm:3: the connection has no size"),
         ("Nodes 2\nConnections 1\n0->1 start 0 size\n", "m.cm:3: size needs a whole number"),
