@@ -785,7 +785,10 @@ def test_a_folder_without_cases(command: Command, tmp_path: Path) -> None:
     (tmp_path / "unrun" / "case").mkdir(parents=True)
     (tmp_path / "unrun" / "case" / "config.txt").touch()
     (tmp_path / "empty").mkdir()
-    none = "no case in here: a folder with config.txt and the fct.txt it gave\n"
+    none = (
+        "no case in here: a folder with config.txt, what it reads, and the fct.txt and pfc.txt it "
+        "gave\n"
+    )
     for name, told in (
         ("missing", "no such directory\n"),
         ("file", "is not a directory\n"),

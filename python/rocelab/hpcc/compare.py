@@ -69,7 +69,8 @@ def find_cases(directory: Path) -> list[Path]:
     cases = [case for case in found if (case / "fct.txt").is_file()]
     if not cases:
         raise ConfigError(
-            "no case in here: a folder with config.txt and the fct.txt it gave",
+            "no case in here: a folder with config.txt, what it reads, and the fct.txt and pfc.txt "
+            "it gave",
             file=str(directory),
             hint=f"{found[0]} has no fct.txt" if found else None,
         )
