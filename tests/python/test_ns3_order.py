@@ -235,6 +235,17 @@ def test_a_key_that_it_does_not_reproduce_is_named(small: Path) -> None:
     assert raised.value.line == FILES["config.txt"].count("\n") + 1
 
 
+@pytest.mark.parametrize("key", ["ENABLE_IRN", "LB_MODE"])
+def test_of_conweave_the_key_that_is_there_is_named(small: Path, key: str) -> None:
+    """Whatever its value: with either key the files are those of that simulator."""
+    config = small / "config.txt"
+    config.write_text(FILES["config.txt"] + f"{key} 0\n", encoding="ascii")
+    with pytest.raises(ConfigError, match="is a key of ConWeave") as raised:
+        Experiment(config, small).run(order="ns3")
+    assert raised.value.key == key
+    assert raised.value.line == FILES["config.txt"].count("\n") + 1
+
+
 def test_an_unknown_order_is_refused(small: Path) -> None:
     with pytest.raises(ConfigError, match='"fast" or "ns3"'):
         Experiment(small / "config.txt", small).run(order="slow")  # type: ignore[arg-type]

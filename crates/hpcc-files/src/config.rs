@@ -198,10 +198,10 @@ pub enum CcMode {
 }
 
 impl Config {
-    /// Whether it is a configuration of ConWeave: it has a key of its load balancing or of its loss
+    /// The key that makes it a configuration of ConWeave: one of its load balancing or of its loss
     /// recovery, with whatever value.
-    pub fn is_written_for_conweave(&self) -> bool {
-        ["LB_MODE", "ENABLE_IRN"].iter().any(|key| self.places.lines.contains_key(key))
+    pub fn conweave_key(&self) -> Option<&'static str> {
+        ["LB_MODE", "ENABLE_IRN"].into_iter().find(|key| self.places.lines.contains_key(key))
     }
 
     /// Whether it asks for the mechanisms of ConWeave: its loss recovery or its load balancing.

@@ -97,8 +97,7 @@ pub fn check(experiment: &Experiment) -> Result<(), Refusal> {
         let what = "it is a key of ConWeave, whose order of events is not known";
         return refuse("ENABLE_PFC", what, without);
     }
-    if config.is_written_for_conweave() {
-        let key = if config.enable_irn { "ENABLE_IRN" } else { "LB_MODE" };
+    if let Some(key) = config.conweave_key() {
         let what = "it is a key of ConWeave, whose order of events is not known";
         return refuse(key, what, without);
     }

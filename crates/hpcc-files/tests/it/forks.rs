@@ -102,8 +102,8 @@ fn keys_of_forks() {
     assert!(!config.enable_pfc);
     assert_eq!(config.simulator_stop_time, Some(Time::from_ms(5003)));
     assert_eq!(warnings, [""; 0]);
-    assert!(config.is_written_for_conweave() && !config.asks_for_conweave());
-    assert!(!read("ENABLE_PFC 0").0.unwrap().is_written_for_conweave());
+    assert!(config.conweave_key() == Some("LB_MODE") && !config.asks_for_conweave());
+    assert_eq!(read("ENABLE_PFC 0").0.unwrap().conweave_key(), None);
     let modes = [
         (0, LoadBalancing::Ecmp),
         (2, LoadBalancing::Drill),

@@ -101,7 +101,7 @@ fn without_lists(
     }
     let mut given = given(experiment, name);
     let mut warnings = Vec::new();
-    if experiment.config.is_written_for_conweave() {
+    if experiment.config.conweave_key().is_some() {
         // Its switches send ACKs first, whatever the file says (attribute AckHighPrio).
         given.classes.ack = AckPriority::Priority(CONTROL);
         let mut told = "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs \

@@ -59,7 +59,7 @@ pub(super) fn derive(
     let mut warnings = Vec::new();
     let own_law = scheme(spec, experiment, settings, &mut warnings);
     if !settings.has("classes.strict") {
-        let acks_first = experiment.config.is_written_for_conweave();
+        let acks_first = experiment.config.conweave_key().is_some();
         spec.classes.strict = strict(&spec.classes, &spec.scheme, (own_law, acks_first));
     }
     threshold(spec, experiment, settings);
