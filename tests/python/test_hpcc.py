@@ -731,6 +731,20 @@ def test_means_of_seeds_are_over_flows_that_finished_on_both_sides(
     assert "of the 36 of 40 flows that finished in all runs" in table
 
 
+@pytest.mark.parametrize(("key", "value"), [("kmin", "1KB"), ("kmax", "2MB"), ("pmax", "0.5")])
+def test_thresholds_without_marks_are_told(
+    command: Command, case: Path, key: str, value: str
+) -> None:
+    setting = ("--set", f"ecn.{key}={value}")
+    told = f"warning: ecn.{key} has no effect: switches mark nothing, as the scheme heeds no marks"
+    done = command("hpcc", "config.txt", *setting, cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert told in done.stderr
+    # What the warning says has switches mark by it.
+    done = command("hpcc", "config.txt", *setting, "--set", "ecn.enabled=true", cwd=case)
+    assert (done.returncode, "has no effect" in done.stderr) == (0, False), done.stderr
+
+
 def test_a_case_may_hold_other_letters(command: Command, known: Path) -> None:
     with (known / "case" / "config.txt").open("ab") as config:
         config.write(b"# Z\xfcrich\n")
