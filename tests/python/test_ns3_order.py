@@ -9,6 +9,7 @@ import json
 import re
 from pathlib import Path
 from struct import unpack_from
+from typing import get_args
 
 import pytest
 
@@ -16,7 +17,7 @@ import hpcc_cases
 import hpcc_config
 from conftest import Command
 from rocelab.errors import ConfigError
-from rocelab.hpcc.experiment import Experiment
+from rocelab.hpcc.experiment import Experiment, Order
 from rocelab.result import Result
 
 RECORD, PORT = 56, 11
@@ -190,6 +191,23 @@ def test_what_finishes_flows_can_be_done(command: Command, small: Path) -> None:
     options = [word for key in keys for word in ("--set", key)]
     done = command("hpcc", "config.txt", *options, "--json", cwd=small)
     assert json.loads(done.stdout)["flows_done"] == 2, done.stderr
+
+
+@pytest.mark.parametrize("order", get_args(Order))
+def test_a_node_that_is_listed_twice_is_recorded_twice(small: Path, order: Order) -> None:
+    config = small / "config.txt"
+    text = FILES["config.txt"].replace("ENABLE_TRACE 0", "ENABLE_TRACE 1")
+    config.write_text(text + "TRACE_OUTPUT_FILE mix.tr\n", encoding="ascii")
+
+    def trace(nodes: str) -> list[tuple[object, ...]]:
+        (small / "trace.txt").write_text(nodes, encoding="ascii")
+        Experiment(config, small).run(order=order)
+        return records(small / "mix.tr")[1]
+
+    once = trace("2\n2 1\n")
+    assert {record[1] for record in once} == {1, 2}
+    doubled = [record for record in once for _ in range(2 if record[1] == 2 else 1)]
+    assert trace("3\n2 2 1\n") == doubled
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ pub struct Experiment {
     pub topology: Topology,
     /// The flows, in the order of their starts.
     pub flows: Vec<Flow>,
-    /// The nodes whose packets are traced; none unless `ENABLE_TRACE`.
+    /// The nodes whose packets are traced; none unless `ENABLE_TRACE`. Each event is recorded as
+    /// often as its node is listed.
     pub traced: Vec<NodeId>,
     /// Warnings about the files.
     pub warnings: Vec<Warning>,

@@ -5,11 +5,10 @@ use crate::tokens::Tokens;
 use crate::topology::Topology;
 use units::NodeId;
 
-/// Reads the nodes to trace, without duplicates, in the order of the file.
+/// Reads the nodes to trace, in the order of the file. One that is listed twice is recorded twice.
 pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> Result<Vec<NodeId>> {
     let mut tokens = Tokens::new(text);
     let promised = tokens.whole("the number of nodes", 0..=u64::from(u32::MAX))?;
-    let mut listed = vec![false; topology.is_switch.len()];
     let mut nodes = Vec::new();
     let mut unknown: Option<(usize, usize, u64)> = None;
     for found in 0..promised {
@@ -21,13 +20,10 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
             .hint("is it complete?"));
         };
         let number = token.whole("node", 0..=u64::from(u32::MAX))? as usize;
-        match listed.get_mut(number) {
-            Some(true) => {}
-            Some(entry) => {
-                *entry = true;
-                nodes.push(NodeId::new(number as u32));
-            }
-            None => unknown.get_or_insert((token.line, number, 0)).2 += 1,
+        if number < topology.is_switch.len() {
+            nodes.push(NodeId::new(number as u32));
+        } else {
+            unknown.get_or_insert((token.line, number, 0)).2 += 1;
         }
     }
     if let Some((line, number, count)) = unknown {

@@ -17,7 +17,8 @@ pub(crate) const RESERVE: u32 = 4096;
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) is_switch: bool,
-    pub(crate) traced: bool,
+    /// How often each event of its packets is recorded.
+    pub(crate) records: u32,
     /// Its ports in the order of their numbers.
     pub(crate) ports: Vec<u32>,
     /// Switches: bytes of the buffer that are shared, which may be below zero and wrapped around,
@@ -35,6 +36,7 @@ pub(crate) struct Port {
     /// From 1.
     pub(crate) number: u16,
     pub(crate) is_host: bool,
+    /// Whether events of packets are recorded.
     pub(crate) traced: bool,
     pub(crate) up: bool,
     pub(crate) busy: bool,
@@ -145,14 +147,14 @@ pub(crate) fn build(experiment: &Experiment, settings: &Settings) -> (Vec<Node>,
         .iter()
         .map(|&is_switch| Node {
             is_switch,
-            traced: false,
+            records: 0,
             ports: Vec::new(),
             shared: 0,
             used: 0,
             last_event: (0, Past::NONE),
         })
         .collect();
-    traced.iter().for_each(|node| nodes[node.index()].traced = true);
+    traced.iter().for_each(|node| nodes[node.index()].records += 1);
     let mut ports = Vec::with_capacity(topology.links.len() * 2);
     for link in &topology.links {
         for (node, number) in [(link.a, link.a_port), (link.b, link.b_port)] {
@@ -165,7 +167,7 @@ pub(crate) fn build(experiment: &Experiment, settings: &Settings) -> (Vec<Node>,
                 node: node.get(),
                 number: number as u16,
                 is_host: !at.is_switch,
-                traced: at.traced,
+                traced: at.records > 0,
                 up: true,
                 busy: false,
                 paused: 0,

@@ -136,7 +136,9 @@ impl Simulation<'_> {
             ecn: if packet.marked && !is_pfc { 3 } else { 0 },
             packet: self.fields(at, packet),
         };
-        self.output.trace.add(&record);
+        for _ in 0..self.nodes[record.node.index()].records {
+            self.output.trace.add(&record);
+        }
     }
 
     fn addresses(&self, packet: &Packet) -> (Ipv4Addr, Ipv4Addr) {

@@ -82,7 +82,7 @@ fn flows_and_trace_list() {
 
     let mut warnings = Vec::new();
     let nodes = trace_list::parse(b"5\n4 0 4 77 6\n1", &network(), &mut warnings).unwrap();
-    assert_eq!(nodes, [NodeId::new(4), NodeId::new(0)]);
+    assert_eq!(nodes, [4, 0, 4].map(NodeId::new));
     assert_eq!(
         texts(&warnings),
         [

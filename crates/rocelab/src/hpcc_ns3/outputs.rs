@@ -246,10 +246,15 @@ fn write_trace(
         window: files.recordings.network_bdp().map_or(0, |bdp| bdp.get() as u32),
     };
     let mut trace = packet_trace::Writer::new(out, &header)?;
+    let mut copies = vec![0_u32; experiment.topology.is_switch.len()];
+    experiment.traced.iter().for_each(|node| copies[node.index()] += 1);
     for event in files.recordings.packet_events() {
         let event = event?;
         if is_traced(&event, experiment) {
-            trace.write(&record(&event, experiment, ports))?;
+            let record = record(&event, experiment, ports);
+            for _ in 0..copies[event.node.index()] {
+                trace.write(&record)?;
+            }
         }
     }
     trace.finish()
