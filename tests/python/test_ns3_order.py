@@ -267,3 +267,28 @@ def test_of_conweave_the_key_that_is_there_is_named(small: Path, key: str) -> No
 def test_an_unknown_order_is_refused(small: Path) -> None:
     with pytest.raises(ConfigError, match='"fast" or "ns3"'):
         Experiment(small / "config.txt", small).run(order="slow")  # type: ignore[arg-type]
+
+
+def test_an_ideal_fct_that_wraps_around_is_told(small: Path) -> None:
+    """That simulator multiplies the bytes on the wire by 8e9 in 64 bits."""
+    config = small / "config.txt"
+
+    def warnings(size: int, order: Order) -> list[str]:
+        (small / "flow.txt").write_text(f"1\n0 1 3 100 {size} 2.04\n", encoding="ascii")
+        return Experiment(config, small).warnings_with((), order)
+
+    # 1,048 bytes on the wire for each 1,000 of a flow.
+    most = 2**64 // 8_000_000_000
+    fits, wraps = most * 1000 // 1048 // 1000 * 1000, 2_300_000_000
+    for order in get_args(Order):
+        assert warnings(fits, order) == []
+        (warning,) = warnings(wraps, order)
+        assert warning.startswith(f"1 flow has more than {most} bytes with headers")
+    (small / "flow.txt").write_text(f"1\n0 1 3 100 {wraps} 2.04\n", encoding="ascii")
+    ideals = []
+    for order in get_args(Order):
+        result, _ = Experiment(config, small).run(order=order)
+        ideals.append(result.flows.to_polars()["ideal_fct_ps"][0] // 1000)
+    wire = wraps * 1048 // 1000
+    trip = ideals[0] - wire * 8 * 10**9 // 10**11
+    assert ideals[1] == (wire * 8 * 10**9 % 2**64) // 10**11 + trip

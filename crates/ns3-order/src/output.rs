@@ -234,11 +234,13 @@ impl Simulation<'_> {
         }
     }
 
-    /// Returns the time of a flow alone in the network.
+    /// Returns the time of a flow alone in the network. With more than 2.3 GB on the wire the
+    /// product wraps around 64 bits, as in that simulator.
     pub(crate) fn ideal_fct(&self, index: u32) -> u64 {
         let flow = &self.flows[index as usize];
         let wire = flow.size + flow.size.div_ceil(self.settings.payload) * 48;
-        flow.base_rtt + u64::from(wire as u32) * 8_000_000_000 / flow.bottleneck.max(1)
+        let bits = u64::from(wire as u32).wrapping_mul(8_000_000_000);
+        flow.base_rtt + bits / flow.bottleneck.max(1)
     }
 
     /// Why flows did not finish. One that has sent all, and of which no packet is under way, waits

@@ -34,7 +34,13 @@ pub(super) fn in_fast_order(
          original's drop what exceeds the threshold and headroom of an ingress"
             .to_owned()
     });
-    let served = [headroom, acks, no_pause].into_iter().flatten().map(Warning::new);
+    let large = large(experiment).map(|flows| {
+        format!(
+            "{flows}: their ideal FCT is longer than in the original, whose product of bytes and \
+             nanoseconds wraps around 64 bits there"
+        )
+    });
+    let served = [headroom, acks, no_pause, large].into_iter().flatten().map(Warning::new);
     served.chain(as_there(spec, experiment)).collect()
 }
 
@@ -58,8 +64,25 @@ pub(super) fn in_ns3_order(spec: &Spec, experiment: &Experiment) -> Vec<Warning>
          and headroom of an ingress"
             .to_owned()
     });
-    let told = [headroom, acks, no_pause].into_iter().flatten().map(Warning::new);
+    let large = large(experiment).map(|flows| {
+        format!(
+            "{flows}: their ideal FCT is too short and their slowdown too large, as in the \
+             original, whose product of bytes and nanoseconds wraps around 64 bits there; the \
+             default order has neither"
+        )
+    });
+    let told = [headroom, acks, no_pause, large].into_iter().flatten().map(Warning::new);
     told.chain(as_there(spec, experiment)).collect()
+}
+
+/// Flows with more bytes on the wire than the original's ideal FCT has room for, in words.
+fn large(experiment: &Experiment) -> Option<String> {
+    let payload = experiment.config.packet_payload_size.get();
+    let wire = |size: u64| size.saturating_add(size.div_ceil(payload).saturating_mul(48));
+    let most = u64::MAX / 8_000_000_000;
+    let count = experiment.flows.iter().filter(|flow| wire(flow.size.get()) > most).count();
+    let flows = if count == 1 { "1 flow has".to_owned() } else { format!("{count} flows have") };
+    (count > 0).then(|| format!("{flows} more than {most} bytes with headers"))
 }
 
 /// Switches whose headroom exceeds the buffer, in words.
