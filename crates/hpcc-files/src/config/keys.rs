@@ -130,6 +130,7 @@ pub(super) fn read(
     warnings: &mut Vec<Warning>,
 ) -> Result<()> {
     const U32: u64 = u32::MAX as u64;
+    const MOST_US: u64 = 1_000_000_000_000;
     let mut values = Values { key, line, tokens, warnings };
     match key {
         "TOPOLOGY_FILE" => config.topology_file = values.path()?,
@@ -158,7 +159,8 @@ pub(super) fn read(
         "RATE_BOUND" => config.rate_bound = values.flag()?,
         // The original counts bytes in 32 bits.
         "BUFFER_SIZE" => config.buffer_size = Bytes::new(values.whole(0, 4095)? << 20),
-        "PAUSE_TIME" => config.pause_time = values.microseconds()?,
+        // Frames of the original have 32 bits for it.
+        "PAUSE_TIME" => config.pause_time = values.microseconds(U32)?,
         "ENABLE_QCN" => config.enable_qcn = values.flag()?,
         "KMIN_MAP" => values.map(&mut config.kmin, Values::kilobytes)?,
         "KMAX_MAP" => values.map(&mut config.kmax, Values::kilobytes)?,
@@ -169,9 +171,9 @@ pub(super) fn read(
         "RATE_HAI" => config.rate_hai = Some(values.rate()?),
         "MIN_RATE" => config.min_rate = values.rate_above_zero()?,
         "EWMA_GAIN" => config.ewma_gain = Some(values.fraction()?),
-        "ALPHA_RESUME_INTERVAL" => config.alpha_resume_interval = values.microseconds()?,
-        "RATE_DECREASE_INTERVAL" => config.rate_decrease_interval = values.microseconds()?,
-        "RP_TIMER" => config.rp_timer = Some(values.microseconds()?),
+        "ALPHA_RESUME_INTERVAL" => config.alpha_resume_interval = values.microseconds(MOST_US)?,
+        "RATE_DECREASE_INTERVAL" => config.rate_decrease_interval = values.microseconds(MOST_US)?,
+        "RP_TIMER" => config.rp_timer = Some(values.microseconds(MOST_US)?),
         "FAST_RECOVERY_TIMES" => config.fast_recovery_times = values.whole(0, U32)? as u32,
         "CLAMP_TARGET_RATE" => config.clamp_target_rate = values.flag()?,
         "DCTCP_RATE_AI" => config.dctcp_rate_ai = values.rate()?,
@@ -283,12 +285,12 @@ impl<'t> Values<'_, 't> {
         token.whole(self.key, 0..=u64::MAX / 1000).map(Time::from_ns)
     }
 
-    /// Reads a number of microseconds. The original cuts off its fraction.
-    fn microseconds(&mut self) -> Result<Time> {
+    /// Reads a number of up to `most` microseconds. The original cuts off its fraction.
+    fn microseconds(&mut self, most: u64) -> Result<Time> {
         let token = self.token()?;
         let number = token.decimal(self.key)?;
-        if number > 1e12 {
-            return Err(token.wrong(self.key, "at most 10^12 microseconds"));
+        if number > most as f64 {
+            return Err(token.wrong(self.key, &format!("at most {most} microseconds")));
         }
         if number.fract() != 0.0 {
             self.warn(&format!(

@@ -392,7 +392,10 @@ fn bad_configurations() {
         ("BUFFER_SIZE 4096", 1, "BUFFER_SIZE needs a whole number from 0 to 4095"),
         ("SIMULATOR_STOP_TIME 1e18", 1, "nothing"),
         ("SIMULATOR_STOP_TIME -1", 1, "SIMULATOR_STOP_TIME needs a decimal number, 0 or more"),
-        ("RP_TIMER 1e300", 1, "RP_TIMER needs at most 10^12 microseconds"),
+        ("RP_TIMER 1e300", 1, "RP_TIMER needs at most 1000000000000 microseconds"),
+        // 2^32 would be 0 in the original's frames.
+        ("PAUSE_TIME 4294967295", 1, "nothing"),
+        ("PAUSE_TIME 4294967296", 1, "PAUSE_TIME needs at most 4294967295 microseconds"),
         ("LINK_DOWN 0 0", 1, "LINK_DOWN"),
         ("KMIN_MAP -1", 1, "KMIN_MAP"),
         (
