@@ -56,7 +56,11 @@ impl Experiment {
         let config = read_as(path, MAX_CONFIG_BYTES, warnings, config::parse)?;
         let files = Files { path, directory, config: &config };
         let topology = &config.topology_file;
-        let topology = files.read("TOPOLOGY_FILE", topology, warnings, topology::parse)?;
+        let topology = files.read("TOPOLOGY_FILE", topology, warnings, |text, warnings| {
+            let topology = topology::parse(text, warnings)?;
+            topology.check_delays()?;
+            Ok(topology)
+        })?;
         config::check(&config, &topology).map_err(|error| error.in_file(path))?;
         let flows = files.read("FLOW_FILE", &config.flow_file, warnings, |text, warnings| {
             flows::parse(text, &topology, warnings)

@@ -89,6 +89,16 @@ impl Topology {
         (0..self.is_switch.len() as u32).map(NodeId::new)
     }
 
+    /// Refuses links without a delay, on which nothing can be simulated.
+    pub(crate) fn check_delays(&self) -> Result<()> {
+        match self.links.iter().find(|link| link.delay == Time::ZERO) {
+            Some(link) => Err(FileError::new("delay must be above 0")
+                .at(link.line)
+                .hint("1ns or more: 5ns is a metre of fibre")),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the node that `token` names.
     pub(crate) fn node(&self, token: Token<'_>, what: &str) -> Result<NodeId> {
         node(token, what, self.is_switch.len())
