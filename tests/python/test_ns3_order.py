@@ -177,6 +177,16 @@ def test_flows_without_an_ack_are_told_with_what_ends_them(command: Command, sma
     assert ("unfinished" in stderr, summary["flows_done"]) == (False, 2)
 
 
+def test_no_warning_advises_to_set_a_key_alone(command: Command, small: Path) -> None:
+    """With this order keys cannot be set."""
+    (small / "topology.txt").write_text("3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 40Gbps 1us 0\n")
+    stderr, _ = told(command, small)
+    assert "; without --order ns3, --set scheme.params.int_format=full has it say" in stderr
+    stderr, _ = told(command, small, "CC_MODE 1\nENABLE_QCN 0\n")
+    (warning,) = [line for line in stderr.splitlines() if "ecn.enabled" in line]
+    assert warning.endswith("change the configuration, or leave out the order")
+
+
 def test_what_finishes_flows_can_be_done(command: Command, small: Path) -> None:
     """No key can be set in this order: what the warning says to set is for the other one."""
     (small / "flow.txt").write_text("2\n0 1 3 100 30000 2.0\n0 1 3 100 30000 2.04\n")

@@ -26,7 +26,8 @@ pub(super) fn in_fast_order(
         format!(
             "L2_ACK_INTERVAL {interval}: all packets are acknowledged here; the original leaves \
              out those that end before this byte of a flow, unless at a multiple of \
-             L2_CHUNK_SIZE, and {flows}"
+             L2_CHUNK_SIZE{}",
+            if flows.is_empty() { flows } else { format!(", and {flows}") }
         )
     });
     let no_pause = (pauses_nobody(experiment) && !pauses_set).then(|| {
@@ -41,7 +42,7 @@ pub(super) fn in_fast_order(
         )
     });
     let served = [headroom, acks, no_pause, large].into_iter().flatten().map(Warning::new);
-    served.chain(as_there(spec, experiment)).collect()
+    served.chain(as_there(spec, experiment, "")).collect()
 }
 
 /// The warnings for a run in ns-3's order of events, where everything is as in the original.
@@ -52,7 +53,8 @@ pub(super) fn in_ns3_order(spec: &Spec, experiment: &Experiment) -> Vec<Warning>
              BUFFER_SIZE"
         )
     });
-    let acks = unacknowledged(experiment).map(|(interval, flows)| {
+    let acks = unacknowledged(experiment).filter(|(_, flows)| !flows.is_empty());
+    let acks = acks.map(|(interval, flows)| {
         format!(
             "L2_ACK_INTERVAL {interval}: packets that end before this byte of a flow are not \
              acknowledged, unless at a multiple of L2_CHUNK_SIZE, as in the original: {flows}; \
@@ -72,7 +74,7 @@ pub(super) fn in_ns3_order(spec: &Spec, experiment: &Experiment) -> Vec<Warning>
         )
     });
     let told = [headroom, acks, no_pause, large].into_iter().flatten().map(Warning::new);
-    told.chain(as_there(spec, experiment)).collect()
+    told.chain(as_there(spec, experiment, "without --order ns3, ")).collect()
 }
 
 /// Flows with more bytes on the wire than the original's ideal FCT has room for, in words.
@@ -98,7 +100,7 @@ fn pauses_nobody(experiment: &Experiment) -> bool {
 }
 
 /// The interval of ACKs, if it leaves a packet of the flows without one in the original, and in
-/// words how many flows never end because of it.
+/// words how many flows never end because of it; nothing if all do.
 fn unacknowledged(experiment: &Experiment) -> Option<(u64, String)> {
     let Experiment { config, flows, .. } = experiment;
     let (interval, chunk) = (config.l2_ack_interval.get(), config.l2_chunk_size.get());
@@ -111,16 +113,20 @@ fn unacknowledged(experiment: &Experiment) -> Option<(u64, String)> {
         endless += usize::from(is_left_out(size));
     }
     let never = if endless == 1 { "never ends" } else { "never end" };
-    any.then(|| (interval, format!("{endless} of {} flows {never}", flows.len())))
+    let told = match endless {
+        0 => String::new(),
+        _ => format!("{endless} of {} flows {never}", flows.len()),
+    };
+    any.then_some((interval, told))
 }
 
-/// What is as in the original.
-fn as_there(spec: &Spec, experiment: &Experiment) -> impl Iterator<Item = Warning> {
-    uncoded(spec, experiment).into_iter().chain(unmeasured(spec, experiment))
+/// What is as in the original. `if_set`: the condition under which keys can be set.
+fn as_there(spec: &Spec, experiment: &Experiment, if_set: &str) -> impl Iterator<Item = Warning> {
+    uncoded(spec, experiment, if_set).into_iter().chain(unmeasured(spec, experiment))
 }
 
 /// A link of switches whose rate INT has no code for, where it then says another.
-fn uncoded(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
+fn uncoded(spec: &Spec, experiment: &Experiment, if_set: &str) -> Option<Warning> {
     let format = spec.scheme.params.get("int_format");
     if format != Some(&ParamValue::Text(UNCODED.to_owned())) {
         return None;
@@ -129,7 +135,8 @@ fn uncoded(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
     let link = links.find(|link| !IntFormat::RATES.contains(&link.rate))?;
     Some(Warning::new(format!(
         "CC_MODE 3 has no code for {}, the rate of the link in line {} of the topology: INT says \
-         25Gbps, as in the original; --set scheme.params.int_format=full has it say the rate",
+         25Gbps, as in the original; {if_set}--set scheme.params.int_format=full has it say the \
+         rate",
         link.rate, link.line
     )))
 }

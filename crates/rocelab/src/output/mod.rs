@@ -8,6 +8,9 @@ mod scheme_warnings;
 pub(crate) mod traces;
 mod warnings;
 
+use results::{Warning, WarningKind};
+pub(crate) use warnings::in_advance as warnings_in_advance;
+
 /// The order of the events of one nanosecond. It decides what a user can change, and so what
 /// warnings advise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,4 +21,15 @@ pub(crate) enum EventOrder {
     Ns3,
 }
 
-pub(crate) use warnings::in_advance as warnings_in_advance;
+impl EventOrder {
+    /// Adds to a warning about settings what to do where no key of the scenario can be set.
+    fn advise(self, mut warning: Warning) -> Warning {
+        if (warning.kind, self) == (WarningKind::Settings, EventOrder::Ns3) {
+            warning.text.push_str(
+                "; with --order ns3 no key can be set: change the configuration, or leave out the \
+                 order",
+            );
+        }
+        warning
+    }
+}

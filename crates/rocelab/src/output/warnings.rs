@@ -45,7 +45,8 @@ pub(crate) fn collect(
         .into_iter()
         .map(|text| Warning { kind: Settings, text });
     let first = unfinished::warning(scenario, output, flows, order).into_iter();
-    first.chain(doubts).chain(of_settings).chain(others).collect()
+    let all = first.chain(doubts).chain(of_settings).chain(others);
+    all.map(|warning| order.advise(warning)).collect()
 }
 
 /// The warnings about settings that are known before the run. `explicit_params`: of the scheme's

@@ -200,7 +200,7 @@ fn acks_that_are_left_out_there_are_told() {
         let (_, warnings) = scenario_of(&run.experiment, "acks", &[]).unwrap();
         let mut told = warnings.iter().map(ToString::to_string);
         let text = told.find(|text| text.starts_with("L2_ACK_INTERVAL"))?;
-        Some(text.rsplit_once("and ").unwrap().1.to_owned())
+        Some(text.rsplit_once("and ").map_or(text.as_str(), |(_, flows)| flows).to_owned())
     };
     // Below a packet, too: the flow of 400 bytes ends before byte 1000.
     assert_eq!(told(1000, 4000, &[400, 2000]).unwrap(), "1 of 2 flows never ends");
@@ -208,7 +208,7 @@ fn acks_that_are_left_out_there_are_told() {
     assert_eq!(told(1, 4000, &[1, 2000]), None);
     assert_eq!(told(5000, 4000, &[400, 2000, 8000]).unwrap(), "2 of 3 flows never end");
     // These flows end, after packets without ACKs.
-    assert_eq!(told(5000, 4000, &[4000, 8000]).unwrap(), "0 of 2 flows never end");
+    assert!(told(5000, 4000, &[4000, 8000]).unwrap().ends_with("multiple of L2_CHUNK_SIZE"));
     assert_eq!(told(5000, 1000, &[4000, 8000]), None);
 }
 
