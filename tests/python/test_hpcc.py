@@ -736,7 +736,7 @@ def test_thresholds_without_marks_are_told(
     command: Command, case: Path, key: str, value: str
 ) -> None:
     setting = ("--set", f"ecn.{key}={value}")
-    told = f"warning: ecn.{key} has no effect: switches mark nothing, as the scheme heeds no marks"
+    told = f"warning: ecn.{key} has no effect: ecn.enabled is false"
     done = command("hpcc", "config.txt", *setting, cwd=case)
     assert done.returncode == 0, done.stderr
     assert told in done.stderr

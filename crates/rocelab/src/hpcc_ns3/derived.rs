@@ -275,23 +275,6 @@ fn law_of(scheme: &SchemeSpec) -> Option<EcnLaw> {
     preset?.ecn
 }
 
-/// Thresholds that are set where switches mark nothing. `reacts`: the scheme reacts to marks.
-fn unused_thresholds(spec: &Spec, reacts: bool) -> Option<Warning> {
-    let ecn = &spec.ecn;
-    let keys = [
-        ("ecn.kmin", ecn.kmin.is_some()),
-        ("ecn.kmax", ecn.kmax.is_some()),
-        ("ecn.pmax", ecn.pmax.is_some()),
-        ("ecn.reference_rate", ecn.reference_rate.is_some()),
-        ("ecn.by_rate", !ecn.by_rate.is_empty()),
-    ];
-    let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;
-    let why = if reacts { "ENABLE_QCN or ecn.enabled is off" } else { "the scheme heeds no marks" };
-    Some(Warning::new(format!(
-        "{key} has no effect: switches mark nothing, as {why}; ecn.enabled = true has them mark"
-    )))
-}
-
 /// Where the scheme needs marks and `ENABLE_QCN` does not keep switches from marking, they mark by
 /// the files' thresholds; where a threshold is set besides, it holds for ports of every rate.
 fn marking(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) -> Option<Warning> {
@@ -303,7 +286,7 @@ fn marking(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) -> 
         ecn.by_rate.clear();
     }
     if !marks {
-        return unused_thresholds(spec, law.is_some());
+        return None;
     }
     let (laws, missing) = laws(experiment);
     if missing.is_none()
