@@ -1,8 +1,8 @@
 //! Random packet spraying: each data packet takes a next hop at random.
 //!
 //! The draw is a hash of the flow and of the time at which the packet left its sender. Where hosts
-//! send packets of a flow through several ports at one instant, it has the packet's first byte, too.
-//! So the choice depends on the header alone, and all fast paths remain.
+//! send packets of a flow through several ports at one instant, it is also of the packet's first
+//! byte. So the choice depends on the header alone, and all fast paths remain.
 
 use super::{Choice, Depends, Ecmp, Forwarding};
 use crate::packet::{Header, PacketKind};

@@ -44,8 +44,8 @@ impl Scheduler {
         (others.count_ones() <= 1).then_some([first as u8, second as u8])
     }
 
-    /// Gives a priority back what [`round_robin`](Self::round_robin) took for its last packet beyond
-    /// the packet's size.
+    /// Gives a priority back what [`round_robin`](Self::round_robin) took for its last packet
+    /// beyond the size of that.
     pub(crate) fn refund(&mut self, priority: usize, bytes: u32) {
         self.deficits[priority] = self.deficits[priority].saturating_add(bytes);
     }

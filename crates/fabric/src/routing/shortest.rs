@@ -94,7 +94,7 @@ struct OnSwitch {
     attachment: u32,
     /// The round trip over the link of a host. If hosts have several links here, the largest.
     farthest: Time,
-    /// The same of a second host (zero if there is only one).
+    /// That of a second host; zero if there is only one.
     second: Time,
     /// The highest rate of these links.
     fastest: Rate,

@@ -36,8 +36,8 @@ fn unused(scenario: &Scenario) -> Option<String> {
     let have = if keys.len() == 1 { "has" } else { "have" };
     (!keys.is_empty()).then(|| {
         format!(
-            "{} {have} no effect: ecn.enabled is false, which is its default with schemes that need \
-             no marks; set it to true, or leave {} out",
+            "{} {have} no effect: ecn.enabled is false, which is its default with schemes that \
+             need no marks; set it to true, or leave {} out",
             keys.join(" and "),
             if keys.len() == 1 { "the key" } else { "the keys" }
         )

@@ -93,7 +93,7 @@ fn flows(draws: &mut Draws, hosts: u64) -> Vec<String> {
     flows.into_iter().map(|(_, line)| line).collect()
 }
 
-/// The keys of a marking law without draws: rates in Gb/s, and the queue in KB where marking begins.
+/// The keys of a marking law without draws: rates in Gb/s, and the queue in KB where it marks.
 fn marking(rates: &[(u64, u64)]) -> String {
     let map = |key: &str, value: &dyn Fn(u64) -> String| {
         let entries = rates.iter().map(|(gbps, kb)| format!(" {gbps}000000000 {}", value(*kb)));
