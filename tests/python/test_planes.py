@@ -230,7 +230,8 @@ def test_a_qp_that_wakes_up_passes_over_a_paused_port() -> None:
     )
     small = result.flows.to_polars().filter(pl.col("tag") == "small")
     # The slow link holds packets that left before it was paused: up to 20 KB, 1.6 ms.
-    assert small["fct_ps"].quantile(0.9) < 10_000_000, "10 us"
+    slow = (small["fct_ps"] > 10_000_000).sum()  # 10 us
+    assert slow <= len(small) // 10
 
 
 def test_cnps_leave_through_the_port_of_the_marked_packet() -> None:

@@ -398,7 +398,7 @@ def test_errors_are_short_lines() -> None:
 LARGE = """
 [topology]
 kind = "fat-tree"
-k = 64
+k = 80
 host_rate = "100Gbps"
 host_delay = "1us"
 rate = "100Gbps"
