@@ -44,9 +44,10 @@ class Prototype:
 
         They have packets, marks, losses, pauses and timers, and are the same each time. Raises
         AssertionError where a promise is broken: a rate is at most the line rate, a window is not
-        zero where no timer is set, what ``observe`` returns is finite and not negative, looking
-        changes nothing, and after ``on_timer`` the timer is due later than now. Raises what a
-        method of the law raises.
+        zero where no timer is set, what ``observe`` returns is not negative, and looking changes
+        nothing. Raises ValueError where a run would, too: a timer is in the past, or not later
+        after ``on_timer``, or ``observe`` returns no finite number. Raises what a method of the law
+        raises.
         """
         _rocelab.check_law(self._law, check_count("histories", histories))
 

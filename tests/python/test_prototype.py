@@ -195,15 +195,50 @@ def test_the_promises_of_schemes_are_checked() -> None:
     with pytest.raises(AssertionError, match="neither within the line rate"):
         rocelab.prototype(Fast).check_invariants()
 
+
+def test_a_timer_that_does_not_move_on_is_refused(scenario: rocelab.Scenario) -> None:
+    """Time would stand still, and the run would never end."""
+
     class Stuck(Aimd):
         def next_timer_ps(self) -> int:
-            return 5
+            return 5_000
 
         def on_timer(self, cx: Context) -> None:
             del cx
 
-    with pytest.raises(AssertionError, match="the sender's next timer is not later"):
-        rocelab.prototype(Stuck).check_invariants()
+    class Past(Aimd):
+        def next_timer_ps(self) -> int | None:
+            return 5_000 if self.acked else None
+
+        def on_ack(self, cx: Context, ack: Ack) -> None:
+            super().on_ack(cx, ack)
+            self.acked = True
+
+        acked = False
+
+        def on_timer(self, cx: Context) -> None:
+            del cx
+
+    for law, why in (
+        (Stuck, "after on_timer the timer must be due later, or None"),
+        (Past, "next_timer_ps is 5000, and it is [0-9]+ already"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            rocelab.prototype(law).run(scenario)
+        with pytest.raises(ValueError, match="next_timer_ps is"):
+            rocelab.prototype(law).check_invariants()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_a_probe_observes_is_finite(scenario: rocelab.Scenario, value: float) -> None:
+    class Odd(Aimd):
+        def observe(self, now_ps: int, what: str) -> float:
+            del now_ps, what
+            return value
+
+    probe = {"name": "rates", "kind": "rate", "interval": "1us", "flows": ["incast"]}
+    with pytest.raises(ValueError, match="a finite number or None is needed"):
+        rocelab.prototype(Odd).run(scenario.with_settings(probe=[probe]))
 
 
 def test_mistakes_are_refused(scenario: rocelab.Scenario) -> None:

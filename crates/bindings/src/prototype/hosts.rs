@@ -3,7 +3,7 @@
 use super::law::{Class, Classes, raise};
 use super::values::{Ack, Context, Header, Limits, PathFacts};
 use super::{Fields, Prototype, PrototypeParams};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use schemes::contract::{
@@ -36,15 +36,32 @@ impl End {
         for ctl in context.borrow_mut().sent.drain(..) {
             cx.outbox.push(ctl);
         }
-        self.read_timer(class, py)
+        self.read_timer(class, py, cx.now)
     }
 
-    fn read_timer(&mut self, class: &Class, py: Python<'_>) -> PyResult<()> {
+    /// Asks when the timer is due, which is not before `now`.
+    fn read_timer(&mut self, class: &Class, py: Python<'_>, now: Time) -> PyResult<()> {
         if class.has("next_timer_ps") {
             let due: Option<u64> = self.object.call_method0(py, "next_timer_ps")?.extract(py)?;
             self.next_timer = due.map_or(Time::NEVER, Time::from_ps);
         }
+        if self.next_timer < now {
+            let (due, now) = (self.next_timer.ps(), now.ps());
+            let why = format!("next_timer_ps is {due}, and it is {now} already");
+            return Err(PyValueError::new_err(why));
+        }
         Ok(())
+    }
+
+    /// Refuses a timer that is due again at `now`, when it has just fired: time would stand still.
+    fn check_timer(&self, now: Time) {
+        if self.next_timer <= now {
+            let now = now.ps();
+            raise(PyValueError::new_err(format!(
+                "next_timer_ps is {now}, and on_timer was called at {now} already: after on_timer \
+                 the timer must be due later, or None"
+            )));
+        }
     }
 }
 
@@ -106,10 +123,11 @@ impl Rp<Prototype> for Sender {
         Python::attach(|py| {
             let made = || -> PyResult<Sender> {
                 let path = Bound::new(py, PathFacts::from(path))?.into_any();
+                let at = now;
                 let now = now.ps().into_pyobject(py)?.into_any();
                 let object = law.sender.make(py, &PyTuple::new(py, [path, now])?);
                 let mut end = End { object, next_timer: Time::NEVER };
-                end.read_timer(&law.sender, py)?;
+                end.read_timer(&law.sender, py, at)?;
                 let limits = SendLimits::UNLIMITED;
                 let mut sender = Sender { law: Arc::clone(&law), end, limits };
                 sender.read_limits(py)?;
@@ -170,9 +188,16 @@ impl Rp<Prototype> for Sender {
             SenderMetric::Alpha => "alpha",
         };
         Python::attach(|py| {
-            let value = self.end.object.call_method1(py, "observe", (now.ps(), name));
-            let value = value.and_then(|value| value.extract::<Option<f64>>(py));
-            value.unwrap_or_else(|error| raise(error))
+            let observed = || -> PyResult<Option<f64>> {
+                let value = self.end.object.call_method1(py, "observe", (now.ps(), name))?;
+                match value.extract(py)? {
+                    Some(value) if !f64::is_finite(value) => Err(PyValueError::new_err(format!(
+                        "observe gives {value} for {name}: a finite number or None is needed"
+                    ))),
+                    value => Ok(value),
+                }
+            };
+            observed().unwrap_or_else(|error| raise(error))
         })
     }
 }
@@ -183,6 +208,7 @@ impl RpTimer<Prototype> for Sender {
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, Prototype>) {
         self.call(cx, "on_timer", |_| Ok(Vec::new()));
+        self.end.check_timer(cx.now);
     }
 }
 
@@ -233,7 +259,7 @@ impl Np<Prototype> for Receiver {
                 let made = || -> PyResult<End> {
                     let object = class.make(py, &PyTuple::new(py, [now.ps()])?);
                     let mut end = End { object, next_timer: Time::NEVER };
-                    end.read_timer(class, py)?;
+                    end.read_timer(class, py, now)?;
                     Ok(end)
                 };
                 made().unwrap_or_else(|error| raise(error))
@@ -279,5 +305,8 @@ impl NpTimer<Prototype> for Receiver {
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, Prototype>) {
         self.call(cx, "on_timer", Fields::default(), |_| Ok(Vec::new()));
+        if let Some((_, end)) = &self.0 {
+            end.check_timer(cx.now);
+        }
     }
 }

@@ -42,7 +42,8 @@ fn whole(name: &str, number: f64, least: f64) -> PyResult<u64> {
     if (least..1e18).contains(&number) {
         return Ok(number as u64);
     }
-    Err(PyValueError::new_err(format!("{name} is {number}: a number of {least} or more is needed")))
+    let why = format!("{name} is {number}: a number from {least} to below 1e18 is needed");
+    Err(PyValueError::new_err(why))
 }
 
 /// What a reaction point may know of the path of its QP.
