@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 import rocelab
+from conftest import Command
 
 SLOW = {"hosts": ["h0"], "rate": "0bps", "buffer": "500KB"}
 """A NIC that takes nothing: it pauses its link and never resumes it."""
@@ -131,6 +134,13 @@ def test_a_watchdog_frees_the_victims_of_a_storm(action: str, switch: dict[str, 
     assert (freed.summary["counters"]["watchdog_drops"] > 0) == (action == "drop")
     (warning,) = [text for text in freed.warnings if "pfc.watchdog found" in text]
     assert ("dropped" in warning) == (action == "drop")
+
+
+def test_the_summary_tells_what_the_watchdog_dropped(command: Command, tmp_path: Path) -> None:
+    watched = {"watchdog": {"detect": "100us", "restore": "500us", "action": "drop"}}
+    (tmp_path / "s.toml").write_text(star(watched).to_toml())
+    told = command("run", "s.toml", cwd=tmp_path).stdout
+    assert re.search(r"drops +[0-9,]+ \(0 in lossless classes, [0-9,]+ more by the PFC watch", told)
 
 
 def test_a_watchdog_leaves_short_pauses_alone() -> None:

@@ -126,6 +126,8 @@ def _drops(summary: Summary, place: tuple[str, str]) -> str:
     lossless = f"{summary.lossless_drops:,} in lossless classes"
     if summary.lossless_drops and place[0] == "result":
         lossless += ": see drops.json"
+    if watchdog := summary.counters.get("watchdog_drops"):
+        lossless += f", {watchdog:,} more by the PFC watchdog"
     return f"{summary.drops:,} ({lossless})"
 
 
