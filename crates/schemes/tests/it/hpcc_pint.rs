@@ -40,6 +40,7 @@ struct Bench {
     codebook: Arc<Codebook>,
     rp: ReactionPoint,
     ports: Vec<(<HpccPint as Scheme>::Cp, <<HpccPint as Scheme>::Cp as Cp<HpccPint>>::Port)>,
+    facts: PortFacts,
     next: u64,
 }
 
@@ -89,7 +90,7 @@ impl Bench {
             .collect();
         let mut codebook = HpccPint::host(&params, &host);
         let rp = ReactionPoint::open(&params, &mut codebook, &path, Time::ZERO);
-        Bench { params, codebook, rp, ports, next: 0 }
+        Bench { params, codebook, rp, ports, facts, next: 0 }
     }
 
     fn cx<'a>(
@@ -123,6 +124,12 @@ impl Bench {
             last_departure: Time::ZERO,
         };
         cp.on_depart(&mut LocalCx { now }, port, &view, packet);
+    }
+
+    /// The link of a port has another rate from now on.
+    fn change_rate(&mut self, hop: usize, rate: Rate) {
+        let (cp, port) = &mut self.ports[hop];
+        cp.on_rate(&self.params, port, &PortFacts { rate, ..self.facts });
     }
 
     /// Its ACK arrives, with all sent that the bench has made.
@@ -174,6 +181,26 @@ fn the_field_has_a_byte_or_two() {
     assert_eq!(codebook.encode(1e9, u16::MAX), 255, "the largest U fits");
     assert_eq!(codebook.encode(0.0, 0), 0, "there is no U of zero");
     assert_eq!(codebook.decode(0), 1.0 / 512.0);
+}
+
+/// Protects what a port has measured when its link becomes slower; from then on the same bytes are
+/// more of its capacity.
+#[test]
+fn a_port_keeps_its_average_when_its_rate_changes() {
+    let mut bench = Bench::new(paper(), 1);
+    for step in 1..200 {
+        let mut packet = bench.data();
+        bench.pass(0, Time::from_ns(500 * step), 0, &mut packet);
+    }
+    let before = bench.port(0);
+    assert!(before > 0.1, "{before}");
+    bench.change_rate(0, Rate::from_bps(LINE.bps() / 2));
+    assert_eq!(bench.port(0), before);
+    for step in 200..600 {
+        let mut packet = bench.data();
+        bench.pass(0, Time::from_ns(500 * step), 0, &mut packet);
+    }
+    within(bench.port(0), 2.0 * before, 0.1);
 }
 
 #[test]

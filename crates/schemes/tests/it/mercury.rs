@@ -179,6 +179,8 @@ fn what_pauses_kept_is_no_more_than_what_waits() {
 struct Switch {
     cp: CongestionPoint,
     port: PortState,
+    facts: PortFacts,
+    params: MercuryParams,
     queue: u64,
     effects: Vec<SwitchEffect<Notice>>,
 }
@@ -208,12 +210,18 @@ impl Switch {
             hosts: &[],
             network_rtt: us(32),
             packet_bytes: Bytes::new(1_082),
-            rates: &LinkRates::new([]),
+            rates: &LinkRates::new([LINE, Rate::from_gbps(4)]),
             seed: 1,
         };
         let cp = Scheme0::congestion_point(&params, &switch).expect("every switch takes part");
         let port = Cp::<Scheme0>::port(&cp, &params, &facts);
-        Switch { cp, port, queue: 0, effects: Vec::new() }
+        Switch { cp, port, facts, params, queue: 0, effects: Vec::new() }
+    }
+
+    /// The link has another rate from now on.
+    fn change_rate(&mut self, rate: Rate) {
+        let facts = PortFacts { rate, ..self.facts };
+        Cp::<Scheme0>::on_rate(&mut self.cp, &self.params, &mut self.port, &facts);
     }
 
     fn view(&self) -> PortView {
@@ -315,6 +323,23 @@ fn priorities_have_nothing_to_do_with_each_other() {
     assert!(switch.effects.is_empty());
     // All of that priority's bytes are the flow's.
     assert_eq!(switch.join(us(1), 1), [(1, Notice { window: 160_000, from_root: true })]);
+}
+
+/// Protects detection on a link that becomes slow: what it could have sent during a pause is that
+/// of its present rate, also for classes that were in use before.
+#[test]
+fn a_slower_port_is_congested_by_less() {
+    for (rate, state) in [(LINE, 2.0), (Rate::from_gbps(4), 1.0)] {
+        let mut switch = Switch::new(|_| {});
+        switch.pfc(us(100), true);
+        switch.change_rate(rate);
+        // 10 000 B in 11 us: less than 40 Gb/s send in that time, and more than 4 Gb/s do.
+        for step in 0..10 {
+            switch.join(us(101 + step), 1);
+        }
+        switch.pfc(us(111), false);
+        assert_eq!(switch.state(), Some(state), "{rate}");
+    }
 }
 
 #[test]

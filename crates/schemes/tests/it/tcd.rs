@@ -1,7 +1,7 @@
 //! TCD's detector and the reactions built on it, against sequences worked out by hand.
 
 use schemes::contract::{
-    Ack, Ctl, EcnCodePoint, HostCx, PathFacts, PortFacts, Rp, Scheme, SenderMetric,
+    Ack, Cp, Ctl, EcnCodePoint, HostCx, PathFacts, PortFacts, Rp, Scheme, SenderMetric,
 };
 use schemes::dcqcn::Cnp;
 use schemes::dcqcn_tcd::{
@@ -11,7 +11,7 @@ use schemes::hpcc_tcd::{self, OverloadMaskingReactionPoint};
 use schemes::int::IntStack;
 use schemes::params::{ParamError, Params, Value};
 use schemes::registry::params_of;
-use schemes::tcd::{Detector, State, TcdParams};
+use schemes::tcd::{Detector, State, Tcd, TcdParams};
 use schemes::testing::{self, record};
 use schemes::timely::TimelyParams;
 use schemes::timely_tcd::{self, TernaryReactionPoint, TimelyTcd};
@@ -51,6 +51,20 @@ mod max_on {
         // R_d = C / 2: 8 us and 0.4 us twice.
         let half = TcdParams { congestion_degree: 1.0, ..law };
         assert_eq!(half.max_on(&port(40, us(4), 2_000)).ns(), 16_800);
+    }
+
+    #[test]
+    fn follows_a_rate_that_changes() {
+        let mut tcd = Tcd(TcdParams::default());
+        let (before, after) = (port(100, us(1), 2_000), port(10, us(1), 2_000));
+        let mut detectors = Cp::<DcqcnTcd>::port(&tcd, &params(), &before);
+        Cp::<DcqcnTcd>::on_rate(&mut tcd, &params(), &mut detectors, &after);
+        let fresh = Cp::<DcqcnTcd>::port(&tcd, &params(), &after);
+        assert_eq!(format!("{detectors:?}"), format!("{fresh:?}"));
+    }
+
+    fn params() -> <DcqcnTcd as Scheme>::Params {
+        params_of::<DcqcnTcd>("dcqcn-paper+tcd", Rate::from_gbps(100), &[]).unwrap()
     }
 
     #[test]
