@@ -5,7 +5,7 @@
 //! a link that may lose some, handles each arrival on its own. The random runs below therefore
 //! cover all schemes, all quirks and both switch architectures, with many arrivals at equal times.
 
-use crate::common::parse;
+use crate::common::{parse, random_cases};
 use fabric::Records;
 use hpcc_files::{Experiment, address};
 use proptest::prelude::*;
@@ -263,11 +263,7 @@ fn check_observation(case: &Case) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 6,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(random_cases(6))]
 
     #[test]
     fn no_observation_changes_a_run(case in case()) {

@@ -4,7 +4,7 @@
 //! result. Here each scheme also runs on random networks with the reference engine: one heap of
 //! events, one instant at a time, every packet queued, nothing skipped. The digests must be equal.
 
-use crate::common::run_on;
+use crate::common::{random_cases, run_on};
 use proptest::prelude::*;
 use rocelab::{RunOptions, RunResult};
 use schemes::registry;
@@ -150,11 +150,7 @@ fn compare(text: &str, set: &[(&str, &str)]) -> Result<(), TestCaseError> {
 const INPUT_QUEUE: (&str, &str) = ("switch.input_queue", "4MB");
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 3,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(random_cases(3))]
 
     #[test]
     fn every_scheme_equals_the_reference_engine(case in case()) {
@@ -201,11 +197,7 @@ const PATHS: [&[(&str, &str)]; 12] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 3,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(random_cases(3))]
 
     /// Lossless networks, and those that drop packets and damage some.
     #[test]
@@ -229,18 +221,14 @@ proptest! {
 
 /// Pauses with times, each a list of settings.
 const PAUSE_TIMES: [&[(&str, &str)]; 4] = [
-    &[("pfc.response", "300ns"), ("pfc.pause_time", "2000")],
-    &[("pfc.pause_time", "2000"), ("pfc.refresh", "3us"), ("wire.error_rate", "0.01")],
+    &[("pfc.response", "300ns"), ("pfc.pause_time", "3000")],
+    &[("pfc.pause_time", "3000"), ("pfc.refresh", "3us"), ("wire.error_rate", "0.01")],
     &[("pfc.watchdog", "{detect = \"7us\", restore = \"20us\", action = \"drop\"}")],
     &[("pfc.watchdog", "{detect = \"7us\", restore = \"20us\", action = \"forward\"}")],
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 3,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(random_cases(3))]
 
     /// In either kind of switch, beside a host that takes nothing.
     #[test]
@@ -295,11 +283,7 @@ fn on_leaf_spine(case: Case) -> Case {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 6,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(random_cases(6))]
 
     /// With links that fail, and without.
     #[test]
@@ -324,11 +308,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 3,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(random_cases(3))]
 
     /// The incast has the one scheme, the rest the other.
     #[test]

@@ -1,6 +1,7 @@
 //! Shared by the tests that run whole scenarios.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use proptest::prelude::ProptestConfig;
 use rocelab::{RunOptions, RunResult};
 use scenario::Scenario;
 
@@ -24,4 +25,9 @@ pub fn run_on(text: &str, set: &[(&str, &str)], threads: usize) -> RunResult {
 pub fn parse(text: &str, set: &[(&str, &str)]) -> Scenario {
     let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     scenario::parse(text, None, &set).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A test of this many random cases. Failures are not kept in a file.
+pub fn random_cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
