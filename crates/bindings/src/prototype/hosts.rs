@@ -123,11 +123,10 @@ impl Rp<Prototype> for Sender {
         Python::attach(|py| {
             let made = || -> PyResult<Sender> {
                 let path = Bound::new(py, PathFacts::from(path))?.into_any();
-                let at = now;
-                let now = now.ps().into_pyobject(py)?.into_any();
-                let object = law.sender.make(py, &PyTuple::new(py, [path, now])?);
+                let now_ps = now.ps().into_pyobject(py)?.into_any();
+                let object = law.sender.make(py, &PyTuple::new(py, [path, now_ps])?);
                 let mut end = End { object, next_timer: Time::NEVER };
-                end.read_timer(&law.sender, py, at)?;
+                end.read_timer(&law.sender, py, now)?;
                 let limits = SendLimits::UNLIMITED;
                 let mut sender = Sender { law: Arc::clone(&law), end, limits };
                 sender.read_limits(py)?;

@@ -38,6 +38,7 @@ use crate::port::Port;
 use crate::switch::actions::Actor;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::egress::LevelOf;
+use crate::switch::pause_times::PauseTimes;
 use crossbar::Crossbar;
 use inputs::Inputs;
 use pending::Pending;

@@ -1,57 +1,16 @@
 //! What a CIOQ switch does when a pause expires or is sent again, and when its watchdog frees an
-//! output that is paused without end.
+//! output that is paused without end. All ports have been drained to that time. What waits at the
+//! inputs for a paused output finds that output's queue full, so the queue tells whether anything
+//! waits.
 
 use super::CioqSwitch;
-use crate::network::setup::WatchdogAction;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{NO_INGRESS, Scheme, Win};
-use crate::port::pause_clock::{PauseEvent, WatchdogVerdict};
 use crate::switch::actions::Actor;
+use crate::switch::pause_times::PauseTimes;
 use units::Time;
 
-impl<S: Scheme> CioqSwitch<S> {
-    /// Handles what is due for pauses at `now`. All ports must have been drained to `now`.
-    #[cold]
-    pub(super) fn on_pause_times(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        loop {
-            let clock = self.chassis.pause_clock.as_mut().expect("it has set a timer");
-            let Some((port, priority, event)) = clock.take(now) else { return };
-            match event {
-                PauseEvent::Expired => {
-                    if clock.expire(port, priority) {
-                        self.set_held(window, now, port, priority, false);
-                    }
-                }
-                PauseEvent::Refresh => {
-                    clock.counts(port).refreshed += 1;
-                    self.send_pfc(window, now, port, priority, true);
-                }
-                PauseEvent::Watch => self.watch(window, now, port, priority),
-            }
-        }
-    }
-
-    /// The watchdog looks at a priority of a port.
-    fn watch(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
-        let this = &self.chassis.ports[port];
-        // What waits at the inputs for an output finds that output's queue full.
-        let is_stuck = this.is_paused(Some(priority)) && this.class_packets(priority) > 0;
-        let clock = self.chassis.pause_clock.as_mut().expect("it has a watchdog");
-        match clock.watch(port, priority, is_stuck, now) {
-            WatchdogVerdict::Nothing => {}
-            WatchdogVerdict::Free(WatchdogAction::Drop) => {
-                self.drop_waiting(window, now, port, priority);
-            }
-            WatchdogVerdict::Free(WatchdogAction::Forward) => {
-                self.set_held(window, now, port, priority, false);
-            }
-            WatchdogVerdict::Heed { is_paused } => {
-                self.set_held(window, now, port, priority, is_paused);
-            }
-        }
-    }
-
-    /// Pauses or resumes a priority of a port without a PFC frame.
+impl<S: Scheme> PauseTimes<S> for CioqSwitch<S> {
     fn set_held(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -68,7 +27,11 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
-    /// Drops all packets of a priority that wait in the queue of a port, or at the inputs for it.
+    fn pause_again(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
+        self.send_pfc(window, now, port, priority, true);
+    }
+
+    /// Packets wait in the queue of the port, or at the inputs for it.
     fn drop_waiting(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
         while let Some(handle) = self.chassis.ports[port].remove_of(window.packets, priority) {
             let header = self.chassis.drop_queued(window, now, port, handle);

@@ -275,7 +275,7 @@ pub(crate) struct Place<'a> {
     /// The paths between racks, if the policy numbers them.
     pub(crate) paths: Option<&'a Arc<PathTable>>,
     /// How hosts use their ports.
-    pub(crate) ports: PortUse,
+    pub(crate) port_use: PortUse,
 }
 
 /// Calls a function of the policy in a router.
@@ -306,7 +306,7 @@ impl Router {
         match *balance {
             Balance::Ecmp => Router::Ecmp(ecmp),
             Balance::Random => {
-                Router::Random(Random { ecmp, at_once: place.ports == PortUse::Spray })
+                Router::Random(Random { ecmp, at_once: place.port_use == PortUse::Spray })
             }
             Balance::RoundRobin => {
                 let seed = stream::seed(seed, "forwarding", u64::from(node));

@@ -8,12 +8,29 @@ use crate::packet::{NO_INGRESS, Scheme, Win};
 use crate::port::pause_clock::{PauseEvent, WatchdogVerdict};
 use units::Time;
 
-impl<S: Scheme> Switch<S> {
+/// A switch whose pauses have times, whatever its queues are.
+pub(crate) trait PauseTimes<S: Scheme>: Actor<S> {
+    /// Pauses or resumes a priority of a port without a PFC frame.
+    fn set_held(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    );
+
+    /// Asks the peer of a port again to pause a priority.
+    fn pause_again(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8);
+
+    /// Drops all packets of a priority that wait for a port.
+    fn drop_waiting(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8);
+
     /// Handles what is due for pauses at `now`.
     #[cold]
-    pub(super) fn on_pause_times(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
+    fn on_pause_times(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         loop {
-            let clock = self.chassis.pause_clock.as_mut().expect("it has set a timer");
+            let clock = self.chassis().pause_clock.as_mut().expect("it has set a timer");
             let Some((port, priority, event)) = clock.take(now) else { return };
             match event {
                 PauseEvent::Expired => {
@@ -23,7 +40,7 @@ impl<S: Scheme> Switch<S> {
                 }
                 PauseEvent::Refresh => {
                     clock.counts(port).refreshed += 1;
-                    self.send_pfc(window, now, port, priority, true);
+                    self.pause_again(window, now, port, priority);
                 }
                 PauseEvent::Watch => self.watch(window, now, port, priority),
             }
@@ -32,9 +49,10 @@ impl<S: Scheme> Switch<S> {
 
     /// The watchdog looks at a priority of a port.
     fn watch(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
-        let this = &self.chassis.ports[port];
+        let chassis = self.chassis();
+        let this = &chassis.ports[port];
         let is_stuck = this.is_paused(Some(priority)) && this.class_packets(priority) > 0;
-        let clock = self.chassis.pause_clock.as_mut().expect("it has a watchdog");
+        let clock = chassis.pause_clock.as_mut().expect("it has a watchdog");
         match clock.watch(port, priority, is_stuck, now) {
             WatchdogVerdict::Nothing => {}
             WatchdogVerdict::Free(WatchdogAction::Drop) => {
@@ -48,8 +66,9 @@ impl<S: Scheme> Switch<S> {
             }
         }
     }
+}
 
-    /// Pauses or resumes a priority of a port without a PFC frame.
+impl<S: Scheme> PauseTimes<S> for Switch<S> {
     fn set_held(
         &mut self,
         window: &mut Win<'_, '_, S>,
@@ -71,7 +90,10 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Drops all packets of a priority that wait at a port.
+    fn pause_again(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
+        self.send_pfc(window, now, port, priority, true);
+    }
+
     fn drop_waiting(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
         // Each of them may end a pause of its ingress.
         self.drain_all(window, now);
@@ -88,7 +110,10 @@ impl<S: Scheme> Switch<S> {
         self.update_due(window, port, now);
         self.apply_effects(window, now);
     }
+}
 
+impl<S: Scheme> Switch<S> {
+    /// Removes a waiting packet of a priority, out of turn.
     fn remove_of(
         &mut self,
         window: &Win<'_, '_, S>,
