@@ -124,8 +124,15 @@ impl<S: Scheme> CioqSwitch<S> {
             self.apply_effects(window, now);
         }
     }
+}
 
-    pub(super) fn send_pfc(
+impl<S: Scheme> Actor<S> for CioqSwitch<S> {
+    #[inline(always)]
+    fn chassis(&mut self) -> &mut Chassis<S> {
+        &mut self.chassis
+    }
+
+    fn send_pfc(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
@@ -138,13 +145,6 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         self.chassis.enqueue_pfc(window, now, port, priority, pause);
         self.update_due(port, now);
-    }
-}
-
-impl<S: Scheme> Actor<S> for CioqSwitch<S> {
-    #[inline(always)]
-    fn chassis(&mut self) -> &mut Chassis<S> {
-        &mut self.chassis
     }
 
     /// Puts a packet that the switch makes into its output queue. It does not cross.

@@ -11,24 +11,17 @@ use crate::switch::pause_times::PauseTimes;
 use units::Time;
 
 impl<S: Scheme> PauseTimes<S> for CioqSwitch<S> {
-    fn set_held(
+    fn hold(
         &mut self,
-        window: &mut Win<'_, '_, S>,
+        _window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
         pause: bool,
-    ) {
+    ) -> bool {
         let changed = self.chassis.ports[port].hold(priority, pause, now);
         self.update_due(port, now);
-        if changed {
-            self.chassis.egress(port).notify_pfc(now, priority, pause);
-            self.apply_effects(window, now);
-        }
-    }
-
-    fn pause_again(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
-        self.send_pfc(window, now, port, priority, true);
+        changed
     }
 
     /// Packets wait in the queue of the port, or at the inputs for it.

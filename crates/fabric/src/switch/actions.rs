@@ -17,12 +17,22 @@ pub(crate) enum SwitchAction<S: Scheme> {
     Wake(usize),
 }
 
-/// A switch that does what the hooks of its congestion point ask for.
+/// A switch that does what its thresholds and the hooks of its congestion point ask for.
 pub(crate) trait Actor<S: Scheme> {
     fn chassis(&mut self) -> &mut Chassis<S>;
 
     /// Does one of the things that were asked for.
     fn act(&mut self, window: &mut Win<'_, '_, S>, now: Time, action: SwitchAction<S>);
+
+    /// Has a port pause or resume a priority of its peer.
+    fn send_pfc(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    );
 
     /// Does all that the hooks have asked for.
     #[inline]

@@ -319,25 +319,6 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    fn send_pfc(
-        &mut self,
-        window: &mut Win<'_, '_, S>,
-        now: Time,
-        port: usize,
-        priority: u8,
-        pause: bool,
-    ) {
-        if let Some(draws) = &mut self.chassis.draws {
-            draws.skip();
-        }
-        if self.chassis.ports[port].is_down() {
-            return;
-        }
-        self.drain(window, port, now);
-        self.chassis.enqueue_pfc(window, now, port, priority, pause);
-        self.update_due(window, port, now);
-    }
-
     fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if self.chassis.tags {
             self.release_due(window, now);
@@ -375,6 +356,25 @@ impl<S: Scheme> Actor<S> for Switch<S> {
     #[inline(always)]
     fn chassis(&mut self) -> &mut Chassis<S> {
         &mut self.chassis
+    }
+
+    fn send_pfc(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    ) {
+        if let Some(draws) = &mut self.chassis.draws {
+            draws.skip();
+        }
+        if self.chassis.ports[port].is_down() {
+            return;
+        }
+        self.drain(window, port, now);
+        self.chassis.enqueue_pfc(window, now, port, priority, pause);
+        self.update_due(window, port, now);
     }
 
     fn act(&mut self, window: &mut Win<'_, '_, S>, now: Time, action: SwitchAction<S>) {

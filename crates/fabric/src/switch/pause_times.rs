@@ -10,18 +10,16 @@ use units::Time;
 
 /// A switch whose pauses have times, whatever its queues are.
 pub(crate) trait PauseTimes<S: Scheme>: Actor<S> {
-    /// Pauses or resumes a priority of a port without a PFC frame.
-    fn set_held(
+    /// Pauses or resumes a priority of a port without a PFC frame. Returns whether that changed
+    /// anything.
+    fn hold(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
         pause: bool,
-    );
-
-    /// Asks the peer of a port again to pause a priority.
-    fn pause_again(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8);
+    ) -> bool;
 
     /// Drops all packets of a priority that wait for a port.
     fn drop_waiting(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8);
@@ -40,10 +38,25 @@ pub(crate) trait PauseTimes<S: Scheme>: Actor<S> {
                 }
                 PauseEvent::Refresh => {
                     clock.counts(port).refreshed += 1;
-                    self.pause_again(window, now, port, priority);
+                    self.send_pfc(window, now, port, priority, true);
                 }
                 PauseEvent::Watch => self.watch(window, now, port, priority),
             }
+        }
+    }
+
+    /// Pauses or resumes a priority of a port without a PFC frame, and tells the congestion point.
+    fn set_held(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    ) {
+        if self.hold(window, now, port, priority, pause) {
+            self.chassis().egress(port).notify_pfc(now, priority, pause);
+            self.apply_effects(window, now);
         }
     }
 
@@ -69,14 +82,14 @@ pub(crate) trait PauseTimes<S: Scheme>: Actor<S> {
 }
 
 impl<S: Scheme> PauseTimes<S> for Switch<S> {
-    fn set_held(
+    fn hold(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
         pause: bool,
-    ) {
+    ) -> bool {
         self.drain(window, port, now);
         let immediate = self.sends_immediately(window, port, now);
         let changed = self.chassis.ports[port].hold(priority, pause, now);
@@ -84,14 +97,7 @@ impl<S: Scheme> PauseTimes<S> for Switch<S> {
         if immediate {
             self.send_immediately(window, now, port);
         }
-        if changed {
-            self.chassis.egress(port).notify_pfc(now, priority, pause);
-            self.apply_effects(window, now);
-        }
-    }
-
-    fn pause_again(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
-        self.send_pfc(window, now, port, priority, true);
+        changed
     }
 
     fn drop_waiting(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
