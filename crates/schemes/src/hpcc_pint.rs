@@ -7,7 +7,10 @@
 //!
 //! A switch has no multiplier. So the average is computed as in the paper's appendix and in the
 //! HPCC simulator: logarithms of the leading bits from a table, sums of them, and powers of two.
-//! The bits that are cut off are rounded at random, too, so that the error averages out.
+//! The bits that are cut off are rounded at random, too, so that the error averages out. In the
+//! paper's form so are the logarithms, and U before it is multiplied, of which there are 8192 units
+//! in 1. The simulator's form rounds U to the nearest unit and logarithms down: on long paths it
+//! reads too low, and where a packet is less than half a unit it sees no load at all.
 
 use crate::contract::{
     Absent, Ack, Cp, Fit, Header, HostCx, HostFacts, LocalCx, Needs, NoCtl, Pacing, Packet,
@@ -264,8 +267,9 @@ impl Codebook {
 
 /// Fractional bits of a logarithm.
 const FRACTION: u32 = 15;
-/// Maximum number of leading bits of which a logarithm is taken.
-const MAX_LEADING_BITS: u32 = 16;
+/// Number of leading bits of which a logarithm is taken in the paper's form and in the simulator's.
+const PAPERS_LEADING_BITS: u32 = 9;
+const SIMULATORS_LEADING_BITS: u32 = 16;
 /// One, as a logarithm.
 const ONE: f64 = (1_u32 << FRACTION) as f64;
 
@@ -275,33 +279,43 @@ const FINE: u32 = 7;
 /// The look-up tables of a switch.
 #[derive(Debug)]
 struct Tables {
-    /// Logarithms to base 2. The entry of 0 is never used.
+    /// Logarithms to base 2, rounded down. The entry of 0 is never used.
     logarithms: Vec<u32>,
+    /// What was cut off from logarithms of up to 9 bits, in units of 2^-16 of their last bit.
+    remainders: [u16; (1 << PAPERS_LEADING_BITS) + 1],
     /// 2 to the power of the upper bits of a logarithm's fraction, and of the lower ones.
     coarse: [f64; 1 << (FRACTION - FINE)],
     fine: [f64; 1 << FINE],
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
-    let logarithm = |number: usize| (libm::log2(number.max(1) as f64) * ONE) as u32;
+    let logarithm = |number: usize| libm::log2(number.max(1) as f64) * ONE;
     let power = |logarithm: usize| libm::exp2(logarithm as f64 / ONE);
     Tables {
-        logarithms: (0..=1 << MAX_LEADING_BITS).map(logarithm).collect(),
+        logarithms: (0..=1 << SIMULATORS_LEADING_BITS).map(|n| logarithm(n) as u32).collect(),
+        remainders: std::array::from_fn(|n| (logarithm(n).fract() * 65_536.0) as u16),
         coarse: std::array::from_fn(|upper| power(upper << FINE)),
         fine: std::array::from_fn(power),
     }
 });
 
 impl Tables {
-    /// Returns the logarithm to base 2 of `number`, which is not 0, rounded at random to `leading`
-    /// bits.
+    /// Returns the logarithm to base 2 of `number`, which is not 0. It is that of the leading bits,
+    /// to which `number` is rounded at random.
     #[inline]
-    fn logarithm(&self, number: u64, leading: u32, random: &mut Stream) -> u32 {
+    fn logarithm(&self, number: u64, form: Form, random: &mut Stream) -> u32 {
+        let leading = match form {
+            Form::Paper => PAPERS_LEADING_BITS,
+            Form::Ns3 => SIMULATORS_LEADING_BITS,
+        };
         let shift = (u64::BITS - number.leading_zeros()).saturating_sub(leading);
         let rest = (1_u64 << shift) - 1;
-        let rounds_up = number & rest > random.next() & rest;
-        let rounded = (number >> shift) + u64::from(rounds_up);
-        self.logarithms[rounded as usize] + (shift << FRACTION)
+        let drawn = random.next();
+        let rounds_up = number & rest > drawn & rest;
+        let rounded = (number >> shift) as usize + usize::from(rounds_up);
+        // The upper bits of the draw have not been used: numbers are shorter than 2^57.
+        let is_more = form == Form::Paper && self.remainders[rounded] > (drawn >> 48) as u16;
+        self.logarithms[rounded] + (shift << FRACTION) + u32::from(is_more)
     }
 
     /// Returns 2 to the power of a logarithm, or of the sum of several.
@@ -322,9 +336,17 @@ fn nearest(number: f64) -> u64 {
     whole + u64::from(number - whole as f64 >= 0.5)
 }
 
+/// Returns one of the two whole numbers around `number`, which is not negative, so that the mean is
+/// `number`.
+#[inline]
+fn at_random(number: f64, random: &mut Stream) -> u64 {
+    let whole = number as u64;
+    whole + u64::from(number - whole as f64 > random.fraction())
+}
+
 /// Queues are counted in units of 256 bytes.
 const QUEUE_SHIFT: u32 = 8;
-/// U is kept in units of 1 / 8192.
+/// U is multiplied in units of 1 / 8192.
 const KEPT: f64 = 8192.0;
 
 /// The congestion point of a switch.
@@ -332,8 +354,8 @@ const KEPT: f64 = 8192.0;
 pub struct UtilisationMeter {
     codebook: Arc<Codebook>,
     tables: &'static Tables,
-    /// Number of leading bits of which logarithms are taken.
-    leading: u32,
+    /// How numbers are rounded.
+    form: Form,
     /// T, nanoseconds.
     base_rtt: u64,
     seed: u64,
@@ -345,7 +367,7 @@ impl UtilisationMeter {
         UtilisationMeter {
             codebook: Codebook::shared(params.log_base),
             tables: &TABLES,
-            leading: if params.variant == Form::Ns3 { MAX_LEADING_BITS } else { 9 },
+            form: params.variant,
             base_rtt: facts.network_rtt.ns().max(1),
             seed: facts.seed,
         }
@@ -392,10 +414,15 @@ impl PortMeter {
     /// `byte` left at the start of the time dt that has passed since.
     #[inline]
     fn measure(&mut self, now: Time, meter: &UtilisationMeter, queue: u64) {
-        let UtilisationMeter { tables, base_rtt, leading, .. } = *meter;
+        let UtilisationMeter { tables, base_rtt, form, .. } = *meter;
         let span = (now - self.last).ns().min(base_rtt);
         let random = &mut self.random;
-        let mut logarithm = |number| tables.logarithm(number, leading, random);
+        let units = self.utilisation * KEPT;
+        let kept = match form {
+            Form::Paper => at_random(units, random),
+            Form::Ns3 => nearest(units),
+        };
+        let mut logarithm = |number| tables.logarithm(number, form, random);
         let mut sum = 0.0;
         let units = queue >> QUEUE_SHIFT;
         if units > 0 && span > 0 {
@@ -404,7 +431,6 @@ impl PortMeter {
         if self.last_bytes > 0 {
             sum += tables.power(logarithm(self.last_bytes)) * self.sent_share;
         }
-        let kept = nearest(self.utilisation * KEPT);
         if span < base_rtt && kept > 0 {
             let logs = logarithm(base_rtt - span) + logarithm(kept);
             sum += tables.power(logs) * self.kept_share;

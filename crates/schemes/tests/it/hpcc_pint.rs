@@ -46,6 +46,11 @@ struct Bench {
 
 impl Bench {
     fn new(params: HpccPintParams, switches: u32) -> Bench {
+        Bench::with_rtt(params, switches, RTT)
+    }
+
+    /// T is `network_rtt` for switches.
+    fn with_rtt(params: HpccPintParams, switches: u32, network_rtt: Time) -> Bench {
         let path = PathFacts { packet_bytes: Bytes::new(1083), ..testing::path(LINE, RTT) };
         let host = HostFacts {
             node: NodeId::new(0),
@@ -77,7 +82,7 @@ impl Bench {
                     tier: 1,
                     ports: &[facts],
                     hosts: &[],
-                    network_rtt: RTT,
+                    network_rtt,
                     packet_bytes: Bytes::new(1_082),
                     rates: &LinkRates::new([]),
                     seed: 7 + u64::from(node),
@@ -246,6 +251,29 @@ fn a_port_finds_its_load_and_queue() {
             }
         }
         within(sum / 1000.0, expected, 0.02);
+    }
+}
+
+/// Protects U on long paths, where a packet is less than one of the 8192 units that U is multiplied
+/// in. The simulator's form rounds to the nearest unit.
+#[test]
+fn a_port_finds_its_load_over_a_long_round_trip() {
+    let simulators = params_of::<HpccPint>("hpcc-pint-ns3", LINE, &[]).unwrap();
+    // T in microseconds, and what the simulator's form makes of U = 0.95.
+    for (rtt, expected) in [(84, 0.87), (420, 0.59), (1_680, 0.0)] {
+        let mean = |params| {
+            let mut bench = Bench::with_rtt(params, 1, Time::from_us(rtt));
+            let (packets, mut sum) = (rtt * 600, 0.0);
+            for packet in 0..packets {
+                let mut data = bench.data();
+                bench.pass(0, Time::from_ps(88_421 * packet), 0, &mut data);
+                sum += if packet >= packets / 2 { bench.port(0) } else { 0.0 };
+            }
+            sum / (packets - packets / 2) as f64
+        };
+        within(mean(paper()), 0.95, 0.05);
+        let simulators = mean(simulators.clone());
+        assert!((simulators - expected).abs() < 0.02, "T = {rtt} us: {simulators}");
     }
 }
 
