@@ -183,3 +183,14 @@ def test_commands_and_code_of_a_page_run(
         assert done.returncode == 0, f"{page}:{one.line}: {one.text}\n{done.stderr}"
         if target:
             (workplace / target).write_text(done.stdout, encoding="utf-8")
+
+
+@pytest.mark.parametrize("scheme", [str(one["name"]) for one in rocelab.schemes()])
+def test_every_parameter_of_a_scheme_is_in_a_table(scheme: str) -> None:
+    """Schemes over another refer to the table of its page, so any page will do."""
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    (known,) = (one for one in rocelab.schemes() if one["name"] == scheme)
+    for param in known["params"]:
+        summary = " ".join(str(param["summary"]).split()).replace("|", "\\|")
+        rows = re.findall(rf"^\| `{param['name']}` \|.*$", pages, re.MULTILINE)
+        assert any(summary in row for row in rows), param["name"]

@@ -30,6 +30,7 @@ from rocelab.papers import (
     pages,
     places,
     plots,
+    rcm,
     reproduce,
     themis,
     verdict,
@@ -254,6 +255,23 @@ def test_figures_that_a_reading_leaves_alone_have_the_headlines_outcomes(tmp_pat
     (claim,) = matrix["figures"][0]["claims"]
     assert {outcome["verdict"] for outcome in claim["outcomes"].values()} == {"holds"}
     assert len(claim["outcomes"]) == 5
+
+
+@pytest.mark.parametrize(("reading", "preset"), [("letter", "rcm-letter"), ("as built", "rcm")])
+def test_presets_of_rcm_are_the_readings_of_their_name(reading: str, preset: str) -> None:
+    (chosen,) = (one for one in rcm.PAPER.readings if one.name == reading)
+    figure = next(one for one in rcm.PAPER.figures if one.id == "fig7")
+    scenarios = figure.cases(chosen, True).values()
+    (used,) = {
+        json.dumps(one.to_dict()["scheme"]["params"], sort_keys=True)
+        for one in scenarios
+        if one.to_dict()["scheme"]["name"] == "rcm"
+    }
+    star = {"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"}
+    switch = {"architecture": "cioq"}
+    law = {"name": "rcm", "preset": preset}
+    plain = Scenario(topology=star, switch=switch, scheme=law, run={"stop": "1us"})
+    assert json.loads(used) == plain.to_dict()["scheme"]["params"]
 
 
 def test_named_readings_take_no_option_without_a_source() -> None:

@@ -25,6 +25,16 @@ def scheme(name: str, preset: str | None = None, **params: Any) -> Table:  # noq
     return {"name": name, "params": params, **({"preset": preset} if preset else {})}
 
 
+def one_after_the_other(law: Table) -> Any:  # noqa: ANN401
+    """Two flows to one host over links of 1 Gb/s, of which one begins when the other has ended."""
+    flows = [{"src": f"h{n}", "dst": "h2", "size": "1MB", "start": f"{n * 10}ms"} for n in range(2)]
+    return rocelab.Scenario(
+        topology={"kind": "star", "hosts": 3, "host_rate": "1Gbps", "host_delay": "1us"},
+        traffic=[{"kind": "flows", "flows": flows}],
+        scheme=law,
+    )
+
+
 UNUSED = [
     ("dctcp", None, {"window": "none"}, "variant = ns3"),
     ("dctcp", None, {"rate_ai": "10Gbps"}, "variant = ns3"),
@@ -66,7 +76,11 @@ def test_a_parameter_that_is_read_is_not_told() -> None:
         (star("1Gbps", scheme=scheme("dcqcn", "dcqcn-hpcc")), "min_rate is 1Gbps"),
         (star("10Gbps", scheme="mercury"), "takes packets that meet for congestion"),
         (star(wire={"payload": "9000B"}, scheme="mercury"), "less than 3 packets"),
+        (star("1Gbps", scheme=scheme("dcqcn", min_rate="600Mbps")), "2 flows sent to h2 at a time"),
+        (star("1Gbps", scheme=scheme("hpcc", min_rate="500Kbps")), "a flow that is cut to this"),
         (star(delay="5us", scheme="hiercc"), "hop_rtt is 2us"),
+        (star("1Gbps", scheme="hiercc"), "switch takes 10us or more"),
+        (star("400Gbps", "100us", "20KB", scheme=scheme("hpcc-pint", "hpcc-pint-ns3")), "too low"),
         (star("25Gbps", "200us", "20KB", scheme="timely"), "slows timely down; raise t_high"),
         (star("400Gbps", "5us", "20KB", scheme="swift"), "max_cwnd is 373.76 packets"),
     ],
@@ -74,6 +88,24 @@ def test_a_parameter_that_is_read_is_not_told() -> None:
 def test_parameters_that_harm_in_this_network_are_told(made: Any, words: str) -> None:  # noqa: ANN401
     result = rocelab.run(made.with_settings(run__stop="200us"), threads=1)
     assert any(words in one for one in result.warnings), result.warnings
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        one_after_the_other(scheme("dcqcn", min_rate="600Mbps")),
+        star("1Gbps", scheme=scheme("dcqcn", min_rate="600Mbps", window="bdp")),
+        star("1Gbps", scheme=scheme("hpcc", min_rate="600Mbps")),
+        star("1Gbps", scheme=scheme("hpcc", min_rate="1Mbps")),
+        star("10Gbps", scheme="hiercc"),
+        star("100Gbps", scheme=scheme("hpcc-pint", "hpcc-pint-ns3")),
+        star("400Gbps", "100us", "20KB", scheme=scheme("hpcc-pint", "hpcc-pint-paper")),
+    ],
+)
+def test_parameters_that_do_no_harm_are_not_told(made: Any) -> None:  # noqa: ANN401
+    result = rocelab.run(made.with_settings(run__stop="20ms"), threads=1)
+    told = ("scheme.params", "too low")
+    assert not [one for one in result.warnings if any(word in one for word in told)]
 
 
 @pytest.mark.parametrize("name", sorted(one["name"] for one in rocelab.schemes()))

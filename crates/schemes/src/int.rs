@@ -8,7 +8,7 @@ mod format;
 mod stack;
 
 pub use format::IntFormat;
-pub use stack::{IntStack, PreviousRecords};
+pub use stack::{IntStack, MAX_RECORD_AGE, PreviousRecords};
 
 use crate::contract::{
     Cp, LinkRates, LocalCx, Packet, PacketKind, PortFacts, PortLocal, PortView, RateCode, Scheme,

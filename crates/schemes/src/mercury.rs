@@ -1,5 +1,5 @@
-//! Mercury: "Mercury: accurate and fast congestion feedback for MEC-enabled RDMA data centers", He
-//! et al., Journal of Cloud Computing 2024.
+//! Mercury: "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", He et al.,
+//! Journal of Cloud Computing 13:72, 2024.
 //!
 //! Congestion point and notification point are both in the switch: a congested port sends the
 //! senders of its flows CNPs that carry a window. Algorithms 1 and 2 appear in the paper as
@@ -137,8 +137,8 @@ const fn tolerates(base: Tolerates) -> Tolerates {
 impl<B: Base> Scheme for Mercury<B> {
     const NAME: &'static str = <B as Base>::NAME;
     const TITLE: &'static str = <B as Base>::TITLE;
-    const PAPER: &'static str = "He et al., Mercury: accurate and fast congestion feedback for \
-                                 MEC-enabled RDMA data centers, Journal of Cloud Computing 2024";
+    const PAPER: &'static str = "He et al., Accurate and fast congestion feedback in \
+                                 MEC-enabled RDMA datacenters, Journal of Cloud Computing 2024";
     const CAVEAT: &'static str = "The paper gives neither the congestion threshold nor the spacing \
                                   of CNPs.";
     const PRESETS: &'static [Preset<B::Joined>] = <B as Base>::PRESETS;

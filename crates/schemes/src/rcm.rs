@@ -197,9 +197,10 @@ impl Scheme for Rcm {
         },
         Preset {
             name: "rcm-letter",
-            summary: "Any flow in the CAM is harmful, each sample cuts again, held flows wait for \
-                      the window's end, any other flow is moved from any congestion",
-            source: "NPC'17 sections 3.3, 3.4, to the letter; values as `rcm`",
+            summary: "The paper's words, as far as they can run: any flow in the CAM is harmful, \
+                      each sample cuts again, any other flow may be moved, and a flow is new after \
+                      5 ms",
+            source: "NPC'17 sections 3.1, 3.3, 3.4; the reading `letter`; values as `rcm`",
             ecn: Some(dcqcn::presets::PAPER_ECN),
             params: presets::letter,
         },
@@ -268,17 +269,16 @@ pub mod presets {
         }
     }
 
-    /// Preset `rcm-letter`: any flow in the CAM is harmful, each sample cuts again, held flows wait
-    /// for the window's end, any other flow is moved from any congestion.
+    /// Preset `rcm-letter`: the paper's words, as far as they can run. Any flow in the CAM is
+    /// harmful, each sample cuts again, any other flow may be moved, and a flow is new after 5 ms.
     pub fn letter(host_rate: Rate) -> RcmParams {
         let ours = rcm(host_rate);
         RcmParams {
             region: RegionParams {
                 harmful_share: 0.0,
                 cut_rule: CutRule::Compound,
-                release_rule: ReleaseRule::Never,
                 detour: DetourRule::Any,
-                detour_degree: 0.0,
+                flow_gap: Time::from_ms(5),
                 ..ours.region
             },
             ..ours

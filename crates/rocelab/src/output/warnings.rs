@@ -36,8 +36,8 @@ pub(crate) fn collect(
         (Records, begins_late(scenario, output)),
         (Retransmissions, sent_for_nothing(scenario, output, flows)),
     ];
-    let of_paths = scheme_warnings::of_paths(scenario, output).into_iter();
-    let all = all.into_iter().chain(of_paths.map(|text| (Settings, Some(text))));
+    let of_schemes = scheme_warnings::after_run(scenario, output, flows).into_iter();
+    let all = all.into_iter().chain(of_schemes.map(|text| (Settings, Some(text))));
     let found = all.filter_map(|(kind, text)| Some(Warning { kind, text: text? }));
     let (doubts, others): (Vec<_>, Vec<_>) =
         found.partition(|warning| matches!(warning.kind, Deadlock | LosslessDrops));

@@ -168,9 +168,9 @@ pub struct PreviousRecords<const N: usize> {
 
 /// A tick is about one microsecond.
 const TICK_BITS: u32 = 20;
-/// Records that arrive further apart than this, about 10 ms, are not compared. A link of 3.2 Tb/s
-/// sends about the maximum of the bytes-sent counter in that time.
-const MAX_GAP: u32 = (Time::from_ms(10).ps() >> TICK_BITS) as u32;
+/// Records in full precision that arrive further apart than this are not compared. A link of
+/// 3.2 Tb/s sends about the maximum of the bytes-sent counter in that time.
+pub const MAX_RECORD_AGE: Time = Time::from_ms(10);
 
 impl<const N: usize> PreviousRecords<N> {
     /// No records yet.
@@ -189,7 +189,7 @@ impl<const N: usize> PreviousRecords<N> {
     }
 
     #[inline(always)]
-    fn tick(time: Time) -> u32 {
+    const fn tick(time: Time) -> u32 {
         (time.ps() >> TICK_BITS) as u32
     }
 
@@ -197,7 +197,7 @@ impl<const N: usize> PreviousRecords<N> {
     /// 64-bit formats cannot tell.
     #[inline]
     pub fn is_stale(&self, format: IntFormat, now: Time) -> bool {
-        format.is_full() && Self::tick(now).wrapping_sub(self.came) > MAX_GAP
+        format.is_full() && Self::tick(now).wrapping_sub(self.came) > Self::tick(MAX_RECORD_AGE)
     }
 
     /// Prepares the comparison with `stack`, which arrives `now`. Records that are too old are
