@@ -72,7 +72,7 @@ def prototype(
     - ``observe(now_ps, what)``, for probes of "rate", "window" and "alpha".
 
     ``receiver`` is a class as well, whose objects are made as ``receiver(now_ps)`` where a QP's
-    first packet arrives: ``on_packet(cx, data, meta)``, ``on_in_order_data(cx, data, meta)``,
+    first packet arrives: ``on_packet(cx, data, meta)``, ``on_kept_data(cx, data, meta)``,
     ``on_ctl(cx, numbers)``, ``on_message_end(cx, is_last)`` and a timer. ``switch`` is made as
     ``switch(node, tier)``: ``on_depart(now_ps, port, view, packet, meta)`` returns True to mark a
     data packet, and ``port(number, rate_bps, to_host)`` returns the state of a port, a dictionary

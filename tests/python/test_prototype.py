@@ -97,7 +97,7 @@ def test_senders_receivers_and_switches_exchange_numbers(scenario: rocelab.Scena
         def __init__(self, now_ps: int) -> None:
             self.opened_ps = now_ps
 
-        def on_in_order_data(self, cx: Context, data: Header, meta: list[float]) -> None:
+        def on_kept_data(self, cx: Context, data: Header, meta: list[float]) -> None:
             del data
             meta[2] = 2 * meta[1]
             assert cx.now_ps >= self.opened_ps

@@ -207,6 +207,8 @@ impl Cp<Annulus> for CongestionPoint {
             before: 0.0,
         }
     }
+    /// Feedback is computed from queue lengths alone.
+    fn on_rate(&mut self, _params: &AnnulusParams, _uplink: &mut Uplink, _facts: &PortFacts) {}
 }
 
 impl OnEnqueue<Annulus> for CongestionPoint {

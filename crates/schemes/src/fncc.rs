@@ -308,7 +308,7 @@ impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
         NotificationPoint::default()
     }
     #[inline]
-    fn on_in_order_data(
+    fn on_kept_data(
         &mut self,
         cx: &mut HostCx<'_, Fncc<N>>,
         _data: &Header,

@@ -261,6 +261,8 @@ impl Cp<Themis> for Either {
     fn port(&self, params: &ThemisParams, facts: &PortFacts) -> LongHaulPort {
         LongHaulPort(is_long(&params.external, facts))
     }
+    /// Whether a port leads to another data centre depends on delays alone.
+    fn on_rate(&mut self, _: &ThemisParams, _port: &mut LongHaulPort, _facts: &PortFacts) {}
     fn on_depart(
         &mut self,
         cx: &mut FullCx<'_, Themis>,

@@ -231,7 +231,7 @@ impl Receiver {
         if !class.has(hook) {
             return meta;
         }
-        let takes_meta = matches!(hook, "on_packet" | "on_in_order_data");
+        let takes_meta = matches!(hook, "on_packet" | "on_kept_data");
         Python::attach(|py| {
             let called = || -> PyResult<Fields> {
                 let mut arguments = more(py)?;
@@ -275,13 +275,13 @@ impl Np<Prototype> for Receiver {
         // What it makes of the list is not kept: the payload may be discarded.
         self.call(cx, "on_packet", *meta, |py| header(py, data));
     }
-    fn on_in_order_data(
+    fn on_kept_data(
         &mut self,
         cx: &mut HostCx<'_, Prototype>,
         data: &contract::Header,
         meta: &mut Fields,
     ) {
-        *meta = self.call(cx, "on_in_order_data", *meta, |py| header(py, data));
+        *meta = self.call(cx, "on_kept_data", *meta, |py| header(py, data));
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Prototype>, ctl: &Fields) {
         let ctl = *ctl;

@@ -21,7 +21,7 @@ const SENDER: &[&str] = &[
 ];
 /// Methods of a receiver that are called.
 const RECEIVER: &[&str] =
-    &["next_timer_ps", "on_timer", "on_packet", "on_in_order_data", "on_ctl", "on_message_end"];
+    &["next_timer_ps", "on_timer", "on_packet", "on_kept_data", "on_ctl", "on_message_end"];
 /// Methods of a switch that are called.
 const SWITCH: &[&str] = &["port", "on_depart"];
 

@@ -65,6 +65,8 @@ impl Cp<Prototype> for Switch {
             self.object.call_method1(py, "port", arguments).unwrap_or_else(|error| raise(error))
         })
     }
+    /// Not a hook of laws in Python: `on_depart` shows them the rate of the port at each packet.
+    fn on_rate(&mut self, _: &PrototypeParams, _port: &mut Py<PyAny>, _facts: &PortFacts) {}
     fn on_depart(
         &mut self,
         cx: &mut LocalCx,

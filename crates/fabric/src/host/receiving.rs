@@ -37,7 +37,7 @@ fn deliver<S: Scheme>(
     receiver.expected += u64::from(header.payload);
     receiver.since_ack += 1;
     receiver.np.on_packet(cx, header, meta);
-    receiver.np.on_in_order_data(cx, header, meta);
+    receiver.np.on_kept_data(cx, header, meta);
 }
 
 /// The mark that an answer to this packet echoes: the most severe one of all packets that it
@@ -212,7 +212,7 @@ impl<S: Scheme> Host<S> {
         self.with_np(window, now, slot, port, |np, cx| {
             np.on_packet(cx, header, meta);
             if fate == Fate::Kept {
-                np.on_in_order_data(cx, header, meta);
+                np.on_kept_data(cx, header, meta);
             }
         });
         if fate == Fate::Kept && !self.flow_probes.is_empty() {

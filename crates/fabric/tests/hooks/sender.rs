@@ -11,7 +11,7 @@ use schemes::contract::{
 };
 use units::{Bytes, PortId, Rate, Time};
 
-// ---- on_send, Np::on_in_order_data, on_ack, window ----
+// ---- on_send, Np::on_kept_data, on_ack, window ----
 
 /// Stamps what it sends, and never sends again when an ACK does not bring back what the receiver
 /// should have made of it.
@@ -41,7 +41,7 @@ impl Sender<Basic> for Stamper {
 struct Adder;
 
 impl Receiver<Basic> for Adder {
-    fn on_in_order_data(&mut self, _: &mut HostCx<'_, Basic>, _: &Header, meta: &mut Meta) {
+    fn on_kept_data(&mut self, _: &mut HostCx<'_, Basic>, _: &Header, meta: &mut Meta) {
         meta.number += 1;
     }
 }

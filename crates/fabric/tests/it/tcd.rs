@@ -90,6 +90,7 @@ impl Cp<UnderTcd> for Watch {
     type Port = ();
     schemes::hooks!(enqueues);
     fn port(&self, _: &Watched, _: &PortFacts) {}
+    fn on_rate(&mut self, _: &Watched, (): &mut (), _: &PortFacts) {}
     fn on_depart(
         &mut self,
         _: &mut LocalCx,

@@ -24,14 +24,14 @@
 //! | | `observe` | by probes |
 //! | | [`RpTimer`]: `next_timer`, `on_timer` | `type Timer = Present` |
 //! | [`Np`] | `open` (required) | when the first packet of a QP arrives |
-//! | | `on_packet`, `on_in_order_data` | for each data packet; for each that the receiver keeps |
+//! | | `on_packet`, `on_kept_data` | for each data packet; for each that the receiver keeps |
 //! | | `on_ctl`, `on_message_end` | for each control packet; with the last byte of a message |
 //! | | [`NpTimer`]: `next_timer`, `on_timer` | `type Timer = Present` |
 //! | [`Cp`] | `port` (required) | for each port, when the switch is built |
+//! | | `on_rate` (required) | when the rate of a port's link changes |
 //! | | `may_mark` | before RED marks a packet |
 //! | | `on_depart` | for each packet that begins to leave |
 //! | | `on_drop`, `on_pfc` | when a link failure drops a packet; at each pause and resume |
-//! | | `on_rate` | when the rate of a port's link changes |
 //! | | `observe`, `observe_flow`, `counters` | by probes; at the end of the run |
 //! | | [`OnArrival`]: `on_arrival` | `hooks!(arrivals)`: for each packet that arrives |
 //! | | [`OnArrivalOrHold`]: `on_arrival` | `hooks!(holding_arrivals)`: also when a hold ends |

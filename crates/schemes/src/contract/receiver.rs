@@ -15,9 +15,10 @@ pub trait Np<S: Scheme>: Sized + Send + 'static {
     /// the payload is discarded.
     fn on_packet(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &S::Meta) {}
     /// Called for every data packet that the receiver keeps, after [`on_packet`](Np::on_packet):
-    /// all that arrive in order, and with `host.reorder` those ahead of a gap that it keeps. `meta`
-    /// is what the packet carried and becomes what its ACK carries.
-    fn on_in_order_data(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &mut S::Meta) {}
+    /// all that arrive in order, and with `host.reorder` those ahead of a gap that it keeps. Called
+    /// once for each of them, as it arrives. `meta` is what the packet carried and becomes what its
+    /// ACK carries.
+    fn on_kept_data(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &mut S::Meta) {}
     /// Called when one of the scheme's control packets arrives from the sender.
     fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
     /// Called when the last byte of a message arrives. `is_last`: the QP has no other message.

@@ -45,6 +45,22 @@ pub trait Ports<P> {
 
 /// Congestion point: what a switch does for the scheme. `Self` is the state of a switch,
 /// [`Port`](Cp::Port) the state of each of its ports.
+///
+/// State that depends on the rate of a link must follow it. One that forgets
+/// [`on_rate`](Cp::on_rate) does not compile:
+/// ```compile_fail,E0046
+/// use schemes::contract::{Cp, PortFacts, PortLocal, Scheme};
+/// use units::Rate;
+/// struct Meter;
+/// impl<S: Scheme> Cp<S> for Meter {
+///     type Level = PortLocal;
+///     type Port = Rate;
+///     schemes::hooks!();
+///     fn port(&self, _: &S::Params, facts: &PortFacts) -> Rate {
+///         facts.rate
+///     }
+/// }
+/// ```
 pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// What its hooks may do, which decides how freely the fabric may order the work of a switch.
     type Level: Level;
@@ -65,6 +81,10 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
 
     /// Makes the state of a port.
     fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port;
+    /// Called when the rate of a port's link has changed: `facts` has the new one. Packets go on
+    /// waiting. The hook updates what the state of the port and of the switch has of the rate. It
+    /// is required, so that no state keeps an old rate by oversight.
+    fn on_rate(&mut self, params: &S::Params, port: &mut Self::Port, facts: &PortFacts);
     /// Returns whether the scenario's RED may mark a data packet at a port. Called when RED
     /// decides: as the packet begins to leave, before [`on_depart`](Cp::on_depart), or as it joins
     /// the queue.
@@ -107,9 +127,6 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _paused: bool,
     ) {
     }
-    /// Called when the rate of a port's link has changed: `facts` has the new one. Packets wait on.
-    /// By default what the state of the port has of the rate stays as it was.
-    fn on_rate(&mut self, _params: &S::Params, _port: &mut Self::Port, _facts: &PortFacts) {}
     /// Returns the state of a port as a finite number, for a probe: the state of a ternary
     /// detector, a fair rate.
     fn observe(&self, _port: &Self::Port, _now: Time) -> Option<f64> {
@@ -142,4 +159,5 @@ impl<S: Scheme> Cp<S> for PlainSwitch {
     type Port = ();
     crate::hooks!();
     fn port(&self, _params: &S::Params, _facts: &PortFacts) {}
+    fn on_rate(&mut self, _params: &S::Params, (): &mut (), _facts: &PortFacts) {}
 }

@@ -179,7 +179,7 @@ impl Np<ExpressPass> for NotificationPoint {
         self.on_credited_data(cx.now, *meta);
     }
     #[inline]
-    fn on_in_order_data(
+    fn on_kept_data(
         &mut self,
         _cx: &mut HostCx<'_, ExpressPass>,
         _data: &Header,

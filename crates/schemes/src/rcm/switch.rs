@@ -270,6 +270,8 @@ impl Cp<Rcm> for RcmSwitch {
     fn port(&self, _params: &super::RcmParams, facts: &PortFacts) -> PortId {
         facts.port
     }
+    /// Never called: the links of CIOQ switches keep their rates.
+    fn on_rate(&mut self, _: &super::RcmParams, _port: &mut PortId, _facts: &PortFacts) {}
     /// 0 outside the congestion region, 1 root, 2 edge, 3 inner.
     fn observe(&self, port: &PortId, now: Time) -> Option<f64> {
         Some(match self.role(port.index(), now) {

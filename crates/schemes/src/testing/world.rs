@@ -385,7 +385,7 @@ impl<S: Scheme> World<S> {
                     return;
                 }
                 self.expected += u64::from(header.payload);
-                self.at_receiver(|np, cx| np.on_in_order_data(cx, &header, &mut meta));
+                self.at_receiver(|np, cx| np.on_kept_data(cx, &header, &mut meta));
                 let mut ack = self.header(PacketKind::Ack, self.expected, header.sent_at);
                 ack.echo = header.code_point;
                 self.acks.push_back(Packet::with_meta(ack, meta));

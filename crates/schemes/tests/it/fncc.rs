@@ -185,7 +185,7 @@ fn a_flow_is_concurrent_until_its_last_message_is_over() {
     for is_last in [false, false, true] {
         let mut report = AckReport::default();
         let data = Switch::packet(PacketKind::Data, 0, 1082).header;
-        Np::<Fncc<5>>::on_in_order_data(&mut np, &mut cx, &data, &mut report);
+        Np::<Fncc<5>>::on_kept_data(&mut np, &mut cx, &data, &mut report);
         assert_eq!(report.flows, 1);
         Np::<Fncc<5>>::on_message_end(&mut np, &mut cx, is_last);
         assert_eq!(cx.host.flows(), u16::from(!is_last));
@@ -205,7 +205,7 @@ fn open_flows_count_while_they_are_silent() {
         let mut cx = HostCx { now, params: &params, host: &mut host, outbox: &mut outbox };
         let (np, mut report) = (&mut points[point], AckReport::default());
         let data = Switch::packet(PacketKind::Data, 0, 1082).header;
-        Np::<Fncc<5>>::on_in_order_data(np, &mut cx, &data, &mut report);
+        Np::<Fncc<5>>::on_kept_data(np, &mut cx, &data, &mut report);
         if let Some(is_last) = is_last {
             Np::<Fncc<5>>::on_message_end(np, &mut cx, is_last);
         }

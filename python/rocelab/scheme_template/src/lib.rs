@@ -99,6 +99,8 @@ impl Cp<Mine> for Stamper {
     schemes::hooks!();
 
     fn port(&self, _params: &MineParams, _facts: &PortFacts) {}
+    /// Nothing is kept of the rate: `on_depart` reads it from the view of the port.
+    fn on_rate(&mut self, _params: &MineParams, (): &mut (), _facts: &PortFacts) {}
     fn on_depart(
         &mut self,
         _cx: &mut LocalCx,

@@ -86,7 +86,7 @@ pub trait Sender<S: ToyScheme>: Send {
 
 /// The notification point of a QP.
 pub trait Receiver<S: ToyScheme>: Send {
-    fn on_in_order_data(&mut self, _: &mut HostCx<'_, S>, _data: &Header, _: &mut Meta) {}
+    fn on_kept_data(&mut self, _: &mut HostCx<'_, S>, _data: &Header, _: &mut Meta) {}
     fn on_ctl(&mut self, _: &mut HostCx<'_, S>, _: Word) {}
     fn on_message_end(&mut self, _: &mut HostCx<'_, S>, _is_last: bool) {}
     fn next_timer(&self) -> Time {
@@ -278,8 +278,8 @@ impl<S: ToyScheme> Np<S> for ReceiverPart<S> {
     fn open(parts: &Parts<S>, _: &mut Host, _: Time) -> Self {
         ReceiverPart((parts.receiver)())
     }
-    fn on_in_order_data(&mut self, cx: &mut HostCx<'_, S>, data: &Header, meta: &mut Meta) {
-        self.0.on_in_order_data(cx, data, meta);
+    fn on_kept_data(&mut self, cx: &mut HostCx<'_, S>, data: &Header, meta: &mut Meta) {
+        self.0.on_kept_data(cx, data, meta);
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, S>, word: &Word) {
         self.0.on_ctl(cx, *word);

@@ -21,6 +21,7 @@
 //!     type Port = ();
 //!     schemes::hooks!();
 //!     fn port(&self, _: &S::Params, _: &PortFacts) {}
+//!     fn on_rate(&mut self, _: &S::Params, (): &mut (), _: &PortFacts) {}
 //! }
 //! impl<S: Scheme> OnEnqueue<S> for Counter {
 //!     fn on_enqueue(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, _: &mut Packet<S>) {
@@ -38,6 +39,7 @@
 //!     type Port = ();
 //!     schemes::hooks!(enqueues);
 //!     fn port(&self, _: &S::Params, _: &PortFacts) {}
+//!     fn on_rate(&mut self, _: &S::Params, (): &mut (), _: &PortFacts) {}
 //! }
 //! ```
 //! Sub-queues at another level than [`Strict`](super::Strict): E0271.
@@ -50,6 +52,7 @@
 //!     type Port = ();
 //!     schemes::hooks!(sub_queues);
 //!     fn port(&self, _: &S::Params, _: &PortFacts) {}
+//!     fn on_rate(&mut self, _: &S::Params, (): &mut (), _: &PortFacts) {}
 //! }
 //! impl<S: Scheme> SubQueues<S> for Parking {
 //!     fn sub_queue(&self, _: PortId, _: PortId, _: &Packet<S>) -> u32 {
@@ -72,6 +75,7 @@
 //!     type Port = ();
 //!     schemes::hooks!(arrivals);
 //!     fn port(&self, _: &S::Params, _: &PortFacts) {}
+//!     fn on_rate(&mut self, _: &S::Params, (): &mut (), _: &PortFacts) {}
 //! }
 //! impl<S: Scheme> OnArrival<S> for Holder {
 //!     fn on_arrival(&mut self, cx: &mut LocalCx, _: PortId, _: &mut Packet<S>) -> Verdict {

@@ -65,7 +65,7 @@ where
         }
     }
     #[inline]
-    fn on_in_order_data(
+    fn on_kept_data(
         &mut self,
         cx: &mut HostCx<'_, Mix<A, B>>,
         data: &Header,
@@ -73,10 +73,10 @@ where
     ) {
         match (self.opened(cx, meta), meta) {
             (Either::First(np), Either::First(meta)) => {
-                Mix::as_first(cx, |cx| np.on_in_order_data(cx, data, meta));
+                Mix::as_first(cx, |cx| np.on_kept_data(cx, data, meta));
             }
             (Either::Second(np), Either::Second(meta)) => {
-                Mix::as_second(cx, |cx| np.on_in_order_data(cx, data, meta));
+                Mix::as_second(cx, |cx| np.on_kept_data(cx, data, meta));
             }
             _ => unreachable!("a QP has one scheme"),
         }
