@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 import rocelab
-from conftest import INCAST, Command
+from conftest import INCAST, Command, reseal
 from pictures import legend_texts
 from rocelab.plot.footnotes import failures_in_words
 from rocelab.report.charts import of_results
@@ -43,9 +44,22 @@ def test_a_series_that_was_cut_off_does_not_look_like_its_end(
     assert "recorded" not in said(incast.plot.queue())
     # A table of flows has all of them.
     assert "recorded" not in said(cut.plot.fct())
+    assert cut.summary.recording_stopped_ps == 12_000_000
+    assert incast.summary.recording_stopped_ps is None
     cut.save(tmp_path / "cut")
     done = command("plot", tmp_path / "cut", "--out", tmp_path / "plots")
     assert f"warning: N{CUT[1:]}" in done.stderr
+
+
+def test_a_result_of_an_older_version_has_it_in_a_warning(
+    cut: rocelab.Result, tmp_path: Path
+) -> None:
+    out = cut.save(tmp_path / "old")
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    del summary["recording_stopped_ps"]
+    (out / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    reseal(out)
+    assert rocelab.open(out).summary.recording_stopped_ps == 12_000_000
 
 
 @pytest.fixture(scope="module")

@@ -123,6 +123,7 @@ macro_rules! optional {
 
 optional! {
     u8, may be absent: true;
+    u64, may be absent: false;
     f64, may be absent: false;
     results::Deadlock, may be absent: false;
 }

@@ -121,6 +121,9 @@ record! {
         pub series: Vec<SeriesInfo>,
         /// The traces that were recorded.
         pub traces: Vec<TraceInfo>,
+        /// Simulated time, in picoseconds, from which on probes and traces recorded nothing, as
+        /// there was no more room; `None` if they recorded to the end.
+        pub recording_stopped_ps: Option<u64>,
         /// What the user should know, as text; unfinished flows come first.
         pub warnings: Vec<String>,
         /// What each of `warnings` is about, in the same order.

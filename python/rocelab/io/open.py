@@ -40,6 +40,7 @@ from rocelab.io.layout import (
 )
 from rocelab.io.names import file_name
 from rocelab.io.validate import (
+    add_recording_stopped,
     add_warning_kinds,
     check_probes,
     check_values,
@@ -122,6 +123,8 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
     summary.setdefault("paused_by_tier_ns", {})
     summary.setdefault("deadlock", None)
     summary.setdefault("timeout_bytes", 0)
+    if "recording_stopped_ps" not in summary:
+        add_recording_stopped(summary)
     if "warning_kinds" not in summary:
         add_warning_kinds(summary)
     check_values(summary_path, summary)

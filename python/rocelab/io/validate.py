@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,8 @@ from rocelab.result import probes_of
 if TYPE_CHECKING:
     from rocelab._rocelab import Summary
 
+_CUT_OFF = re.compile(r"probes and traces recorded nothing from (\S+) on")
+"""How the warning begins that there was no room for more samples."""
 _MAX_NAME_BYTES = 200
 """Bytes of a name, as of a scenario, a scheme or a column."""
 _MAX_TEXT_BYTES = 4000
@@ -115,6 +118,14 @@ def checked_summary(path: Path, data: dict[str, Any]) -> Summary:
     if len(summary.warning_kinds) != len(summary.warnings):
         raise ResultError(f"{path}: damaged: warning_kinds: not one for each of warnings")
     return summary
+
+
+def add_recording_stopped(summary: dict[str, Any]) -> None:
+    """Adds when records ended to the summary of an older version, which had it in a warning."""
+    warnings = summary.get("warnings")
+    texts = [str(text) for text in warnings] if isinstance(warnings, list) else []
+    times = [parse(found[1]) for text in texts if (found := _CUT_OFF.match(text))]
+    summary["recording_stopped_ps"] = next((round(time[0]) for time in times if time), None)
 
 
 def add_warning_kinds(summary: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 _NOTE_WIDTH = 66
 """Letters of a note in a line of a column's width."""
-_CUT_OFF = re.compile(r"probes and traces recorded nothing from (\S+) on")
-"""How the warning begins that there was no room for more samples."""
 _MAX_FAILURES = 4
 """Link failures that a note lists."""
 
@@ -57,10 +54,9 @@ def unfinished(results: Sequence[Result | None], names: Sequence[str]) -> list[s
 def cut_off(results: Sequence[Result], names: Sequence[str]) -> list[str]:
     """From when on nothing was recorded, of those of ``results`` that had no more room."""
     found = {
-        name: plot_duration(picoseconds(told[1]))
+        name: plot_duration(since)
         for name, result in zip(names, results, strict=True)
-        for text in result.warnings
-        if (told := _CUT_OFF.match(text))
+        if (since := result.summary.recording_stopped_ps) is not None
     }
     if len(results) == 1:
         return [f"Nothing was recorded from {since} on." for since in found.values()]

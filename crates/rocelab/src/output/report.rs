@@ -50,6 +50,7 @@ pub(crate) fn report(
     let summary = Summary {
         series: recordings.series_infos(),
         traces: traces::trace_infos(scenario, &output.outcome, &recordings),
+        recording_stopped_ps: traces::recording_stopped(&output.outcome).map(Time::ps),
         warnings,
         warning_kinds,
         ..summary(scenario, &output, &flows, &ports, threads, wall_s)

@@ -49,6 +49,12 @@ pub(crate) fn packets(events: &[PacketEvent], names: &Arc<Vec<String>>) -> Packe
     }
 }
 
+/// When probes and traces stopped to record, if they did so before the end of the run.
+pub(crate) fn recording_stopped(outcome: &Outcome) -> Option<Time> {
+    let from = outcome.recording_stopped_at;
+    (from < outcome.end).then_some(from)
+}
+
 /// What the summary says of the traces.
 pub(crate) fn trace_infos(
     scenario: &Scenario,

@@ -1,5 +1,6 @@
 //! What a reader of a result should know before trusting it.
 
+use super::traces::recording_stopped;
 use super::{EventOrder, marking_warnings, scheme_warnings};
 use crate::unfinished;
 use fabric::{
@@ -310,17 +311,15 @@ fn faster_than_one_path(scenario: &Scenario, flows: &FlowTable) -> Option<String
 
 /// Probes and traces that stopped before the run did.
 fn full(scenario: &Scenario, output: &RunOutput) -> Option<String> {
-    let from = output.outcome.recording_stopped_at;
-    (from < output.outcome.end).then(|| {
-        if let Some(error) = &output.spill_error {
-            return format!("probes and traces recorded nothing from {from} on: {error}");
-        }
-        format!(
+    let from = recording_stopped(&output.outcome)?;
+    Some(match &output.spill_error {
+        Some(error) => format!("probes and traces recorded nothing from {from} on: {error}"),
+        None => format!(
             "probes and traces recorded nothing from {from} on, as there is room for {} samples \
              only; sample less often, for a shorter time, or at fewer places, or raise \
              run.max_samples",
             scenario.run.max_samples
-        )
+        ),
     })
 }
 

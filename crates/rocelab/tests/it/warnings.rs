@@ -238,6 +238,8 @@ fn probes_stop_before_they_fill_the_memory() {
     let [warning] = &one.summary.warnings[..] else { panic!("{:?}", one.summary.warnings) };
     assert!(warning.starts_with("probes and traces recorded nothing from 10us on"), "{warning}");
     assert!(warning.ends_with("raise run.max_samples"), "{warning}");
+    assert_eq!(one.summary.recording_stopped_ps, Some(10_000_000));
+    assert_eq!(whole.summary.recording_stopped_ps, None);
     for options in [with(2), RunOptions { reference_mode: true, ..with(1) }] {
         let other = run("20000", options);
         assert_eq!(other.summary.warnings, one.summary.warnings);
