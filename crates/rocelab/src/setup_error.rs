@@ -2,7 +2,7 @@
 
 use fabric::SetupError;
 use scenario::{Paths, Scenario, ScenarioError};
-use units::{Bytes, Time};
+use units::{Bytes, NodeId, Rate, Time};
 
 /// Returns the error of a scenario that the fabric refused: what is wrong, at which key, and what
 /// to do about it.
@@ -26,48 +26,9 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
             ),
         )
         .hint("give some links the same rate"),
-        SetupError::ClassInUse { priority } => ScenarioError::new(
-            "classes",
-            format!(
-                "{scheme} keeps priority {priority} for packets of its own that may be dropped, \
-                 and something else uses it"
-            ),
-        )
-        .hint("give data, ACKs, control packets and lossless classes other priorities"),
-        SetupError::ClassNotFirst { priority } => ScenarioError::new(
-            "classes",
-            format!(
-                "{scheme} keeps priority {priority} for packets of its own that must go first, \
-                 and others may go before them"
-            ),
-        )
-        .hint(format!(
-            "have {priority} in classes.strict, and give data, ACKs and control packets lower \
-             priorities"
-        )),
-        SetupError::AsymmetricPath { src, dst } if scenario.quirks.ns3_ecmp_hash => {
-            ScenarioError::new(
-                "quirks.ns3_ecmp_hash",
-                format!(
-                    "scheme {scheme} needs data and ACKs on the same path, and the hash of \
-                     quirks.ns3_ecmp_hash sends those between {} and {} over two; routing.hash has \
-                     no effect with it",
-                    name(src),
-                    name(dst)
-                ),
-            )
-            .hint("set quirks.ns3_ecmp_hash = false: routing.hash is then \"symmetric\"")
-        }
-        SetupError::AsymmetricPath { src, dst } => ScenarioError::new(
-            "routing.hash",
-            format!(
-                "scheme {scheme} needs data and ACKs on the same path, and with \"symmetric\" \
-                 those between {} and {} take two, as the topology is not regular enough",
-                name(src),
-                name(dst)
-            ),
-        )
-        .hint("set routing.paths = \"spanning-trees\""),
+        SetupError::ClassInUse { priority } => class_in_use(scheme, priority),
+        SetupError::ClassNotFirst { priority } => class_not_first(scheme, priority),
+        SetupError::AsymmetricPath { src, dst } => asymmetric_path(scenario, [src, dst]),
         SetupError::NoSpanningTree => ScenarioError::new(
             "routing.paths",
             "\"spanning-trees\" needs a tree of switches with all hosts on it, and no host wired \
@@ -77,48 +38,11 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
             let why = format!("the system does not start {threads} threads: {reason}");
             ScenarioError::new("", why).hint("take fewer")
         }
-        SetupError::OutageTooShort { link: number, from, min } => {
-            let outage = scenario.outages.iter().find(|one| (one.link, one.from) == (number, from));
-            let link = scenario.network.links[number as usize];
-            ScenarioError::new(
-                format!("failure.{}.until", outage.map_or(0, |one| one.entry)),
-                format!(
-                    "what was on the link between {} and {} may arrive up to {min} after it fails",
-                    name(link.a),
-                    name(link.b)
-                ),
-            )
-            .hint("repair it later than that")
+        SetupError::OutageTooShort { link, from, min } => {
+            outage_too_short(scenario, link, from, min)
         }
-        SetupError::EndlessMessage { flow, rate } => {
-            let message = &scenario.messages[flow as usize];
-            let seconds = message.size.get() as f64 * 8.0 / rate.bps().max(1) as f64;
-            ScenarioError::new(
-                "traffic",
-                format!(
-                    "the message of {} from {} to {} (tag {:?}) needs {seconds:.2e} s at {rate}, \
-                     the lowest rate on its path; times go up to {:.2e} s",
-                    message.size,
-                    name(message.src),
-                    name(message.dst),
-                    scenario.tags[usize::from(message.tag)],
-                    Time::NEVER.as_secs_f64(),
-                ),
-            )
-            .hint("send less, or raise the rate of that link")
-        }
-        SetupError::RoutingTableFull if matches!(scenario.routing, Paths::SpanningTrees(_)) => {
-            let why = "the routes of so many spanning trees do not fit";
-            ScenarioError::new("routing.trees", why).hint("take fewer")
-        }
-        SetupError::RoutingTableFull => {
-            let why = "its routes do not fit: nodes have too many different sets of ports to \
-                others";
-            ScenarioError::new("topology", why).hint(
-                "take a smaller or more regular network, or fewer failures and repairs, each of \
-                 which has routes of its own",
-            )
-        }
+        SetupError::EndlessMessage { flow, rate } => endless_message(scenario, flow, rate),
+        SetupError::RoutingTableFull => routing_table_full(scenario),
         SetupError::TooManyPaths { from, to, paths } => ScenarioError::new(
             "routing.balance",
             format!(
@@ -128,26 +52,10 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
             ),
         )
         .hint("take a network with fewer paths, or another routing.balance"),
-        SetupError::BufferTooSmall { node, needed } => {
-            let (buffer, key) = scenario.switch.buffer_of(scenario.network.node(node));
-            let why = format!(
-                "{buffer} is too small for PFC: headroom and reserve of {}'s ports take {needed} \
-                 bytes",
-                name(node)
-            );
-            ScenarioError::new(key, why)
-                .hint("enlarge that buffer, set pfc.headroom, or have fewer lossless priorities")
+        SetupError::BufferTooSmall { node, needed } => buffer_too_small(scenario, node, needed),
+        SetupError::InputQueueTooSmall { node, needed } => {
+            input_queue_too_small(scenario, node, needed)
         }
-        SetupError::InputQueueTooSmall { node, needed } => ScenarioError::new(
-            "switch.input_queue",
-            format!(
-                "{} is too small for PFC: Xoff and the headroom of a port of {} take {needed} \
-                 bytes",
-                scenario.switch.cioq.map_or(Bytes::ZERO, |cioq| cioq.input_queue),
-                name(node)
-            ),
-        )
-        .hint("enlarge it, or lower pfc.headroom, or pfc.xoff and those of [[classes.settings]]"),
         SetupError::NotForCioq => ScenarioError::new(
             "switch.architecture",
             format!(
@@ -162,4 +70,107 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
         }
     };
     scenario.with_location(error)
+}
+
+fn class_in_use(scheme: &str, priority: u8) -> ScenarioError {
+    let why = format!(
+        "{scheme} keeps priority {priority} for packets of its own that may be dropped, and \
+         something else uses it"
+    );
+    ScenarioError::new("classes", why)
+        .hint("give data, ACKs, control packets and lossless classes other priorities")
+}
+
+fn class_not_first(scheme: &str, priority: u8) -> ScenarioError {
+    let why = format!(
+        "{scheme} keeps priority {priority} for packets of its own that must go first, and others \
+         may go before them"
+    );
+    ScenarioError::new("classes", why).hint(format!(
+        "have {priority} in classes.strict, and give data, ACKs and control packets lower \
+         priorities"
+    ))
+}
+
+/// Data and ACKs between `ends` take two paths, though the scheme needs one.
+fn asymmetric_path(scenario: &Scenario, ends: [NodeId; 2]) -> ScenarioError {
+    let scheme = scenario.needs().name;
+    let [src, dst] = ends.map(|node| scenario.network.name(node));
+    if scenario.quirks.ns3_ecmp_hash {
+        let why = format!(
+            "scheme {scheme} needs data and ACKs on the same path, and the hash of \
+             quirks.ns3_ecmp_hash sends those between {src} and {dst} over two; routing.hash has \
+             no effect with it"
+        );
+        return ScenarioError::new("quirks.ns3_ecmp_hash", why)
+            .hint("set quirks.ns3_ecmp_hash = false: routing.hash is then \"symmetric\"");
+    }
+    let why = format!(
+        "scheme {scheme} needs data and ACKs on the same path, and with \"symmetric\" those \
+         between {src} and {dst} take two, as the topology is not regular enough"
+    );
+    ScenarioError::new("routing.hash", why).hint("set routing.paths = \"spanning-trees\"")
+}
+
+/// The link number `link` fails at `from` and is repaired within `min`.
+fn outage_too_short(scenario: &Scenario, link: u32, from: Time, min: Time) -> ScenarioError {
+    let outage = scenario.outages.iter().find(|one| (one.link, one.from) == (link, from));
+    let ends = scenario.network.links[link as usize];
+    let why = format!(
+        "what was on the link between {} and {} may arrive up to {min} after it fails",
+        scenario.network.name(ends.a),
+        scenario.network.name(ends.b)
+    );
+    ScenarioError::new(format!("failure.{}.until", outage.map_or(0, |one| one.entry)), why)
+        .hint("repair it later than that")
+}
+
+/// The message number `flow` needs longer than times reach, at `rate`.
+fn endless_message(scenario: &Scenario, flow: u32, rate: Rate) -> ScenarioError {
+    let message = &scenario.messages[flow as usize];
+    let seconds = message.size.get() as f64 * 8.0 / rate.bps().max(1) as f64;
+    let why = format!(
+        "the message of {} from {} to {} (tag {:?}) needs {seconds:.2e} s at {rate}, the lowest \
+         rate on its path; times go up to {:.2e} s",
+        message.size,
+        scenario.network.name(message.src),
+        scenario.network.name(message.dst),
+        scenario.tags[usize::from(message.tag)],
+        Time::NEVER.as_secs_f64(),
+    );
+    ScenarioError::new("traffic", why).hint("send less, or raise the rate of that link")
+}
+
+fn routing_table_full(scenario: &Scenario) -> ScenarioError {
+    if matches!(scenario.routing, Paths::SpanningTrees(_)) {
+        let why = "the routes of so many spanning trees do not fit";
+        return ScenarioError::new("routing.trees", why).hint("take fewer");
+    }
+    let why = "its routes do not fit: nodes have too many different sets of ports to others";
+    ScenarioError::new("topology", why).hint(
+        "take a smaller or more regular network, or fewer failures and repairs, each of which has \
+         routes of its own",
+    )
+}
+
+/// PFC takes `needed` bytes of the buffer of `node`, which has fewer.
+fn buffer_too_small(scenario: &Scenario, node: NodeId, needed: u64) -> ScenarioError {
+    let (buffer, key) = scenario.switch.buffer_of(scenario.network.node(node));
+    let why = format!(
+        "{buffer} is too small for PFC: headroom and reserve of {}'s ports take {needed} bytes",
+        scenario.network.name(node)
+    );
+    ScenarioError::new(key, why)
+        .hint("enlarge that buffer, set pfc.headroom, or have fewer lossless priorities")
+}
+
+/// PFC takes `needed` bytes of an input queue of `node`, which has fewer.
+fn input_queue_too_small(scenario: &Scenario, node: NodeId, needed: u64) -> ScenarioError {
+    let why = format!(
+        "{} is too small for PFC: Xoff and the headroom of a port of {} take {needed} bytes",
+        scenario.switch.cioq.map_or(Bytes::ZERO, |cioq| cioq.input_queue),
+        scenario.network.name(node)
+    );
+    ScenarioError::new("switch.input_queue", why)
+        .hint("enlarge it, or lower pfc.headroom, or pfc.xoff and those of [[classes.settings]]")
 }
