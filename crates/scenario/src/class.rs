@@ -38,7 +38,7 @@ pub(crate) fn resolve(
             return Err(ScenarioError::new(here(), "sets nothing")
                 .hint("give `ecn`, `pfc` or `lossy_alpha`, or leave the entry out"));
         }
-        let is_protected = pfc.enabled && classes.lossless.contains(&priority);
+        let is_protected = pfc.protects(classes, priority);
         let lossy_alpha = spec.lossy_alpha.map(|alpha| check_alpha(alpha, &key("lossy_alpha")));
         let lossy_alpha = lossy_alpha.transpose()?;
         if lossy_alpha.is_some() && is_protected {

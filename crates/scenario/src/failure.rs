@@ -29,7 +29,31 @@ pub(crate) fn resolve(
     quirks: &QuirksSpec,
 ) -> Result<(Vec<Outage>, Vec<Impairment>)> {
     let network = nodes.network();
-    // All entries as outages; what is an impairment is taken out below.
+    let all = entries(specs, nodes, quirks)?;
+    let times: BTreeSet<Time> = all.iter().flat_map(|one| [one.from, one.until]).collect();
+    let changes = times.iter().filter(|time| **time != Time::NEVER).count();
+    if changes > MAX_EPOCHS {
+        let why = format!("links fail or change at {changes} times; the most is {MAX_EPOCHS}");
+        return Err(ScenarioError::new("failure", why).hint("have some fail together"));
+    }
+    let (impaired, outages): (Vec<Outage>, Vec<Outage>) =
+        all.into_iter().partition(|one| is_impairment(&specs[one.entry]));
+    let impairments = impaired.iter().map(|one| impairment(one, specs, network));
+    let impairments = impairments.collect::<Result<Vec<_>>>()?;
+    let times: BTreeSet<Time> = outages.iter().flat_map(|one| [one.from, one.until]).collect();
+    match cut_off(network, &outages, &times) {
+        Some((time, ends)) => Err(refusal(specs, network, &outages, time, ends)),
+        None => Ok((outages, impairments)),
+    }
+}
+
+/// All entries as outages, those of links that only become slow or lossy, too.
+fn entries(
+    specs: &[FailureSpec],
+    nodes: &Selector<'_>,
+    quirks: &QuirksSpec,
+) -> Result<Vec<Outage>> {
+    let network = nodes.network();
     let mut outages: Vec<Outage> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
         let key = |name: &str| format!("failure.{index}.{name}");
@@ -69,39 +93,29 @@ pub(crate) fn resolve(
             return Err(ScenarioError::new(key("link"), why));
         }
     }
-    let times: BTreeSet<Time> = outages.iter().flat_map(|one| [one.from, one.until]).collect();
-    let changes = times.iter().filter(|time| **time != Time::NEVER).count();
-    if changes > MAX_EPOCHS {
-        let why = format!("links fail or change at {changes} times; the most is {MAX_EPOCHS}");
-        return Err(ScenarioError::new("failure", why).hint("have some fail together"));
+    Ok(outages)
+}
+
+/// What an entry makes of its link, which must be worse than before.
+fn impairment(outage: &Outage, specs: &[FailureSpec], network: &Network) -> Result<Impairment> {
+    let Outage { link, from, until, entry } = *outage;
+    let (spec, own) = (&specs[entry], &network.links[link as usize]);
+    if let Some(Quantity(rate)) = spec.rate
+        && rate >= own.rate
+    {
+        let why = format!("{rate} is not below the rate of the link, which is {}", own.rate);
+        return Err(ScenarioError::new(format!("failure.{entry}.rate"), why)
+            .hint("lower it, or leave it out"));
     }
-    let (impaired, outages): (Vec<Outage>, Vec<Outage>) =
-        outages.into_iter().partition(|one| is_impairment(&specs[one.entry]));
-    let mut impairments = Vec::with_capacity(impaired.len());
-    for Outage { link, from, until, entry } in impaired {
-        let (spec, own) = (&specs[entry], &network.links[link as usize]);
-        if let Some(Quantity(rate)) = spec.rate
-            && rate >= own.rate
-        {
-            let why = format!("{rate} is not below the rate of the link, which is {}", own.rate);
-            return Err(ScenarioError::new(format!("failure.{entry}.rate"), why)
-                .hint("lower it, or leave it out"));
-        }
-        if let Some(error_rate) = spec.error_rate
-            && error_rate < own.error_rate
-        {
-            let why = format!("{error_rate} is below that of the link, {}", own.error_rate);
-            return Err(ScenarioError::new(format!("failure.{entry}.error_rate"), why)
-                .hint("raise it, or leave it out"));
-        }
-        let rate = spec.rate.map(|rate| rate.0);
-        impairments.push(Impairment { link, from, until, rate, error_rate: spec.error_rate });
+    if let Some(error_rate) = spec.error_rate
+        && error_rate < own.error_rate
+    {
+        let why = format!("{error_rate} is below that of the link, {}", own.error_rate);
+        return Err(ScenarioError::new(format!("failure.{entry}.error_rate"), why)
+            .hint("raise it, or leave it out"));
     }
-    let times: BTreeSet<Time> = outages.iter().flat_map(|one| [one.from, one.until]).collect();
-    match cut_off(network, &outages, &times) {
-        Some((time, ends)) => Err(refusal(specs, network, &outages, time, ends)),
-        None => Ok((outages, impairments)),
-    }
+    let rate = spec.rate.map(|rate| rate.0);
+    Ok(Impairment { link, from, until, rate, error_rate: spec.error_rate })
 }
 
 /// Whether the link does not fail, but becomes slow or lossy.

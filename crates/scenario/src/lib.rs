@@ -29,6 +29,7 @@
 
 mod also;
 mod catalogue;
+mod checks;
 mod class;
 mod decode;
 mod error;
@@ -56,6 +57,7 @@ pub mod workload;
 
 pub use also::AlsoScheme;
 pub use catalogue::{KeyInfo, KindInfo, topology_kinds};
+pub use checks::MAX_NAME_BYTES;
 pub use error::ScenarioError;
 pub use every_error::MAX_ERRORS;
 pub use model::{
@@ -65,7 +67,7 @@ pub use model::{
 pub use network::{Network, Port};
 pub use probe::NamedProbe;
 pub use renamed::migrate;
-pub use scenario::{MAX_NAME_BYTES, Scenario};
+pub use scenario::Scenario;
 pub use scheme::ResolvedScheme;
 pub use sections::read_sections;
 pub use settings::{
@@ -135,7 +137,7 @@ pub fn read_or_every_error(
 ) -> std::result::Result<Scenario, Vec<ScenarioError>> {
     if matches!(tree.at(&["schema"]), Some(Tree { value: Value::Integer(1), .. })) {
         let line = tree.line_of("schema");
-        return Err(vec![scenario::old_schema().at_line(line).in_file(origin)]);
+        return Err(vec![checks::old_schema().at_line(line).in_file(origin)]);
     }
     let mut errors = set_keys(&mut tree, overrides);
     let spec = decode::decode(&tree).map(|spec| named_after(spec, origin));

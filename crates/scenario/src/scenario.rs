@@ -1,6 +1,7 @@
 //! The valid scenario, and how a specification becomes one.
 
 use crate::also::{self, AlsoScheme};
+use crate::checks;
 use crate::class;
 use crate::error::{Result, ScenarioError};
 use crate::failure;
@@ -11,7 +12,7 @@ use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
 use crate::settings::{self, Classes, Ecn, Pfc, Run, Stop, SwitchSettings, Wire};
 use crate::source::Source;
-use crate::spec::{FailureSpec, QuirksSpec, SCHEMA_VERSION, Spec};
+use crate::spec::{QuirksSpec, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, Traffic};
@@ -22,10 +23,6 @@ use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
 use std::path::Path;
 use units::Time;
-
-/// Most bytes of a scenario's name. What a file system takes for one is 255; while a result is
-/// written, its own has more.
-pub const MAX_NAME_BYTES: usize = 200;
 
 /// A scenario that has been found to make sense: what can be run.
 ///
@@ -106,31 +103,8 @@ impl Scenario {
     /// Checks a specification and builds what it describes. Relative paths in it are relative to
     /// `base`.
     pub fn from_spec(mut spec: Spec, base: Option<&Path>) -> Result<Scenario> {
-        if spec.schema == 1 {
-            return Err(old_schema());
-        }
-        if spec.schema != SCHEMA_VERSION {
-            return Err(ScenarioError::new(
-                "schema",
-                format!("version {} is unknown; this program reads {SCHEMA_VERSION}", spec.schema),
-            ));
-        }
-        let name = spec.name.get_or_insert_with(|| "scenario".to_owned()).clone();
-        if name.is_empty()
-            || name.len() > MAX_NAME_BYTES
-            || name.starts_with('.')
-            || name.chars().any(|c| c.is_control() || c == '/')
-        {
-            return Err(ScenarioError::new(
-                "name",
-                format!("{name:?} cannot be a scenario's name"),
-            )
-            .hint(
-                "the directory of its result is called so: give it a `name` of 1 to 200 bytes (a \
-                     letter beyond ASCII has two to four), without `/` and control characters, no \
-                     `.` first",
-            ));
-        }
+        checks::schema(spec.schema)?;
+        let name = checks::name(&mut spec.name)?;
         let run = settings::run(&spec.run)?;
         let classes = settings::classes(&spec.classes, &spec.quirks)?;
         let wire = settings::wire(&spec.wire)?;
@@ -139,11 +113,7 @@ impl Scenario {
         let network = topology::resolve(&mut spec.topology, base, wire.error_rate)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.min_host_rate())?;
         let also = also::resolve(&mut spec.scheme.also, &scheme, network.min_host_rate())?;
-        if also.is_some() && !spec.quirks.is_native() {
-            let why = "does not go with quirks: the HPCC simulator has one scheme in a run";
-            return Err(ScenarioError::new("scheme.also", why)
-                .hint("leave [[scheme.also]] out, or turn the quirks off"));
-        }
+        checks::also_without_quirks(also.as_ref(), &spec.quirks)?;
         // What both schemes of a run need, it has to have.
         let needs = also.as_ref().map_or(scheme.info, AlsoScheme::info);
         let switch = settings::switch(&mut spec.switch, needs, &spec.quirks)?;
@@ -162,12 +132,11 @@ impl Scenario {
             &spec.quirks,
         )?;
 
-        let pauses_data = pfc.enabled && classes.lossless.contains(&classes.data);
         let balance = settings::balance(
             &mut spec.routing,
             &spec.quirks,
-            switch.cioq.is_some(),
-            pauses_data,
+            &switch,
+            (&pfc, &classes),
             &network,
         )?;
         settings::check_own_memory(&balance, &pfc, &classes)?;
@@ -184,27 +153,15 @@ impl Scenario {
             ns3_source_ports: spec.quirks.ns3_ecmp_hash,
         };
         let mut traffic = traffic::resolve(&mut spec.traffic, &context)?;
-        if traffic.messages.is_empty() && run.stop == Stop::FlowsDone {
-            let (why, mend) = match spec.traffic.is_empty() {
-                true => ("there is no message to send", "give a [[traffic]]"),
-                false => (
-                    "none of it has a message to send",
-                    "give messages, let it last longer or have more load",
-                ),
-            };
-            return Err(ScenarioError::new("traffic", why)
-                .hint(format!("{mend}, or give a time as `run.stop`")));
-        }
+        checks::has_messages(&traffic, &spec.traffic, run.stop)?;
         if let Some(also) = &also {
             let is_first = also.is_first_of_mix(&scheme);
             also::assign(&spec.scheme.also, is_first, &nodes, &mut traffic)?;
-            check_tags(&traffic, [scheme.info.name, also.scheme.info.name])?;
+            checks::tags(&traffic, [scheme.info.name, also.scheme.info.name])?;
         }
-        let protects =
-            |message: &Message| pfc.enabled && classes.lossless.contains(&message.priority);
         let is_lossless = spec.failure.is_empty()
             && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0)
-            && traffic.messages.iter().all(protects);
+            && traffic.messages.iter().all(|message| pfc.protects(&classes, message.priority));
         let host = settings::host(
             &mut spec.host,
             needs,
@@ -216,20 +173,15 @@ impl Scenario {
         settings::check_spray(&spec.routing, &host)?;
         let demands = settings::demands(needs, &balance, &host);
         settings::check_scheme(needs, &demands)?;
-        check_priorities(&traffic, needs)?;
-        check_trees(&routing, needs)?;
+        checks::priorities(&traffic, needs)?;
+        checks::trees(&routing, needs)?;
         let probes = probe::resolve(&mut spec.probe, &nodes, &traffic, &run)?;
         let trace = trace::resolve(&spec.trace, &nodes)?;
         let (outages, impairments) = failure::resolve(&spec.failure, &nodes, &spec.quirks)?;
-        for impairment in &impairments {
-            let link = &network.links[impairment.link as usize];
-            if let Some(rate) = impairment.rate.filter(|_| link.pfc) {
-                settings::check_pause_times(&pfc.timing, link, rate)?;
-            }
-        }
+        checks::pause_times_of_slow_links(&impairments, &network, &pfc)?;
         let slow_receivers = receiver::resolve(&mut spec.receiver, &nodes, &pfc, &spec.quirks)?;
         if switch.cioq.is_some() {
-            check_sound_links(&network, &spec.failure, &wire, needs)?;
+            checks::sound_links(&network, &spec.failure, &wire, needs)?;
         }
         let Traffic { messages, tags } = traffic;
         Ok(Scenario {
@@ -338,83 +290,5 @@ impl Scenario {
     /// lost.
     pub fn usual_timeout(&self) -> Time {
         settings::usual_timeout(&self.network, None)
-    }
-}
-
-/// A scenario of schema 1, some keys of which have other names now.
-pub(crate) fn old_schema() -> ScenarioError {
-    ScenarioError::new("schema", format!("version 1 is old; this program reads {SCHEMA_VERSION}"))
-        .hint("`rocelab migrate FILE` rewrites a file")
-}
-
-/// Statistics are by tag, and where a run has two schemes by scheme: names must tell them apart.
-fn check_tags(traffic: &Traffic, schemes: [&str; 2]) -> Result<()> {
-    match traffic.tags.iter().find(|tag| schemes.contains(&tag.as_str())) {
-        None => Ok(()),
-        Some(tag) => {
-            let why = format!("messages have the tag \"{tag}\", which is a scheme of this run");
-            Err(ScenarioError::new("traffic", why).hint("give them another tag"))
-        }
-    }
-}
-
-/// Some schemes take the queues of a port for one.
-fn check_priorities(traffic: &Traffic, scheme: &SchemeInfo) -> Result<()> {
-    let Some(first) = traffic.messages.first().filter(|_| scheme.one_data_priority) else {
-        return Ok(());
-    };
-    match traffic.messages.iter().find(|message| message.priority != first.priority) {
-        None => Ok(()),
-        Some(other) => {
-            let why = format!(
-                "messages have priorities {} and {}, and scheme {} takes the queues of a port for \
-                 one",
-                first.priority, other.priority, scheme.name
-            );
-            Err(ScenarioError::new("traffic", why).hint("give all of them one priority"))
-        }
-    }
-}
-
-/// The ports of spanning trees are of different paths: who goes from one to another may go in a
-/// circle.
-fn check_trees(routing: &Paths, scheme: &SchemeInfo) -> Result<()> {
-    if !scheme.reroutes || !matches!(routing, Paths::SpanningTrees { .. }) {
-        return Ok(());
-    }
-    let why = format!(
-        "scheme {} chooses among ports of equal cost, and spanning trees have none",
-        scheme.name
-    );
-    Err(ScenarioError::new("routing.paths", why).hint("set routing.paths = \"shortest\""))
-}
-
-/// CIOQ switches know no links that fail or lose packets.
-fn check_sound_links(
-    network: &Network,
-    failures: &[FailureSpec],
-    wire: &Wire,
-    scheme: &SchemeInfo,
-) -> Result<()> {
-    let why = "CIOQ switches (switch.architecture = \"cioq\") have sound links only";
-    let hint = if scheme.input_queues {
-        format!("scheme {} needs such switches: choose another", scheme.name)
-    } else {
-        "set switch.architecture = \"shared-memory\"".to_owned()
-    };
-    let refuse = |key: String, why: String| Err(ScenarioError::new(key, why).hint(hint.clone()));
-    if !failures.is_empty() {
-        return refuse("failure".to_owned(), why.to_owned());
-    }
-    match network.links.iter().enumerate().find(|(_, link)| link.error_rate > 0.0) {
-        None => Ok(()),
-        Some((_, link)) if link.error_rate == wire.error_rate => {
-            refuse("wire.error_rate".to_owned(), why.to_owned())
-        }
-        // Only links that are listed have rates of their own.
-        Some((index, link)) => refuse(
-            format!("topology.links.{index}.error_rate"),
-            format!("{}:{} damages packets, and {why}", network.name(link.a), network.name(link.b)),
-        ),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::leaf_spine::check_leaf_spine;
 use super::recovery::no_effect_of;
-use super::{Classes, Pfc, Threshold};
+use super::{Classes, Pfc, SwitchSettings, Threshold};
 use crate::error::{Result, ScenarioError};
 use crate::network::Network;
 use crate::spec::{
@@ -22,18 +22,54 @@ const FLOWLET_GAP: Time = Time::from_us(100);
 const RESUME_EXTRA: Time = Time::from_us(16);
 const RESUME_EXTRA_PAUSED: Time = Time::from_us(64);
 
-/// Load balancing, complete. `lossless`: PFC protects data.
+/// Load balancing, complete.
 pub(crate) fn balance(
     spec: &mut RoutingSpec,
     quirks: &QuirksSpec,
-    cioq: bool,
-    lossless: bool,
+    switch: &SwitchSettings,
+    (pfc, classes): (&Pfc, &Classes),
     network: &Network,
 ) -> Result<Balance> {
     let kind = spec.balance;
-    let (is_drill, is_adaptive) = (kind == BalanceKind::Drill, kind == BalanceKind::Adaptive);
-    let (is_conga, is_conweave) = (kind == BalanceKind::Conga, kind == BalanceKind::Conweave);
-    let has_gap = is_adaptive || is_conga || kind == BalanceKind::Letflow;
+    check_keys(spec)?;
+    if let Some((why, hint)) = refusal(spec, quirks, switch) {
+        let why = format!("{} {why}", word(kind));
+        return Err(ScenarioError::new("routing.balance", why).hint(hint));
+    }
+    Ok(match kind {
+        BalanceKind::Ecmp => Balance::Ecmp,
+        BalanceKind::Random => Balance::Random,
+        BalanceKind::RoundRobin => Balance::RoundRobin,
+        BalanceKind::Letflow => {
+            let gap = spec.flowlet_gap.get_or_insert(Quantity(FLOWLET_GAP)).0;
+            Balance::LetFlow { gap }
+        }
+        BalanceKind::Adaptive => adaptive(spec)?,
+        BalanceKind::Conga => {
+            check_leaf_spine(network)?;
+            let gap = spec.flowlet_gap.get_or_insert(Quantity(FLOWLET_GAP)).0;
+            Balance::Conga(conga(spec.conga.get_or_insert_default(), gap)?)
+        }
+        BalanceKind::Conweave => {
+            check_one_port(network)?;
+            let has_three_tiers = network.nodes.iter().any(|node| node.tier > 2);
+            let pauses_data = pfc.protects(classes, classes.data);
+            let extra =
+                if pauses_data && has_three_tiers { RESUME_EXTRA_PAUSED } else { RESUME_EXTRA };
+            let spec = spec.conweave.get_or_insert_default();
+            spec.resume_extra.get_or_insert(Quantity(extra));
+            Balance::ConWeave(conweave(spec)?)
+        }
+        BalanceKind::Drill => drill(spec)?,
+    })
+}
+
+/// Refuses keys that have no effect with the policy.
+fn check_keys(spec: &RoutingSpec) -> Result<()> {
+    let is = |kind| spec.balance == kind;
+    let (is_drill, is_adaptive) = (is(BalanceKind::Drill), is(BalanceKind::Adaptive));
+    let (is_conga, is_conweave) = (is(BalanceKind::Conga), is(BalanceKind::Conweave));
+    let has_gap = is_adaptive || is_conga || is(BalanceKind::Letflow);
     let keys = [
         ("samples", spec.samples.is_some(), is_drill, "\"drill\""),
         ("memory", spec.memory.is_some(), is_drill, "\"drill\""),
@@ -48,97 +84,82 @@ pub(crate) fn balance(
         ("conga", spec.conga.is_some(), is_conga, "\"conga\""),
         ("conweave", spec.conweave.is_some(), is_conweave, "\"conweave\""),
     ];
-    if let Some((key, .., of)) = keys.iter().find(|(_, given, fits, _)| *given && !fits) {
-        return Err(no_effect_of("routing", key, &format!("routing.balance = {of}")));
+    match keys.iter().find(|(_, given, fits, _)| *given && !fits) {
+        None => Ok(()),
+        Some((key, .., of)) => {
+            Err(no_effect_of("routing", key, &format!("routing.balance = {of}")))
+        }
     }
-    if kind == BalanceKind::Ecmp {
-        return Ok(Balance::Ecmp);
+}
+
+/// Why the policy does not go with other settings, and what to do about it.
+fn refusal(
+    spec: &RoutingSpec,
+    quirks: &QuirksSpec,
+    switch: &SwitchSettings,
+) -> Option<(&'static str, &'static str)> {
+    if spec.balance == BalanceKind::Ecmp {
+        return None;
     }
-    let refuse = |why: &str, hint: &str| {
-        let why = format!("{} {why}", word(kind));
-        Err(ScenarioError::new("routing.balance", why).hint(hint))
-    };
     if !quirks.is_native() {
-        return refuse(
+        return Some((
             "does not go with quirks: the HPCC simulator has ECMP alone",
             "leave routing.balance out, or turn the quirks off",
-        );
+        ));
     }
     if spec.paths == PathsKind::SpanningTrees {
-        return refuse(
+        return Some((
             "chooses among ports of equal cost, and spanning trees have none",
             "set routing.paths = \"shortest\"",
-        );
+        ));
     }
-    if cioq && (is_drill || is_adaptive) {
-        return refuse(
+    switch.cioq?;
+    match spec.balance {
+        BalanceKind::Drill | BalanceKind::Adaptive => Some((
             "looks at output queues, and in CIOQ switches most packets wait at the inputs",
             "set switch.architecture = \"shared-memory\", or routing.balance = \"random\"",
-        );
-    }
-    if cioq && is_conga {
-        return refuse(
+        )),
+        BalanceKind::Conga => Some((
             "measures what leaves switches with output queues, and CIOQ switches have crossbars",
             "set switch.architecture = \"shared-memory\", or routing.balance = \"letflow\"",
-        );
-    }
-    if cioq && is_conweave {
-        return refuse(
+        )),
+        BalanceKind::Conweave => Some((
             "holds packets in queues of outputs, and in CIOQ switches most packets wait at the \
              inputs",
             "set switch.architecture = \"shared-memory\", or routing.balance = \"letflow\"",
-        );
+        )),
+        BalanceKind::Ecmp
+        | BalanceKind::Random
+        | BalanceKind::RoundRobin
+        | BalanceKind::Letflow => None,
     }
-    Ok(match kind {
-        BalanceKind::Ecmp => Balance::Ecmp,
-        BalanceKind::Random => Balance::Random,
-        BalanceKind::RoundRobin => Balance::RoundRobin,
-        BalanceKind::Letflow => {
-            let gap = spec.flowlet_gap.get_or_insert(Quantity(FLOWLET_GAP)).0;
-            Balance::LetFlow { gap }
-        }
-        BalanceKind::Adaptive => {
-            let gap = spec.flowlet_gap.get_or_insert(Quantity(Time::ZERO)).0;
-            let update = spec.update.get_or_insert(Quantity(Time::ZERO)).0;
-            let levels: Vec<_> =
-                spec.quantise.get_or_insert_default().iter().map(|level| level.0).collect();
-            if !levels.is_sorted_by(|low, high| low < high) {
-                return Err(ScenarioError::new(
-                    "routing.quantise",
-                    "the sizes must rise from one to the next",
-                ));
-            }
-            Balance::Adaptive { levels, update, gap }
-        }
-        BalanceKind::Conga => {
-            check_leaf_spine(network)?;
-            let gap = spec.flowlet_gap.get_or_insert(Quantity(FLOWLET_GAP)).0;
-            Balance::Conga(conga(spec.conga.get_or_insert_default(), gap)?)
-        }
-        BalanceKind::Conweave => {
-            check_one_port(network)?;
-            let has_three_tiers = network.nodes.iter().any(|node| node.tier > 2);
-            let extra =
-                if lossless && has_three_tiers { RESUME_EXTRA_PAUSED } else { RESUME_EXTRA };
-            let spec = spec.conweave.get_or_insert_default();
-            spec.resume_extra.get_or_insert(Quantity(extra));
-            Balance::ConWeave(conweave(spec)?)
-        }
-        BalanceKind::Drill => {
-            let samples = *spec.samples.get_or_insert(2);
-            let memory = *spec.memory.get_or_insert(1);
-            let range = |key: &str, value: u32, least: u32| match (least..=64).contains(&value) {
-                true => Ok(value),
-                false => Err(ScenarioError::new(
-                    format!("routing.{key}"),
-                    format!("{value} is out of range; allowed: {least} to 64"),
-                )),
-            };
-            Balance::Drill {
-                samples: range("samples", samples, 1)?,
-                memory: range("memory", memory, 0)?,
-            }
-        }
+}
+
+fn adaptive(spec: &mut RoutingSpec) -> Result<Balance> {
+    let gap = spec.flowlet_gap.get_or_insert(Quantity(Time::ZERO)).0;
+    let update = spec.update.get_or_insert(Quantity(Time::ZERO)).0;
+    let levels: Vec<_> =
+        spec.quantise.get_or_insert_default().iter().map(|level| level.0).collect();
+    if !levels.is_sorted_by(|low, high| low < high) {
+        let why = "the sizes must rise from one to the next";
+        return Err(ScenarioError::new("routing.quantise", why));
+    }
+    Ok(Balance::Adaptive { levels, update, gap })
+}
+
+fn drill(spec: &mut RoutingSpec) -> Result<Balance> {
+    let samples = *spec.samples.get_or_insert(2);
+    let memory = *spec.memory.get_or_insert(1);
+    let range = |key: &str, value: u32, least: u32| match (least..=64).contains(&value) {
+        true => Ok(value),
+        false => Err(ScenarioError::new(
+            format!("routing.{key}"),
+            format!("{value} is out of range; allowed: {least} to 64"),
+        )),
+    };
+    Ok(Balance::Drill {
+        samples: range("samples", samples, 1)?,
+        memory: range("memory", memory, 0)?,
     })
 }
 

@@ -26,6 +26,13 @@ pub struct Pfc {
     pub timing: PauseTiming,
 }
 
+impl Pfc {
+    /// Returns whether PFC protects packets of a priority.
+    pub(crate) fn protects(&self, classes: &Classes, priority: u8) -> bool {
+        self.enabled && classes.lossless.contains(&priority)
+    }
+}
+
 /// When an ingress queue (a port and priority) pauses its upstream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {

@@ -16,94 +16,104 @@ const MAX_PLANES: u32 = 64;
 /// Checks counts, rates and delays key by key.
 pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
     match spec {
-        TopologySpec::Star(s) => {
-            require_min("hosts", s.hosts, 2)?;
-            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
-            check_counts(u64::from(s.hosts) + 1, u64::from(s.hosts))
-        }
-        TopologySpec::Dumbbell(s) => {
-            require_min("switches", s.switches, 1)?;
-            require_min("senders", s.senders, 1)?;
-            require_min("receivers", s.receivers, 1)?;
-            if s.side_hosts.len() > s.switches as usize {
-                return Err(ScenarioError::new(
-                    "topology.side_hosts",
-                    format!("has {} counts for {} switches", s.side_hosts.len(), s.switches),
-                ));
-            }
-            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
-            if let Some(rate) = s.sender_rate {
-                check_links("sender_rate", rate, "host_delay", s.host_delay)?;
-            }
-            check_links("rate", s.rate, "delay", s.delay)?;
-            let side: u64 = s.side_hosts.iter().map(|n| u64::from(*n)).sum();
-            let hosts = u64::from(s.senders) + u64::from(s.receivers) + side;
-            check_counts(hosts + u64::from(s.switches), hosts + u64::from(s.switches))
-        }
-        TopologySpec::LeafSpine(s) => {
-            require_min("leaves", s.leaves, 1)?;
-            require_min("spines", s.spines, 1)?;
-            require_min("hosts_per_leaf", s.hosts_per_leaf, 1)?;
-            require_min("links_per_pair", s.links_per_pair, 1)?;
-            check_planes(s.planes)?;
-            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
-            check_links("rate", s.rate, "delay", s.delay)?;
-            let hosts = product(&[s.leaves, s.hosts_per_leaf]);
-            let planes = u64::from(s.planes);
-            let switches = planes * (u64::from(s.leaves) + u64::from(s.spines));
-            let uplinks = product(&[s.leaves, s.spines, s.links_per_pair]);
-            let links = hosts.saturating_add(uplinks).saturating_mul(planes);
-            check_counts(hosts.saturating_add(switches), links)
-        }
-        TopologySpec::FatTree(s) => {
-            if !s.k.is_multiple_of(2) {
-                return Err(ScenarioError::new("topology.k", format!("must be even, got {}", s.k)));
-            }
-            require_min("k", s.k, 2)?;
-            check_planes(s.planes)?;
-            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
-            check_links("rate", s.rate, "delay", s.delay)?;
-            let half = s.k / 2;
-            let hosts = product(&[s.k, half, half]);
-            let switches = product(&[s.k, s.k]).saturating_add(product(&[half, half]));
-            let planes = u64::from(s.planes);
-            check_counts(
-                hosts.saturating_add(switches.saturating_mul(planes)),
-                hosts.saturating_mul(3 * planes),
-            )
-        }
-        TopologySpec::ThreeTier(s) => {
-            require_min("pods", s.pods, 1)?;
-            require_min("tors_per_pod", s.tors_per_pod, 1)?;
-            require_min("aggs_per_pod", s.aggs_per_pod, 1)?;
-            require_min("cores", s.cores, 1)?;
-            require_min("hosts_per_tor", s.hosts_per_tor, 1)?;
-            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
-            check_links("agg_rate", s.agg_rate, "agg_delay", s.agg_delay)?;
-            check_links("core_rate", s.core_rate, "core_delay", s.core_delay)?;
-            if s.core_wiring == CoreWiring::Planes && !s.cores.is_multiple_of(s.aggs_per_pod) {
-                return Err(ScenarioError::new(
-                    "topology.cores",
-                    format!(
-                        "{} cores cannot be shared out among {} aggregation switches of a pod",
-                        s.cores, s.aggs_per_pod
-                    ),
-                )
-                .hint("take a multiple, or core_wiring = \"full\""));
-            }
-            let tors = product(&[s.pods, s.tors_per_pod]);
-            let aggs = product(&[s.pods, s.aggs_per_pod]);
-            let hosts = product(&[s.pods, s.tors_per_pod, s.hosts_per_tor]);
-            let core_links = match s.core_wiring {
-                CoreWiring::Planes => product(&[s.pods, s.cores]),
-                CoreWiring::Full => product(&[s.pods, s.aggs_per_pod, s.cores]),
-            };
-            let nodes = [hosts, tors, aggs, u64::from(s.cores)];
-            let links = [hosts, product(&[s.pods, s.tors_per_pod, s.aggs_per_pod]), core_links];
-            check_counts(sum(&nodes), sum(&links))
-        }
+        TopologySpec::Star(s) => check_star(s),
+        TopologySpec::Dumbbell(s) => check_dumbbell(s),
+        TopologySpec::LeafSpine(s) => check_leaf_spine(s),
+        TopologySpec::FatTree(s) => check_fat_tree(s),
+        TopologySpec::ThreeTier(s) => check_three_tier(s),
         TopologySpec::CrossDc(_) | TopologySpec::Custom(_) | TopologySpec::File(_) => Ok(()),
     }
+}
+
+fn check_star(s: &StarSpec) -> Result<()> {
+    require_min("hosts", s.hosts, 2)?;
+    check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+    check_counts(u64::from(s.hosts) + 1, u64::from(s.hosts))
+}
+
+fn check_dumbbell(s: &DumbbellSpec) -> Result<()> {
+    require_min("switches", s.switches, 1)?;
+    require_min("senders", s.senders, 1)?;
+    require_min("receivers", s.receivers, 1)?;
+    if s.side_hosts.len() > s.switches as usize {
+        return Err(ScenarioError::new(
+            "topology.side_hosts",
+            format!("has {} counts for {} switches", s.side_hosts.len(), s.switches),
+        ));
+    }
+    check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+    if let Some(rate) = s.sender_rate {
+        check_links("sender_rate", rate, "host_delay", s.host_delay)?;
+    }
+    check_links("rate", s.rate, "delay", s.delay)?;
+    let side: u64 = s.side_hosts.iter().map(|n| u64::from(*n)).sum();
+    let hosts = u64::from(s.senders) + u64::from(s.receivers) + side;
+    check_counts(hosts + u64::from(s.switches), hosts + u64::from(s.switches))
+}
+
+fn check_leaf_spine(s: &LeafSpineSpec) -> Result<()> {
+    require_min("leaves", s.leaves, 1)?;
+    require_min("spines", s.spines, 1)?;
+    require_min("hosts_per_leaf", s.hosts_per_leaf, 1)?;
+    require_min("links_per_pair", s.links_per_pair, 1)?;
+    check_planes(s.planes)?;
+    check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+    check_links("rate", s.rate, "delay", s.delay)?;
+    let hosts = product(&[s.leaves, s.hosts_per_leaf]);
+    let planes = u64::from(s.planes);
+    let switches = planes * (u64::from(s.leaves) + u64::from(s.spines));
+    let uplinks = product(&[s.leaves, s.spines, s.links_per_pair]);
+    let links = hosts.saturating_add(uplinks).saturating_mul(planes);
+    check_counts(hosts.saturating_add(switches), links)
+}
+
+fn check_fat_tree(s: &FatTreeSpec) -> Result<()> {
+    if !s.k.is_multiple_of(2) {
+        return Err(ScenarioError::new("topology.k", format!("must be even, got {}", s.k)));
+    }
+    require_min("k", s.k, 2)?;
+    check_planes(s.planes)?;
+    check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+    check_links("rate", s.rate, "delay", s.delay)?;
+    let half = s.k / 2;
+    let hosts = product(&[s.k, half, half]);
+    let switches = product(&[s.k, s.k]).saturating_add(product(&[half, half]));
+    let planes = u64::from(s.planes);
+    check_counts(
+        hosts.saturating_add(switches.saturating_mul(planes)),
+        hosts.saturating_mul(3 * planes),
+    )
+}
+
+fn check_three_tier(s: &ThreeTierSpec) -> Result<()> {
+    require_min("pods", s.pods, 1)?;
+    require_min("tors_per_pod", s.tors_per_pod, 1)?;
+    require_min("aggs_per_pod", s.aggs_per_pod, 1)?;
+    require_min("cores", s.cores, 1)?;
+    require_min("hosts_per_tor", s.hosts_per_tor, 1)?;
+    check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+    check_links("agg_rate", s.agg_rate, "agg_delay", s.agg_delay)?;
+    check_links("core_rate", s.core_rate, "core_delay", s.core_delay)?;
+    if s.core_wiring == CoreWiring::Planes && !s.cores.is_multiple_of(s.aggs_per_pod) {
+        return Err(ScenarioError::new(
+            "topology.cores",
+            format!(
+                "{} cores cannot be shared out among {} aggregation switches of a pod",
+                s.cores, s.aggs_per_pod
+            ),
+        )
+        .hint("take a multiple, or core_wiring = \"full\""));
+    }
+    let tors = product(&[s.pods, s.tors_per_pod]);
+    let aggs = product(&[s.pods, s.aggs_per_pod]);
+    let hosts = product(&[s.pods, s.tors_per_pod, s.hosts_per_tor]);
+    let core_links = match s.core_wiring {
+        CoreWiring::Planes => product(&[s.pods, s.cores]),
+        CoreWiring::Full => product(&[s.pods, s.aggs_per_pod, s.cores]),
+    };
+    let nodes = [hosts, tors, aggs, u64::from(s.cores)];
+    let links = [hosts, product(&[s.pods, s.tors_per_pod, s.aggs_per_pod]), core_links];
+    check_counts(sum(&nodes), sum(&links))
 }
 
 fn check_planes(planes: u32) -> Result<()> {

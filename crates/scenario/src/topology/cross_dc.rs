@@ -7,7 +7,7 @@ use crate::network::{Link, Network, Node, NodeKind, WAN_DELAY, check_link};
 use crate::settings::check_buffer;
 use crate::spec::{CrossDcSpec, Quantity, TopologySpec};
 use std::path::Path;
-use units::NodeId;
+use units::{NodeId, Time};
 
 /// What the switch of a data centre that leads outside is called in it.
 const EXTERNAL: &str = "ext";
@@ -27,6 +27,27 @@ pub(super) fn build(
         ));
     }
     check_links("rate", spec.rate, "delay", spec.delay)?;
+    let delay = wan_delay(spec)?;
+    (spec.wan_delay, spec.wan_length) = (Some(Quantity(delay)), None);
+    let buffer = match spec.external_buffer {
+        Some(buffer) => Some(check_buffer(buffer.0, || "topology.external_buffer".to_owned())?),
+        None => None,
+    };
+    let inside = data_centre(spec, base, error_rate)?;
+    let top = inside.nodes.iter().map(|node| node.tier).max().unwrap_or(0);
+    let leads_up: Vec<NodeId> =
+        inside.ids().filter(|node| top > 0 && inside.node(*node).tier == top).collect();
+    if leads_up.is_empty() {
+        return Err(ScenarioError::new("topology.data_centre", "has no switch"));
+    }
+    let external = Node { kind: NodeKind::Switch, tier: top.saturating_add(1), buffer };
+    let network = joined(spec, &inside, &leads_up, external, Wan { delay, error_rate })?;
+    network.check("topology", |_| "topology".to_owned())?;
+    Ok(network)
+}
+
+/// The delay of the links between data centres, which tells them from those inside.
+fn wan_delay(spec: &CrossDcSpec) -> Result<Time> {
     let delay = custom::delay_of(
         (spec.wan_delay, spec.wan_length.as_deref()),
         ("topology.wan_delay", "topology.wan_length"),
@@ -49,11 +70,11 @@ pub(super) fn build(
             ),
         ));
     }
-    (spec.wan_delay, spec.wan_length) = (Some(Quantity(delay)), None);
-    let buffer = match spec.external_buffer {
-        Some(buffer) => Some(check_buffer(buffer.0, || "topology.external_buffer".to_owned())?),
-        None => None,
-    };
+    Ok(delay)
+}
+
+/// Builds one data centre, without the switch that leads outside.
+fn data_centre(spec: &mut CrossDcSpec, base: Option<&Path>, error_rate: f64) -> Result<Network> {
     let inside = super::resolve(&mut spec.data_centre, base, error_rate).map_err(|mut error| {
         if let Some(rest) = error.key.strip_prefix("topology") {
             error.key = format!("topology.data_centre{rest}");
@@ -71,16 +92,28 @@ pub(super) fn build(
             format!("has links of {WAN_DELAY} or more, which lead to other data centres"),
         ));
     }
+    Ok(inside)
+}
 
+/// What links outside of data centres have in common.
+#[derive(Clone, Copy)]
+struct Wan {
+    delay: Time,
+    error_rate: f64,
+}
+
+/// Joins copies of a data centre. In each, the switches `leads_up` have a link to one that is like
+/// `external`, and all of these are linked to each other.
+fn joined(
+    spec: &CrossDcSpec,
+    inside: &Network,
+    leads_up: &[NodeId],
+    external: Node,
+    wan: Wan,
+) -> Result<Network> {
     let dcs = spec.data_centres;
     let size = inside.nodes.len() as u32;
-    let top = inside.nodes.iter().map(|node| node.tier).max().unwrap_or(0);
-    let is_top = |node: &NodeId| top > 0 && inside.node(*node).tier == top;
-    let uplinks = inside.ids().filter(is_top).count() as u64;
-    if uplinks == 0 {
-        return Err(ScenarioError::new("topology.data_centre", "has no switch"));
-    }
-    let inner_links = inside.links.len() as u64 + uplinks;
+    let inner_links = inside.links.len() as u64 + leads_up.len() as u64;
     let dc_count = u64::from(dcs);
     check_counts(
         dc_count.saturating_mul(u64::from(size) + 1),
@@ -88,7 +121,7 @@ pub(super) fn build(
     )?;
     let mut network = Network::default();
     let place = |dc: u32, node: NodeId| NodeId::new(dc * size + node.get());
-    let external = |dc: u32| NodeId::new(dcs * size + dc);
+    let outside = |dc: u32| NodeId::new(dcs * size + dc);
     for dc in 0..dcs {
         for (name, node) in inside.names.iter().zip(&inside.nodes) {
             network.add(format!("dc{dc}/{name}"), *node);
@@ -97,30 +130,27 @@ pub(super) fn build(
         network.links.extend(inside.links.iter().map(moved));
     }
     for dc in 0..dcs {
-        let tier = top.saturating_add(1);
-        let node = Node { kind: NodeKind::Switch, tier, buffer };
-        network.add(format!("dc{dc}/{EXTERNAL}"), node);
-        let up = inside.ids().filter(is_top).map(|node| Link {
+        network.add(format!("dc{dc}/{EXTERNAL}"), external);
+        let up = leads_up.iter().map(|&node| Link {
             a: place(dc, node),
-            b: external(dc),
+            b: outside(dc),
             rate: spec.rate.0,
             delay: spec.delay.0,
             pfc: true,
-            error_rate,
+            error_rate: wan.error_rate,
         });
         network.links.extend(up);
     }
     for a in 0..dcs {
         let others = (a + 1..dcs).map(|b| Link {
-            a: external(a),
-            b: external(b),
+            a: outside(a),
+            b: outside(b),
             rate: spec.wan_rate.0,
-            delay,
+            delay: wan.delay,
             pfc: spec.wan_pfc,
-            error_rate,
+            error_rate: wan.error_rate,
         });
         network.links.extend(others);
     }
-    network.check("topology", |_| "topology".to_owned())?;
     Ok(network)
 }
