@@ -61,7 +61,7 @@ pub use compat::Quirks;
 pub use engine::arena::OutOfAddressSpace;
 pub use engine::{Outcome, Progress, ProgressCallback};
 pub use error::SetupError;
-pub use host::{FlowOutcome, FlowRecovery};
+pub use host::FlowOutcome;
 pub use model::Cause;
 pub use model::{
     After, Balance, ClassMarking, ClassSettings, Impairment, Link, LossRule, Message, Node,

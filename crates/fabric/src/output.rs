@@ -3,7 +3,7 @@
 use crate::build::NodeDevice;
 use crate::context::RunContext;
 use crate::forwarding::Router;
-use crate::host::{FlowOutcome, FlowRecovery, Host, Timeouts};
+use crate::host::{FlowOutcome, Host, Timeouts};
 use crate::network::graph::LinkEnd;
 use crate::observe::lossless_drops::{LosslessDrop, LosslessDrops};
 use crate::observe::recorder::{PacketEvent, PfcEvent, QueueBlock};
@@ -15,7 +15,7 @@ use crate::port::Port;
 use crate::port::pause_clock::PauseClock;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use engine::Outcome;
-use model::Cause;
+use model::{Cause, FlowRecovery};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 

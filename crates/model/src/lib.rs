@@ -12,6 +12,7 @@
 mod balance;
 mod cause;
 mod class;
+mod flow_recovery;
 mod host;
 mod message;
 mod network;
@@ -25,6 +26,7 @@ mod switch;
 pub use balance::{Balance, ConWeave, Conga};
 pub use cause::Cause;
 pub use class::{ClassMarking, ClassSettings};
+pub use flow_recovery::FlowRecovery;
 pub use host::{HostConfig, PortUse};
 pub use message::{After, Message};
 pub use network::{Impairment, Link, Node, NodeKind, Outage};

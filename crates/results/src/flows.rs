@@ -1,33 +1,13 @@
 //! The flow table: one row for each message.
 
-use crate::text::names_of;
-use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, UInt8Array, UInt32Array,
-    UInt64Array,
-};
+use crate::column::{Column, Value, names, nullable, values};
+use arrow_array::{Float64Array, LargeStringArray, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::ArrowError;
-use model::Cause;
+use model::{Cause, FlowRecovery};
 use std::sync::Arc;
 
 /// The completion time of a flow that had not completed when the run stopped.
 pub const UNFINISHED: u64 = u64::MAX;
-
-/// What a flow met of reordering and losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowRecovery {
-    /// Data packets that arrived ahead of others of their QP.
-    pub out_of_order_packets: u32,
-    /// The most packets that were missing before one of them, it counted.
-    pub max_reorder_packets: u32,
-    /// The most payload bytes that the receiver kept ahead of a gap.
-    pub max_reorder_bytes: u64,
-    /// Payload bytes that arrived again.
-    pub duplicate_bytes: u64,
-    /// How often nothing was acknowledged for the timeout.
-    pub timeouts: u32,
-    /// Payload bytes that were sent again because of that.
-    pub timeout_bytes: u64,
-}
 
 /// One row for each message, as columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,74 +97,44 @@ impl FlowTable {
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
         let recovery = self.recovery_by_row();
         let finished = |fct: &u64| (*fct != UNFINISHED).then_some(*fct);
-        let columns: Vec<(&str, ArrayRef, bool)> = vec![
-            ("flow_id", Arc::new(UInt32Array::from(self.flow_id.clone())), false),
-            ("qp_id", Arc::new(UInt32Array::from(self.qp_id.clone())), false),
-            ("tag", names_of(self.tag.iter().map(|&tag| tag.into()), &self.tags), false),
-            ("scheme", names_of(self.scheme.iter().map(|&law| law.into()), &self.schemes), false),
-            ("src", names_of(self.src.iter().map(|&id| id as usize), &self.node_names), false),
-            ("dst", names_of(self.dst.iter().map(|&id| id as usize), &self.node_names), false),
-            ("priority", Arc::new(UInt8Array::from(self.priority.clone())), false),
-            ("size_bytes", Arc::new(UInt64Array::from(self.size_bytes.clone())), false),
-            ("start_ps", Arc::new(UInt64Array::from(self.start_ps.clone())), false),
-            ("fct_ps", Arc::new(self.fct_ps.iter().map(finished).collect::<UInt64Array>()), true),
-            ("ideal_fct_ps", Arc::new(UInt64Array::from(self.ideal_fct_ps.clone())), false),
-            (
-                "slowdown",
-                Arc::new((0..self.len()).map(|row| self.slowdown(row)).collect::<Float64Array>()),
-                true,
-            ),
-            (
-                "retransmitted_bytes",
-                Arc::new(UInt64Array::from(self.retransmitted_bytes.clone())),
-                false,
-            ),
-            (
-                "out_of_order_packets",
-                Arc::new(counts(&recovery, |flow| flow.out_of_order_packets)),
-                false,
-            ),
-            (
-                "max_reorder_packets",
-                Arc::new(counts(&recovery, |flow| flow.max_reorder_packets)),
-                false,
-            ),
-            ("max_reorder_bytes", Arc::new(bytes(&recovery, |flow| flow.max_reorder_bytes)), false),
-            ("duplicate_bytes", Arc::new(bytes(&recovery, |flow| flow.duplicate_bytes)), false),
-            ("timeout_bytes", Arc::new(bytes(&recovery, |flow| flow.timeout_bytes)), false),
-            ("timeouts", Arc::new(counts(&recovery, |flow| flow.timeouts)), false),
-            ("path_changes", Arc::new(self.path_changes()), true),
-            (
-                "done",
-                Arc::new(
-                    self.fct_ps
-                        .iter()
-                        .map(|&fct| Some(fct != UNFINISHED))
-                        .collect::<BooleanArray>(),
-                ),
-                false,
-            ),
-            (
-                "unfinished",
-                Arc::new(
-                    self.unfinished
-                        .iter()
-                        .map(|cause| cause.map(Cause::name))
-                        .collect::<LargeStringArray>(),
-                ),
-                true,
-            ),
-        ];
-        RecordBatch::try_from_iter_with_nullable(columns)
+        let fcts: UInt64Array = self.fct_ps.iter().map(finished).collect();
+        let slowdowns: Float64Array = (0..self.len()).map(|row| self.slowdown(row)).collect();
+        let done: Vec<bool> = self.fct_ps.iter().map(|&fct| fct != UNFINISHED).collect();
+        let causes = self.unfinished.iter().map(|cause| cause.map(Cause::name));
+        RecordBatch::try_from_iter_with_nullable([
+            values("flow_id", &self.flow_id),
+            values("qp_id", &self.qp_id),
+            names("tag", &self.tag, &self.tags),
+            names("scheme", &self.scheme, &self.schemes),
+            names("src", &self.src, &self.node_names),
+            names("dst", &self.dst, &self.node_names),
+            values("priority", &self.priority),
+            values("size_bytes", &self.size_bytes),
+            values("start_ps", &self.start_ps),
+            nullable("fct_ps", fcts),
+            values("ideal_fct_ps", &self.ideal_fct_ps),
+            nullable("slowdown", slowdowns),
+            values("retransmitted_bytes", &self.retransmitted_bytes),
+            counts("out_of_order_packets", &recovery, |flow| flow.out_of_order_packets),
+            counts("max_reorder_packets", &recovery, |flow| flow.max_distance),
+            counts("max_reorder_bytes", &recovery, |flow| flow.max_kept_bytes),
+            counts("duplicate_bytes", &recovery, |flow| flow.duplicate_bytes),
+            counts("timeout_bytes", &recovery, |flow| flow.timeout_bytes),
+            counts("timeouts", &recovery, |flow| flow.timeouts),
+            nullable("path_changes", self.path_changes()),
+            values("done", &done),
+            nullable("unfinished", causes.collect::<LargeStringArray>()),
+        ])
     }
 }
 
-fn counts(rows: &[FlowRecovery], of: impl Fn(&FlowRecovery) -> u32) -> UInt32Array {
-    rows.iter().map(|row| Some(of(row))).collect()
-}
-
-fn bytes(rows: &[FlowRecovery], of: impl Fn(&FlowRecovery) -> u64) -> UInt64Array {
-    rows.iter().map(|row| Some(of(row))).collect()
+/// A column of what flows met of reordering and losses.
+fn counts<'a, T: Value>(
+    name: &'a str,
+    rows: &[FlowRecovery],
+    of: impl Fn(&FlowRecovery) -> T,
+) -> Column<'a> {
+    values(name, &rows.iter().map(of).collect::<Vec<T>>())
 }
 
 #[cfg(test)]

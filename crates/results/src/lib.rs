@@ -6,6 +6,7 @@
 //! and [`LoadTable`] say what is asked of a network before it is run.
 
 mod by_tag;
+mod column;
 mod digest;
 mod drops;
 mod flows;
@@ -16,7 +17,6 @@ mod record;
 mod series;
 mod statistics;
 mod summary;
-mod text;
 mod traces;
 mod unfinished;
 mod warning;
@@ -24,8 +24,8 @@ mod warning;
 pub use by_tag::{MAX_TAGS, TagStatistics, jain_of_flows, statistics_by_scheme, statistics_by_tag};
 pub use digest::digest;
 pub use drops::Drop;
-pub use flows::{FlowRecovery, FlowTable, UNFINISHED};
-pub use model::Cause;
+pub use flows::{FlowTable, UNFINISHED};
+pub use model::{Cause, FlowRecovery};
 pub use plan::{HopTable, LoadTable, MessageTable};
 pub use plan_checks::{BufferRow, MarkingRow, PlanChecks};
 pub use ports::PortTable;

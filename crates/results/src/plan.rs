@@ -1,7 +1,7 @@
 //! What is asked of a network before it is run: its messages, and what each port would carry.
 
-use crate::text::names_of;
-use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
+use crate::column::{names, values};
+use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
@@ -44,22 +44,20 @@ impl MessageTable {
     /// # Errors
     /// If the columns differ in length.
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
-        let name = |ids: &[u32]| names_of(ids.iter().map(|&id| id as usize), &self.node_names);
-        let columns: [(&str, ArrayRef, bool); 12] = [
-            ("flow_id", Arc::new(UInt32Array::from(self.flow_id.clone())), false),
-            ("qp_id", Arc::new(UInt32Array::from(self.qp_id.clone())), false),
-            ("tag", names_of(self.tag.iter().map(|&tag| tag.into()), &self.tags), false),
-            ("src", name(&self.src), false),
-            ("dst", name(&self.dst), false),
-            ("priority", Arc::new(UInt8Array::from(self.priority.clone())), false),
-            ("size_bytes", Arc::new(UInt64Array::from(self.size_bytes.clone())), false),
-            ("start_ps", Arc::new(UInt64Array::from(self.start_ps.clone())), false),
-            ("switches", Arc::new(UInt32Array::from(self.switches.clone())), false),
-            ("bottleneck_bps", Arc::new(UInt64Array::from(self.bottleneck_bps.clone())), false),
-            ("base_rtt_ps", Arc::new(UInt64Array::from(self.base_rtt_ps.clone())), false),
-            ("ideal_fct_ps", Arc::new(UInt64Array::from(self.ideal_fct_ps.clone())), false),
-        ];
-        RecordBatch::try_from_iter_with_nullable(columns)
+        RecordBatch::try_from_iter_with_nullable([
+            values("flow_id", &self.flow_id),
+            values("qp_id", &self.qp_id),
+            names("tag", &self.tag, &self.tags),
+            names("src", &self.src, &self.node_names),
+            names("dst", &self.dst, &self.node_names),
+            values("priority", &self.priority),
+            values("size_bytes", &self.size_bytes),
+            values("start_ps", &self.start_ps),
+            values("switches", &self.switches),
+            values("bottleneck_bps", &self.bottleneck_bps),
+            values("base_rtt_ps", &self.base_rtt_ps),
+            values("ideal_fct_ps", &self.ideal_fct_ps),
+        ])
     }
 }
 
@@ -96,20 +94,18 @@ impl LoadTable {
     /// # Errors
     /// If the columns differ in length.
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
-        let name = |ids: &[u32]| names_of(ids.iter().map(|&id| id as usize), &self.node_names);
-        let columns: [(&str, ArrayRef, bool); 10] = [
-            ("node", name(&self.node), false),
-            ("port", Arc::new(UInt16Array::from(self.port.clone())), false),
-            ("peer", name(&self.peer), false),
-            ("tier", Arc::new(UInt8Array::from(self.tier.clone())), false),
-            ("peer_tier", Arc::new(UInt8Array::from(self.peer_tier.clone())), false),
-            ("rate_bps", Arc::new(UInt64Array::from(self.rate_bps.clone())), false),
-            ("messages", Arc::new(UInt32Array::from(self.messages.clone())), false),
-            ("data_bytes", Arc::new(UInt64Array::from(self.data_bytes.clone())), false),
-            ("ack_bytes", Arc::new(UInt64Array::from(self.ack_bytes.clone())), false),
-            ("busy_ps", Arc::new(UInt64Array::from(self.busy_ps.clone())), false),
-        ];
-        RecordBatch::try_from_iter_with_nullable(columns)
+        RecordBatch::try_from_iter_with_nullable([
+            names("node", &self.node, &self.node_names),
+            values("port", &self.port),
+            names("peer", &self.peer, &self.node_names),
+            values("tier", &self.tier),
+            values("peer_tier", &self.peer_tier),
+            values("rate_bps", &self.rate_bps),
+            values("messages", &self.messages),
+            values("data_bytes", &self.data_bytes),
+            values("ack_bytes", &self.ack_bytes),
+            values("busy_ps", &self.busy_ps),
+        ])
     }
 }
 
@@ -132,12 +128,10 @@ impl HopTable {
     /// # Errors
     /// If the columns differ in length.
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
-        let nodes = self.node.iter().map(|&id| id as usize);
-        let columns: [(&str, ArrayRef, bool); 3] = [
-            ("flow_id", Arc::new(UInt32Array::from(self.flow_id.clone())), false),
-            ("node", names_of(nodes, &self.node_names), false),
-            ("port", Arc::new(UInt16Array::from(self.port.clone())), false),
-        ];
-        RecordBatch::try_from_iter_with_nullable(columns)
+        RecordBatch::try_from_iter_with_nullable([
+            values("flow_id", &self.flow_id),
+            names("node", &self.node, &self.node_names),
+            values("port", &self.port),
+        ])
     }
 }

@@ -1,7 +1,7 @@
 //! The port table: one row for each end of a link, with its counters.
 
-use crate::text::names_of;
-use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt16Array, UInt64Array};
+use crate::column::{names, values};
+use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
@@ -62,31 +62,23 @@ impl PortTable {
     /// # Errors
     /// If the columns differ in length.
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
-        let counter = |values: &[u64]| -> ArrayRef { Arc::new(UInt64Array::from(values.to_vec())) };
-        let tier = |tiers: &[u8]| Arc::new(UInt8Array::from(tiers.to_vec())) as ArrayRef;
-        let name = |ids: &[u32]| names_of(ids.iter().map(|&id| id as usize), &self.node_names);
+        let paused: Vec<u64> = self.paused_ps.iter().map(|ps| ps / PS_PER_NS).collect();
         RecordBatch::try_from_iter_with_nullable([
-            ("node", name(&self.node), false),
-            ("port", Arc::new(UInt16Array::from(self.port.clone())) as ArrayRef, false),
-            ("peer", name(&self.peer), false),
-            ("tier", tier(&self.tier), false),
-            ("peer_tier", tier(&self.peer_tier), false),
-            ("rate_bps", counter(&self.rate_bps), false),
-            ("tx_bytes", counter(&self.tx_bytes), false),
-            ("tx_packets", counter(&self.tx_packets), false),
-            ("pause_frames_sent", counter(&self.pause_frames_sent), false),
-            ("pause_frames_received", counter(&self.pause_frames_received), false),
-            (
-                "paused_ns",
-                Arc::new(UInt64Array::from_iter_values(
-                    self.paused_ps.iter().map(|ps| ps / PS_PER_NS),
-                )),
-                false,
-            ),
-            ("max_queue_bytes", counter(&self.max_queue_bytes), false),
-            ("ecn_marked_packets", counter(&self.ecn_marked_packets), false),
-            ("dropped_packets", counter(&self.dropped_packets), false),
-            ("lost_packets", counter(&self.lost_packets), false),
+            names("node", &self.node, &self.node_names),
+            values("port", &self.port),
+            names("peer", &self.peer, &self.node_names),
+            values("tier", &self.tier),
+            values("peer_tier", &self.peer_tier),
+            values("rate_bps", &self.rate_bps),
+            values("tx_bytes", &self.tx_bytes),
+            values("tx_packets", &self.tx_packets),
+            values("pause_frames_sent", &self.pause_frames_sent),
+            values("pause_frames_received", &self.pause_frames_received),
+            values("paused_ns", &paused),
+            values("max_queue_bytes", &self.max_queue_bytes),
+            values("ecn_marked_packets", &self.ecn_marked_packets),
+            values("dropped_packets", &self.dropped_packets),
+            values("lost_packets", &self.lost_packets),
         ])
     }
 }

@@ -1,8 +1,8 @@
 //! Time series: what a probe saw.
 
+use crate::column::{names, values};
 use crate::record::record;
-use crate::text::names_of;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
+use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
@@ -78,16 +78,14 @@ impl Series {
     /// If the columns differ in length.
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
         let value_column = self.value_column();
-        let mut columns: Vec<(&str, ArrayRef, bool)> =
-            vec![("time_ps", Arc::new(UInt64Array::from(self.time_ps.clone())), false)];
+        let mut columns = vec![values("time_ps", &self.time_ps)];
         if self.of_flows {
-            columns.push(("flow_id", Arc::new(UInt32Array::from(self.flow.clone())), false));
+            columns.push(values("flow_id", &self.flow));
         } else {
-            let nodes = self.node.iter().map(|&id| id as usize);
-            columns.push(("node", names_of(nodes, &self.node_names), false));
-            columns.push(("port", Arc::new(UInt16Array::from(self.port.clone())), false));
+            columns.push(names("node", &self.node, &self.node_names));
+            columns.push(values("port", &self.port));
         }
-        columns.push((&value_column, Arc::new(Float64Array::from(self.value.clone())), false));
+        columns.push(values(&value_column, &self.value));
         RecordBatch::try_from_iter_with_nullable(columns)
     }
 }

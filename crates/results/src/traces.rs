@@ -1,10 +1,8 @@
 //! Traces: single events of a run.
 
+use crate::column::{names, nullable, values};
 use crate::record::record;
-use crate::text::names_of;
-use arrow_array::{
-    ArrayRef, BooleanArray, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
-};
+use arrow_array::{RecordBatch, UInt32Array};
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
@@ -52,14 +50,13 @@ impl PfcTrace {
     /// # Errors
     /// If the columns differ in length.
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
-        let name = |ids: &[u32]| names_of(ids.iter().map(|&id| id as usize), &self.node_names);
         RecordBatch::try_from_iter_with_nullable([
-            ("time_ps", Arc::new(UInt64Array::from(self.time_ps.clone())) as ArrayRef, false),
-            ("node", name(&self.node), false),
-            ("port", Arc::new(UInt16Array::from(self.port.clone())), false),
-            ("peer", name(&self.peer), false),
-            ("priority", Arc::new(UInt8Array::from(self.priority.clone())), false),
-            ("pause", Arc::new(BooleanArray::from(self.pause.clone())), false),
+            values("time_ps", &self.time_ps),
+            names("node", &self.node, &self.node_names),
+            values("port", &self.port),
+            names("peer", &self.peer, &self.node_names),
+            values("priority", &self.priority),
+            values("pause", &self.pause),
         ])
     }
 }
@@ -115,25 +112,20 @@ impl PacketTrace {
     /// # Errors
     /// If the columns differ in length.
     pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
-        let word = |numbers: &[u8], words: &[&str]| -> ArrayRef {
-            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            names_of(numbers.iter().map(|&number| number.into()), &words)
-        };
         let flows = self.flow_id.iter().map(|&flow| (flow != PacketTrace::NO_FLOW).then_some(flow));
-        let nodes = self.node.iter().map(|&id| id as usize);
         RecordBatch::try_from_iter_with_nullable([
-            ("time_ps", Arc::new(UInt64Array::from(self.time_ps.clone())) as ArrayRef, false),
-            ("node", names_of(nodes, &self.node_names), false),
-            ("port", Arc::new(UInt16Array::from(self.port.clone())), false),
-            ("event", word(&self.event, &PacketTrace::EVENTS), false),
-            ("kind", word(&self.kind, &PacketTrace::KINDS), false),
-            ("flow_id", Arc::new(flows.collect::<UInt32Array>()), true),
-            ("priority", Arc::new(UInt8Array::from(self.priority.clone())), false),
-            ("sequence", Arc::new(UInt64Array::from(self.sequence.clone())), false),
-            ("payload_bytes", Arc::new(UInt16Array::from(self.payload_bytes.clone())), false),
-            ("size_bytes", Arc::new(UInt16Array::from(self.size_bytes.clone())), false),
-            ("ecn", word(&self.ecn, &PacketTrace::CODE_POINTS), false),
-            ("queue_bytes", Arc::new(UInt64Array::from(self.queue_bytes.clone())), false),
+            values("time_ps", &self.time_ps),
+            names("node", &self.node, &self.node_names),
+            values("port", &self.port),
+            names("event", &self.event, &PacketTrace::EVENTS),
+            names("kind", &self.kind, &PacketTrace::KINDS),
+            nullable("flow_id", flows.collect::<UInt32Array>()),
+            values("priority", &self.priority),
+            values("sequence", &self.sequence),
+            values("payload_bytes", &self.payload_bytes),
+            values("size_bytes", &self.size_bytes),
+            names("ecn", &self.ecn, &PacketTrace::CODE_POINTS),
+            values("queue_bytes", &self.queue_bytes),
         ])
     }
 }

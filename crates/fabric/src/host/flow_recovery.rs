@@ -3,25 +3,7 @@
 use super::Host;
 use crate::host::reorder_buffer::Fate;
 use crate::packet::Scheme;
-
-/// What a message met of reordering and losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowRecovery {
-    /// Data packets that arrived ahead of others of their QP.
-    pub out_of_order_packets: u32,
-    /// Of these, the ones that the receiver discarded because they were too far ahead.
-    pub discarded_packets: u32,
-    /// The most packets that were missing before one of them, it counted.
-    pub max_distance: u32,
-    /// How often nothing was acknowledged for the timeout.
-    pub timeouts: u32,
-    /// Payload bytes that were sent again because of that.
-    pub timeout_bytes: u64,
-    /// The most payload bytes that the receiver kept ahead of a gap.
-    pub max_kept_bytes: u64,
-    /// Payload bytes that arrived again.
-    pub duplicate_bytes: u64,
-}
+use model::FlowRecovery;
 
 /// The timeouts of a message, at its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,13 +11,6 @@ pub(crate) struct Timeouts {
     pub(crate) count: u32,
     /// Payload bytes that were sent again because of them.
     pub(crate) bytes: u64,
-}
-
-impl FlowRecovery {
-    /// Whether nothing happened.
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == FlowRecovery::default()
-    }
 }
 
 impl<S: Scheme> Host<S> {

@@ -24,7 +24,6 @@ pub(crate) mod tournament;
 mod tracked_send;
 pub(crate) mod unfinished;
 
-pub use self::flow_recovery::FlowRecovery;
 pub(crate) use self::flow_recovery::Timeouts;
 use self::rack_coupling::RackCouplings;
 use self::timers::{Timer, Timers};
@@ -43,7 +42,7 @@ use crate::port::emission_order::EmissionOrder;
 use crate::port::losses::Losses;
 use crate::port::pause_clock::PauseClock;
 use engine::{Arrivals, Handle, prefetch};
-use model::ProbeKind;
+use model::{FlowRecovery, ProbeKind};
 use schemes::contract::{Rp, SenderMetric};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};

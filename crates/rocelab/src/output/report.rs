@@ -114,7 +114,7 @@ fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>)
         fct_ps: times(|flow| if flow.fct == Time::NEVER { UNFINISHED } else { flow.fct.ps() }),
         ideal_fct_ps: collect(output.ideal.iter().map(|ideal| ideal.ps()), ROWS),
         retransmitted_bytes: times(|flow| flow.retransmitted_bytes),
-        recovery: output.recovery.iter().map(|(flow, met)| (*flow, recovery(met))).collect(),
+        recovery: output.recovery.clone(),
         path_changes: output.path_changes.clone(),
         unfinished: {
             let mut causes = vec![None; messages.len()];
@@ -139,17 +139,6 @@ fn scheme_words(scenario: &Scenario) -> [String; 3] {
         format!("{} and {preset}", first[1]),
         caveats.collect::<Vec<_>>().join(" "),
     ]
-}
-
-fn recovery(met: &fabric::FlowRecovery) -> results::FlowRecovery {
-    results::FlowRecovery {
-        out_of_order_packets: met.out_of_order_packets,
-        max_reorder_packets: met.max_distance,
-        max_reorder_bytes: met.max_kept_bytes,
-        duplicate_bytes: met.duplicate_bytes,
-        timeouts: met.timeouts,
-        timeout_bytes: met.timeout_bytes,
-    }
 }
 
 /// When a message was posted; what never was counts from when it might have been.
