@@ -10,7 +10,7 @@ use crate::group_range::GroupRange;
 use crate::mailbox::{Mailboxes, PhaseCell};
 use crate::sync::{AtomicBool, AtomicU64, Instant};
 use crate::window_grid::Grid;
-use crate::worker::{RunShared, Worker};
+use crate::worker::{RunDevices, RunShared, Worker};
 use crate::worker_pool::WorkerPool;
 use crate::{Class, Device, Layout, Link, Window};
 use crossbeam_utils::CachePadded;
@@ -211,26 +211,26 @@ fn relays(devices: usize, threads: usize, oversubscribed: bool, windows: u64) ->
         let ranges: Vec<_> = (0..threads).map(range).collect();
         let device_wake: Vec<AtomicU64> = (0..devices).map(|_| AtomicU64::new(0)).collect();
         let reports: Vec<_> = (0..threads).map(|_| Default::default()).collect();
+        let collector = Collector { max_held_bytes: u64::MAX, collect: &|_, _| true };
+        let on_devices = RunDevices { cells: &all, arena: &arena, collector };
         let shared = RunShared {
-            devices: &all,
             layout: &layout,
             group_of: &group_of,
             owner: &layout.owner,
             mailboxes: &Mailboxes::new(devices, threads),
-            arena: &arena,
             ranges: &ranges,
             device_wake: &device_wake,
             barrier: &barrier,
             grid: Grid::new(layout.lookahead),
             goal: None,
             max_records: 0,
+            max_held_bytes: u64::MAX,
             stop: Time::from_us(windows),
             reports: &reports,
             watch: &|_| true,
-            collector: Collector { max_held_bytes: u64::MAX, collect: &|_, _| true },
             refused: &AtomicBool::new(false),
         };
-        let workers = (0..threads).map(|thread| Worker::new(shared, thread)).collect();
+        let workers = (0..threads).map(|thread| Worker::new(shared, on_devices, thread)).collect();
         let pool = WorkerPool::new(workers, &barrier, true);
         let pool = &pool;
         if threads == 1 {

@@ -34,32 +34,15 @@ pub fn run_reference<D: Device>(
     let mailboxes = Mailboxes::new(0, 1);
     let owner = vec![0; devices.len()];
     let group_of = vec![0; devices.len()];
-    // (time, device, entry): an arrival, or without an entry an event of the device's own.
-    let mut events: BinaryHeap<Reverse<(Time, u32, Option<u64>)>> =
-        (0..devices.len() as u32).map(|device| Reverse((Time::ZERO, device, None))).collect();
-    let mut wake = vec![Time::ZERO; devices.len()];
+    let mut events = EventQueue::new(devices.len());
     let (mut finished, mut bucketizer) = (0, Bucketizer::new());
     let mut records = RecordBudget::NONE;
-    let mut goal_end = None;
-    if limits.goal == Some(0) {
-        goal_end = Some(Time::ZERO);
-    }
+    let mut goal_end = limits.goal.filter(|&goal| goal == 0).map(|_| Time::ZERO);
     let mut entries = Vec::new();
-    while let Some(&Reverse((now, device, _))) = events.peek()
+    while let Some((now, device)) = events.next()
         && now < goal_end.unwrap_or(stop).min(stop)
     {
-        entries.clear();
-        while let Some(&Reverse((time, whose, what))) = events.peek()
-            && (time, whose) == (now, device)
-        {
-            events.pop();
-            match what {
-                Some(tail) => entries.push(arrival_key::entry(0, tail)),
-                None if wake[device as usize] == now => wake[device as usize] = Time::NEVER,
-                None => {}
-            }
-        }
-        entries.sort_unstable();
+        events.take(now, device, &mut entries);
         let this = &mut devices[device as usize];
         reorder_arrivals(this, layout.tie_break, &packets, now, &mut entries);
         let mut delivery =
@@ -91,12 +74,9 @@ pub fn run_reference<D: Device>(
             records: &mut records,
         };
         let next = this.advance(&mut window);
-        if next < wake[device as usize] {
-            wake[device as usize] = next;
-            events.push(Reverse((next, device, None)));
-        }
+        events.wake(device, next);
         for (to, arrival, tail) in delivery.sent {
-            events.push(Reverse((arrival, to, Some(tail))));
+            events.arrive(to, arrival, tail);
         }
         records.limit(records.entries, limits.max_records, now + INSTANT);
         if goal_end.is_none() && limits.goal.is_some_and(|goal| finished >= goal) {
@@ -108,4 +88,60 @@ pub fn run_reference<D: Device>(
     let free = vec![packets.into_free_slots()];
     let left = Undelivered::new(arena, free);
     (devices, Outcome { end, finished, cancelled: false, recording_stopped_at }, left)
+}
+
+/// All events to come, in order of time and device.
+struct EventQueue {
+    /// The time, the device, and the entry of a packet that arrives; without an entry, an event of
+    /// the device's own.
+    events: BinaryHeap<Reverse<(Time, u32, Option<u64>)>>,
+    /// By device: when it asked to be advanced next, and has not been yet.
+    wake: Vec<Time>,
+}
+
+impl EventQueue {
+    /// Each device is advanced at time 0.
+    fn new(devices: usize) -> EventQueue {
+        let first = |device| Reverse((Time::ZERO, device, None));
+        EventQueue {
+            events: (0..devices as u32).map(first).collect(),
+            wake: vec![Time::ZERO; devices],
+        }
+    }
+
+    /// Returns the time of the next event, and its device.
+    fn next(&self) -> Option<(Time, u32)> {
+        self.events.peek().map(|&Reverse((time, device, _))| (time, device))
+    }
+
+    /// Takes all events of a device at `now`. Afterwards `entries` has those that are arrivals, in
+    /// order.
+    fn take(&mut self, now: Time, device: u32, entries: &mut Vec<u64>) {
+        entries.clear();
+        let wake = &mut self.wake[device as usize];
+        while let Some(&Reverse((time, whose, what))) = self.events.peek()
+            && (time, whose) == (now, device)
+        {
+            self.events.pop();
+            match what {
+                Some(tail) => entries.push(arrival_key::entry(0, tail)),
+                None if *wake == now => *wake = Time::NEVER,
+                None => {}
+            }
+        }
+        entries.sort_unstable();
+    }
+
+    /// Has a device advanced at `time`, unless it is to be advanced earlier anyway.
+    fn wake(&mut self, device: u32, time: Time) {
+        if time < self.wake[device as usize] {
+            self.wake[device as usize] = time;
+            self.events.push(Reverse((time, device, None)));
+        }
+    }
+
+    /// Has a packet arrive at a device.
+    fn arrive(&mut self, device: u32, time: Time, tail: u64) {
+        self.events.push(Reverse((time, device, Some(tail))));
+    }
 }

@@ -69,7 +69,7 @@ impl<'a, D: Device> WorkerPool<'a, D> {
             // SAFETY: a thread touches its own worker only. While the first thread works alone, the
             // others touch no worker: they sleep between two barriers.
             let worker = || unsafe { self.workers[thread].get() };
-            if !worker().should_continue() {
+            if !worker().schedule.should_continue() {
                 break;
             }
             let begun = Instant::now();
@@ -78,19 +78,19 @@ impl<'a, D: Device> WorkerPool<'a, D> {
                 let lost = Duration::from_nanos(self.lost.swap(0, Ordering::Relaxed));
                 alone.store(policy.should_go_solo(lost), Ordering::Relaxed);
             }
-            worker().begin_window();
+            worker().schedule.begin_window();
             worker().run_window(false);
             let lost = self.barrier.wait(begun)?;
             if !alone.load(Ordering::Relaxed) {
-                worker().finish_window();
-                if worker().must_collect() {
+                worker().schedule.finish_window();
+                if worker().schedule.must_collect() {
                     if thread == 0 {
                         // SAFETY: devices are touched between `begin_window` and the barrier above
                         // only, and the others wait at the barrier below.
                         unsafe { worker().collect_records() };
                     }
                     self.barrier.wait(Instant::now())?;
-                    worker().records_collected();
+                    worker().schedule.records_collected();
                 }
             } else {
                 solo_periods += 1;
@@ -157,7 +157,7 @@ impl<'a, D: Device> WorkerPool<'a, D> {
 
     /// Runs the current window of all workers and goes on to the next.
     fn run_all_workers(&self) {
-        self.each(Worker::begin_window);
+        self.each(|worker| worker.schedule.begin_window());
         // The first worker runs all groups, so all packets are in its mailboxes. The others report.
         self.each(|worker| worker.run_window(true));
         self.finish_all();
@@ -165,13 +165,13 @@ impl<'a, D: Device> WorkerPool<'a, D> {
 
     /// Finishes the window of all workers, and collects records if they take much memory.
     fn finish_all(&self) {
-        self.each(Worker::finish_window);
+        self.each(|worker| worker.schedule.finish_window());
         // SAFETY: the first thread works alone.
         let first = unsafe { self.workers[0].get() };
-        if first.must_collect() {
+        if first.schedule.must_collect() {
             // SAFETY: the first thread works alone.
             unsafe { first.collect_records() };
-            self.each(Worker::records_collected);
+            self.each(|worker| worker.schedule.records_collected());
         }
     }
 
@@ -185,6 +185,6 @@ impl<'a, D: Device> WorkerPool<'a, D> {
     fn should_continue(&self) -> bool {
         // SAFETY: only the first thread asks, while the others touch no worker: they have not
         // reached the first barrier, or sleep until they are woken.
-        unsafe { self.workers[0].get() }.should_continue()
+        unsafe { self.workers[0].get() }.schedule.should_continue()
     }
 }

@@ -1,6 +1,6 @@
 //! Which groups a worker claims, one after the other, and what it prefetches of the next ones.
 
-use super::{RunShared, Worker};
+use super::{RunShared, Schedule, Worker};
 use crate::arrival_key;
 use crate::device::Device;
 use crate::mailbox::{PhaseCell, SLOTS};
@@ -13,7 +13,7 @@ const CLAIM_PARTS: u32 = 8;
 /// More packets than most devices get in a window of 100 ns.
 const FEW_PACKETS: usize = 4;
 
-impl<D: Device> Worker<'_, D> {
+impl Schedule<'_> {
     /// Claims the next group to run: one of its own, else one that another thread has not reached.
     #[inline]
     pub(super) fn claim_group(&mut self, alone: bool) -> Option<u32> {
@@ -58,12 +58,15 @@ impl<D: Device> Worker<'_, D> {
         let (before, from_own) = self.shared.ranges.split_at(self.thread);
         from_own[1..].iter().chain(before).find_map(|range| range.steal_back(self.windows))
     }
+}
 
+impl<D: Device> Worker<'_, D> {
     /// Prefetches the device of a group that will be run soon, and its mailboxes.
     #[inline]
     pub(super) fn prefetch_devices(&self, group: u32, window: u64) {
-        let RunShared { devices, mailboxes, reports, .. } = self.shared;
-        if let Some(device) = self.single_device(group) {
+        let RunShared { mailboxes, reports, .. } = self.schedule.shared;
+        let devices = self.devices.cells;
+        if let Some(device) = self.schedule.single_device(group) {
             prefetch(&devices[device as usize], size_of::<PhaseCell<D>>().div_ceil(LINE));
             for from in 0..reports.len() {
                 prefetch(mailboxes.mailbox(window as usize % SLOTS, from, device), 1);
@@ -74,8 +77,9 @@ impl<D: Device> Worker<'_, D> {
     /// Prefetches what the device of a group touches first, and its first packets.
     #[inline]
     pub(super) fn prefetch_work(&self, group: u32, window: u64) {
-        let RunShared { devices, mailboxes, reports, .. } = self.shared;
-        if let Some(device) = self.single_device(group) {
+        let RunShared { mailboxes, reports, .. } = self.schedule.shared;
+        let devices = self.devices.cells;
+        if let Some(device) = self.schedule.single_device(group) {
             // SAFETY: this thread has claimed the device's group, and no other reference to the
             // device is alive between two groups.
             let device_to_come = unsafe { devices[device as usize].get() };

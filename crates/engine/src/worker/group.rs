@@ -40,7 +40,7 @@ impl<'a, D: Device> Worker<'a, D> {
         from: Time,
         sender: &mut MailSender<'a>,
     ) -> Time {
-        let shared = self.shared;
+        let shared = self.schedule.shared;
         for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
             let arrivals = shared.mailboxes.arrived(window, device, &mut self.arrivals);
             self.bucketizer.sorter.sort(arrivals);
@@ -65,7 +65,7 @@ impl<'a, D: Device> Worker<'a, D> {
         from: Time,
         sender: &mut MailSender<'a>,
     ) {
-        let shared = self.shared;
+        let shared = self.schedule.shared;
         let until = sender.ends[0];
         let shortest = shared.layout.internal_lookahead[group as usize];
         let mut delivery =
@@ -81,9 +81,9 @@ impl<'a, D: Device> Worker<'a, D> {
             let answered = due.saturating_add(shortest).saturating_add(shortest);
             let end = second.saturating_add(shortest).min(answered).min(until);
             let arrivals = inbox.take_before(arrival_key::entry((end - from).ps(), 0));
-            self.delivered += arrivals.len() as u64;
+            self.schedule.delivered += arrivals.len() as u64;
             // SAFETY: this thread has claimed the group, and uses one device at a time.
-            let this = unsafe { shared.devices[device as usize].get() };
+            let this = unsafe { self.devices.cells[device as usize].get() };
             reorder_arrivals(this, shared.layout.tie_break, &self.packets, from, arrivals);
             let mut view = Window {
                 packets: &mut self.packets,
@@ -94,8 +94,8 @@ impl<'a, D: Device> Worker<'a, D> {
                 sender: &mut *sender,
                 group: Some(&mut delivery),
                 bucketizer: &mut self.bucketizer,
-                finished: &mut self.finished,
-                records: &mut self.records,
+                finished: &mut self.schedule.finished,
+                records: &mut self.schedule.records,
             };
             let wake = if hub == Some(device) {
                 this.advance_coupled(&mut view)
@@ -115,6 +115,11 @@ impl<'a, D: Device> Worker<'a, D> {
 }
 
 impl Inbox {
+    /// Makes inboxes for the devices of a group.
+    pub(super) fn several(count: usize) -> Vec<Inbox> {
+        (0..count).map(|_| Inbox::default()).collect()
+    }
+
     /// Takes all arrivals of a list that is in order, and leaves the list empty.
     pub(super) fn fill(&mut self, arrivals: &mut Vec<u64>) {
         self.arrivals.clear();

@@ -30,11 +30,11 @@ impl<'a, D: Device> Worker<'a, D> {
         from: Time,
         sender: &mut MailSender<'a>,
     ) -> Option<Time> {
-        let shared = self.shared;
+        let shared = self.schedule.shared;
         let (until, mailboxes) = (sender.ends[0], shared.mailboxes);
         let span = (from, until);
         // SAFETY: this thread has claimed the group, and uses one device at a time.
-        let device = |device: u32| unsafe { shared.devices[device as usize].get() };
+        let device = |device: u32| unsafe { self.devices.cells[device as usize].get() };
         let mut couplings = std::mem::take(&mut self.couplings);
         couplings.clear();
         couplings.resize(devices.len(), 0);
@@ -43,7 +43,7 @@ impl<'a, D: Device> Worker<'a, D> {
         }
         couplings[self.index_in_group[hub as usize] as usize] = 0;
         let mut within = sender.within(window, from);
-        let arrivals = mailboxes.merged(window, self.thread, hub);
+        let arrivals = mailboxes.merged(window, self.schedule.thread, hub);
         self.bucketizer.kept.clear();
         self.bucketizer.for_coupled.clear();
         let view = &mut self.window_of((arrivals, false), span, &mut within);
@@ -54,7 +54,7 @@ impl<'a, D: Device> Worker<'a, D> {
             return None;
         }
         let later = self.bucketizer.kept.len() + self.bucketizer.for_coupled.len();
-        self.delivered += (arrivals.len() - later) as u64;
+        self.schedule.delivered += (arrivals.len() - later) as u64;
         arrivals.clear();
         self.advance_coupled_devices((group, hub), devices, &couplings, window, from, sender);
         for (&leaf, &coupling) in devices.iter().zip(&couplings) {
@@ -64,9 +64,9 @@ impl<'a, D: Device> Worker<'a, D> {
         }
         self.couplings = couplings;
         sender.merge_posted(&within);
-        let arrivals = mailboxes.merged(window, self.thread, hub);
+        let arrivals = mailboxes.merged(window, self.schedule.thread, hub);
         arrivals.append(&mut self.bucketizer.kept);
-        self.delivered += arrivals.len() as u64;
+        self.schedule.delivered += arrivals.len() as u64;
         let view = &mut self.window_of((arrivals, false), span, sender);
         let wake = device(hub).advance_uplinks(view);
         arrivals.clear();
@@ -82,8 +82,8 @@ impl<'a, D: Device> Worker<'a, D> {
         span: (Time, Time),
         within: &mut MailSender<'a>,
     ) {
-        let shared = self.shared;
-        let arrivals = shared.mailboxes.merged(window, self.thread, device);
+        let shared = self.schedule.shared;
+        let arrivals = shared.mailboxes.merged(window, self.schedule.thread, device);
         if !arrivals.is_empty() || shared.device_wake(device) < span.1 {
             let wake = self.advance_device(device, arrivals, span, within);
             arrivals.clear();
@@ -102,7 +102,7 @@ impl<'a, D: Device> Worker<'a, D> {
         from: Time,
         sender: &mut MailSender<'a>,
     ) {
-        let shared = self.shared;
+        let shared = self.schedule.shared;
         if couplings.iter().all(|&coupling| coupling <= 0) {
             return;
         }
@@ -113,7 +113,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 // Only the hub knows what waits in its queues, so it is called at the beginning.
                 inbox.due = from;
             } else if coupling > 0 {
-                let arrivals = shared.mailboxes.merged(window, self.thread, device);
+                let arrivals = shared.mailboxes.merged(window, self.schedule.thread, device);
                 self.bucketizer.sorter.sort(arrivals);
                 inbox.fill(arrivals);
                 inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);
@@ -123,6 +123,6 @@ impl<'a, D: Device> Worker<'a, D> {
         }
         let kept = self.bucketizer.kept.len();
         self.advance_lockstep(group, devices, Some(hub), from, sender);
-        self.delivered -= (self.bucketizer.kept.len() - kept) as u64;
+        self.schedule.delivered -= (self.bucketizer.kept.len() - kept) as u64;
     }
 }

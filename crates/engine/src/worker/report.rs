@@ -1,7 +1,6 @@
 //! What workers tell each other at the end of a window.
 
-use super::{RunShared, Worker};
-use crate::device::Device;
+use super::{RunShared, Schedule};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use units::Time;
 
@@ -23,7 +22,7 @@ pub(crate) struct WorkerReport {
     cancel: [AtomicBool; 2],
 }
 
-impl<D: Device> Worker<'_, D> {
+impl Schedule<'_> {
     /// Reports to the other workers. `next` is the time of this worker's next event.
     pub(super) fn report(&mut self, parity: usize, next: Time) {
         let RunShared { reports, watch, .. } = self.shared;
@@ -52,7 +51,7 @@ impl<D: Device> Worker<'_, D> {
         self.seen.finished = finished;
         self.seen.packets_delivered = delivered;
         self.records.limit(recorded, self.shared.max_records, self.end);
-        self.must_collect = held > self.shared.collector.max_held_bytes;
+        self.must_collect = held > self.shared.max_held_bytes;
         if next != u64::MAX {
             self.seen.time = Time::from_ps(next);
         }
