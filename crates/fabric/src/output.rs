@@ -1,7 +1,7 @@
 //! The results of a run.
 
 use crate::build::NodeDevice;
-use crate::context::RunContext;
+use crate::context::{NetworkContext, RunContext};
 use crate::forwarding::Router;
 use crate::host::{FlowOutcome, Host, Timeouts};
 use crate::network::graph::LinkEnd;
@@ -82,10 +82,100 @@ pub struct RunOutput {
 }
 
 impl RunOutput {
-    fn add_drops(&mut self, drops: LosslessDrops) {
-        let LosslessDrops { count, mut listed } = drops;
-        self.lossless_drops += count;
-        self.drops.append(&mut listed);
+    /// Returns the results of a run to which the nodes have added nothing yet.
+    pub(crate) fn new(common: &NetworkContext, outcome: Outcome, gathered: Gathered) -> RunOutput {
+        let Gathered { pfc, packets, queues, samples, failure } = gathered;
+        RunOutput {
+            flows: vec![FlowOutcome::NONE; common.flows.len()],
+            unfinished: Vec::new(),
+            deadlock: None,
+            ideal: common.ideal_fcts(),
+            ports: Vec::new(),
+            samples,
+            pfc_events: pfc,
+            packet_events: packets,
+            queue_blocks: queues,
+            spill_error: failure,
+            drops: Vec::new(),
+            lossless_drops: 0,
+            out_of_order: 0,
+            recovery: Vec::new(),
+            path_changes: common.moves_flows.then(|| vec![0; common.flows.len()]),
+            audits: Vec::new(),
+            counters: BTreeMap::new(),
+            outcome,
+            network_rtt: common.routes.network_rtt,
+            network_bdp: common.routes.network_bdp,
+        }
+    }
+
+    /// Adds what the nodes of a run have counted and recorded.
+    pub(crate) fn add_devices<S: Scheme>(
+        &mut self,
+        common: &RunContext<S>,
+        devices: Vec<NodeDevice<S>>,
+    ) {
+        self.recovery = recovery(common, &devices);
+        for (node, mut device) in devices.into_iter().enumerate() {
+            let ends = common.graph.ports(node as u32);
+            match &mut device {
+                NodeDevice::Host(host) => {
+                    for (port, nic) in host.nics.iter().enumerate() {
+                        self.add_port(node, port, &ends[port], &nic.port);
+                    }
+                    for (place, &flow) in host.outgoing().iter().enumerate() {
+                        self.flows[flow as usize] = host.outcomes[place];
+                    }
+                    self.out_of_order += host.out_of_order;
+                    self.add_counters(host.counters(), host.pause_clock.as_deref());
+                    if let Some(buffer) = &mut host.receive_buffer {
+                        self.add_drops(&mut buffer.lossless_drops);
+                    }
+                }
+                NodeDevice::Switch(switch) => {
+                    let audit = switch.final_audit();
+                    self.add_switch(node, ends, &mut switch.chassis, audit);
+                }
+                NodeDevice::Cioq(switch) => {
+                    let audit = switch.final_audit();
+                    self.add_switch(node, ends, &mut switch.chassis, audit);
+                }
+            }
+        }
+        self.drops.sort_by_key(|drop| (drop.time, drop.node, drop.port));
+    }
+
+    /// Adds the results of a switch.
+    fn add_switch<S: Scheme>(
+        &mut self,
+        node: usize,
+        ends: &[LinkEnd],
+        chassis: &mut Chassis<S>,
+        audit: SwitchAudit,
+    ) {
+        self.add_counters(chassis.counters(), chassis.pause_clock.as_deref());
+        self.add_moves(&chassis.router);
+        for (port, this) in chassis.ports.iter().enumerate() {
+            self.add_port(node, port, &ends[port], this);
+        }
+        self.add_drops(&mut chassis.lossless_drops);
+        self.audits.push(audit);
+    }
+
+    fn add_port(&mut self, node: usize, port: usize, end: &LinkEnd, this: &Port) {
+        self.ports.push(PortReport {
+            node: NodeId::new(node as u32),
+            port: PortId::new(port as u16),
+            peer: NodeId::new(end.peer),
+            rate: end.rate,
+            counters: this.final_counters(self.outcome.end),
+        });
+    }
+
+    /// Adds the lossless drops of a node, and leaves none there.
+    fn add_drops(&mut self, drops: &mut LosslessDrops) {
+        self.lossless_drops += drops.count;
+        self.drops.append(&mut drops.listed);
     }
 
     /// Adds what a node counted. Of what is called `max_...` the largest value remains.
@@ -104,98 +194,6 @@ impl RunOutput {
             }
         }
     }
-
-    fn add_port(&mut self, node: usize, port: usize, end: &LinkEnd, this: &Port) {
-        self.ports.push(PortReport {
-            node: NodeId::new(node as u32),
-            port: PortId::new(port as u16),
-            peer: NodeId::new(end.peer),
-            rate: end.rate,
-            counters: this.final_counters(self.outcome.end),
-        });
-    }
-
-    /// Adds the results of a switch.
-    fn add_switch<S: Scheme>(
-        &mut self,
-        node: usize,
-        ends: &[LinkEnd],
-        chassis: Chassis<S>,
-        audit: SwitchAudit,
-    ) {
-        self.add_counters(chassis.counters(), chassis.pause_clock.as_deref());
-        self.add_moves(&chassis.router);
-        for (port, this) in chassis.ports.iter().enumerate() {
-            self.add_port(node, port, &ends[port], this);
-        }
-        self.add_drops(chassis.lossless_drops);
-        self.audits.push(audit);
-    }
-
-    fn sort_drops(&mut self) {
-        self.drops.sort_by_key(|drop| (drop.time, drop.node, drop.port));
-    }
-}
-
-/// Collects what the nodes of a run have counted and recorded.
-pub(crate) fn collect<S: Scheme>(
-    common: &RunContext<S>,
-    devices: Vec<NodeDevice<S>>,
-    outcome: Outcome,
-    gathered: Gathered,
-) -> RunOutput {
-    let Gathered { pfc, packets, queues, samples, failure } = gathered;
-    let mut output = RunOutput {
-        flows: vec![FlowOutcome::NONE; common.flows.len()],
-        unfinished: Vec::new(),
-        deadlock: None,
-        ideal: common.ideal_fcts(),
-        ports: Vec::new(),
-        samples,
-        pfc_events: pfc,
-        packet_events: packets,
-        queue_blocks: queues,
-        spill_error: failure,
-        drops: Vec::new(),
-        lossless_drops: 0,
-        out_of_order: 0,
-        recovery: Vec::new(),
-        path_changes: common.moves_flows.then(|| vec![0; common.flows.len()]),
-        audits: Vec::new(),
-        counters: BTreeMap::new(),
-        outcome,
-        network_rtt: common.routes.network_rtt,
-        network_bdp: common.routes.network_bdp,
-    };
-    output.recovery = recovery(common, &devices);
-    for (node, device) in devices.into_iter().enumerate() {
-        let ends = common.graph.ports(node as u32);
-        match device {
-            NodeDevice::Host(host) => {
-                for (port, nic) in host.nics.iter().enumerate() {
-                    output.add_port(node, port, &ends[port], &nic.port);
-                }
-                for (place, &flow) in host.outgoing().iter().enumerate() {
-                    output.flows[flow as usize] = host.outcomes[place];
-                }
-                output.out_of_order += host.out_of_order;
-                output.add_counters(host.counters(), host.pause_clock.as_deref());
-                if let Some(buffer) = host.receive_buffer {
-                    output.add_drops(buffer.lossless_drops);
-                }
-            }
-            NodeDevice::Switch(switch) => {
-                let audit = switch.final_audit();
-                output.add_switch(node, ends, switch.chassis, audit);
-            }
-            NodeDevice::Cioq(switch) => {
-                let audit = switch.final_audit();
-                output.add_switch(node, ends, switch.chassis, audit);
-            }
-        }
-    }
-    output.sort_drops();
-    output
 }
 
 /// What messages met of reordering and losses.

@@ -5,10 +5,11 @@ use crate::context::{NetworkContext, RunContext};
 use crate::error::SetupError;
 use crate::network::setup::Setup;
 use crate::observe::spill::{Batch, Store};
-use crate::output::{RunOutput, collect};
+use crate::output::RunOutput;
 use crate::packet::Scheme;
 use crate::unfinished;
 use engine::{Collector, ProgressCallback, RunLimits, TieBreak};
+use schemes::contract::Needs;
 use std::sync::{Arc, Mutex, PoisonError};
 use units::{Bytes, Rate, Time, cancel};
 
@@ -27,40 +28,7 @@ impl<S: Scheme> Simulation<S> {
     /// If the scheme does not fit the network, or the setup cannot be built.
     pub fn new(setup: &Setup, params: S::Params) -> Result<Simulation<S>, SetupError> {
         let common = Arc::new(RunContext::<S>::new(setup, params)?);
-        if common.routes.max_switches > S::NEEDS.max_hops {
-            return Err(SetupError::PathTooLong {
-                switches: common.routes.max_switches,
-                room: S::NEEDS.max_hops,
-            });
-        }
-        if common.rates.count() > S::NEEDS.max_link_rates {
-            return Err(SetupError::TooManyLinkRates {
-                rates: common.rates.count(),
-                room: S::NEEDS.max_link_rates,
-            });
-        }
-        if let Some(priority) = common.classes.class_in_use(setup.pfc.lossless, &common.flows) {
-            return Err(SetupError::ClassInUse { priority });
-        }
-        if let Some(priority) = common.classes.class_not_first() {
-            return Err(SetupError::ClassNotFirst { priority });
-        }
-        if S::NEEDS.symmetric_paths
-            && let Some((src, dst)) = common.asymmetric_pair()
-        {
-            return Err(SetupError::AsymmetricPath { src, dst });
-        }
-        if setup.switch.cioq.is_some() && !common.fits_cioq() {
-            return Err(SetupError::NotForCioq);
-        }
-        if let Some(refusal) = short_outage(setup, &common) {
-            return Err(refusal);
-        }
-        if let Some(flow) = common.endless_message() {
-            let row = &common.flows[flow as usize];
-            let facts = common.path_facts(row.src, row.dst, common.hash(row, false), 0);
-            return Err(SetupError::EndlessMessage { flow, rate: facts.bottleneck_rate });
-        }
+        check(setup, &common, &S::NEEDS, common.fits_cioq())?;
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
         let limits = RunLimits { stop: setup.stop, goal, max_records: setup.max_samples };
@@ -110,8 +78,10 @@ impl<S: Scheme> Simulation<S> {
         let deadlock = unfinished::pauses::deadlock(&pauses, outcome.end);
         let last = take_records(&mut devices.iter_mut(), probes, outcome.end);
         let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let output = collect(&common, devices, outcome, store.finish(last));
-        Ok(RunOutput { unfinished, deadlock, ..output })
+        let mut output = RunOutput::new(&common, outcome, store.finish(last));
+        (output.unfinished, output.deadlock) = (unfinished, deadlock);
+        output.add_devices(&common, devices);
+        Ok(output)
     }
 }
 
@@ -122,6 +92,46 @@ fn take_records<S: Scheme>(
     end: Time,
 ) -> Batch {
     Batch::new(probes, |batch| devices.for_each(|device| device.hand_over(batch, end)))
+}
+
+/// Refuses a network that does not fit the scheme's `needs`, and a setup that cannot be simulated.
+/// `fits_cioq`: the scheme needs nothing that CIOQ switches lack.
+fn check(
+    setup: &Setup,
+    common: &NetworkContext,
+    needs: &Needs,
+    fits_cioq: bool,
+) -> Result<(), SetupError> {
+    let (switches, rates) = (common.routes.max_switches, common.rates.count());
+    if switches > needs.max_hops {
+        return Err(SetupError::PathTooLong { switches, room: needs.max_hops });
+    }
+    if rates > needs.max_link_rates {
+        return Err(SetupError::TooManyLinkRates { rates, room: needs.max_link_rates });
+    }
+    if let Some(priority) = common.classes.class_in_use(setup.pfc.lossless, &common.flows) {
+        return Err(SetupError::ClassInUse { priority });
+    }
+    if let Some(priority) = common.classes.class_not_first() {
+        return Err(SetupError::ClassNotFirst { priority });
+    }
+    if needs.symmetric_paths
+        && let Some((src, dst)) = common.asymmetric_pair()
+    {
+        return Err(SetupError::AsymmetricPath { src, dst });
+    }
+    if setup.switch.cioq.is_some() && !fits_cioq {
+        return Err(SetupError::NotForCioq);
+    }
+    if let Some(refusal) = short_outage(setup, common) {
+        return Err(refusal);
+    }
+    if let Some(flow) = common.endless_message() {
+        let row = &common.flows[flow as usize];
+        let facts = common.path_facts(row.src, row.dst, common.hash(row, false), 0);
+        return Err(SetupError::EndlessMessage { flow, rate: facts.bottleneck_rate });
+    }
+    Ok(())
 }
 
 /// Finds an outage that ends before all packets on the link would have arrived. They would look

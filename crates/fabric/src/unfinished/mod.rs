@@ -8,6 +8,7 @@ use crate::context::RunContext;
 use crate::hooks::RpTimerOf;
 use crate::host::Host;
 use crate::host::qp::Sender;
+use crate::network::graph::LinkEnd;
 use crate::packet::{Packet, PacketKind, Scheme, is_pause};
 use crate::port::Port;
 use crate::unfinished::obstacles::Obstacles;
@@ -46,47 +47,54 @@ fn hosts<S: Scheme>(devices: &[NodeDevice<S>]) -> impl Iterator<Item = &Host<S>>
 
 /// All pauses that last at the end of the run.
 pub(crate) fn pauses<S: Scheme>(common: &RunContext<S>, devices: &[NodeDevice<S>]) -> Vec<Pause> {
-    let mut found = Vec::new();
-    let mut add = |node: usize, number: usize, port: &Port| {
-        if !port.is_paused(None) {
-            return;
+    let wants = |node: u32, port: u16, priority: u8| match &devices[node as usize] {
+        NodeDevice::Host(host) => {
+            host.receive_buffer.as_ref().is_some_and(|buffer| buffer.is_pausing)
         }
-        let link = common.graph.ports(node as u32)[number];
-        let wants = |priority: u8| match &devices[link.peer as usize] {
-            NodeDevice::Host(host) => {
-                host.receive_buffer.as_ref().is_some_and(|buffer| buffer.is_pausing)
-            }
-            NodeDevice::Switch(switch) => switch.chassis.mmu.pauses_peer(link.peer_port, priority),
-            NodeDevice::Cioq(switch) => switch.chassis.mmu.pauses_peer(link.peer_port, priority),
-        };
-        for (priority, since) in (0..8).zip(port.paused_since()) {
-            found.extend(since.map(|since| Pause {
-                node: node as u32,
-                port: number as u16,
-                peer: link.peer,
-                priority,
-                since,
-                is_wanted: wants(priority),
-            }));
-        }
+        NodeDevice::Switch(switch) => switch.chassis.mmu.pauses_peer(port, priority),
+        NodeDevice::Cioq(switch) => switch.chassis.mmu.pauses_peer(port, priority),
     };
+    let mut found = Vec::new();
     for (node, device) in devices.iter().enumerate() {
-        match device {
+        let mut add = |number: usize, port: &Port| {
+            let link = &common.graph.ports(node as u32)[number];
+            pauses_of(port, (node as u32, number as u16), link, &wants, &mut found);
+        };
+        let ports = match device {
             NodeDevice::Host(host) => {
-                let ports = host.nics.iter().enumerate();
-                ports.for_each(|(number, nic)| add(node, number, &nic.port));
+                host.nics.iter().enumerate().for_each(|(number, nic)| add(number, &nic.port));
+                continue;
             }
-            NodeDevice::Switch(switch) => {
-                let ports = switch.chassis.ports.iter().enumerate();
-                ports.for_each(|(number, port)| add(node, number, port));
-            }
-            NodeDevice::Cioq(switch) => {
-                let ports = switch.chassis.ports.iter().enumerate();
-                ports.for_each(|(number, port)| add(node, number, port));
-            }
-        }
+            NodeDevice::Switch(switch) => &switch.chassis.ports,
+            NodeDevice::Cioq(switch) => &switch.chassis.ports,
+        };
+        ports.iter().enumerate().for_each(|(number, port)| add(number, port));
     }
     found
+}
+
+/// Adds the pauses of a port. `wants`: whether a node still wants the peer of one of its ports to
+/// pause a priority.
+fn pauses_of(
+    port: &Port,
+    (node, number): (u32, u16),
+    link: &LinkEnd,
+    wants: &dyn Fn(u32, u16, u8) -> bool,
+    found: &mut Vec<Pause>,
+) {
+    if !port.is_paused(None) {
+        return;
+    }
+    for (priority, since) in (0..8).zip(port.paused_since()) {
+        found.extend(since.map(|since| Pause {
+            node,
+            port: number,
+            peer: link.peer,
+            priority,
+            since,
+            is_wanted: wants(link.peer, link.peer_port, priority),
+        }));
+    }
 }
 
 /// What decides why messages are not finished, collected at the end of a run.
