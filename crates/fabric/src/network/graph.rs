@@ -82,14 +82,8 @@ impl Graph {
             is_impaired: false,
         };
         let mut ends = vec![none; total as usize];
-        let mut of_links: BTreeMap<u32, Vec<Outage>> = BTreeMap::new();
-        for outage in outages {
-            of_links.entry(outage.link).or_default().push(*outage);
-        }
-        let mut impaired_links: BTreeMap<u32, Vec<Impairment>> = BTreeMap::new();
-        for impairment in impairments {
-            impaired_links.entry(impairment.link).or_default().push(*impairment);
-        }
+        let mut of_links = by_link(outages, |outage| outage.link);
+        let mut impaired_links = by_link(impairments, |impairment| impairment.link);
         let mut of_ends = BTreeMap::new();
         let mut impaired_ends = BTreeMap::new();
         for (number, link) in links.iter().enumerate() {
@@ -126,19 +120,10 @@ impl Graph {
                 hosts.push(node as u32);
             }
         }
-        let of_impairments = impairments.iter().flat_map(|one| [one.from, one.until]);
-        let mut changes: Vec<Time> = outages
-            .iter()
-            .flat_map(|outage| [outage.from, outage.until])
-            .chain(of_impairments)
-            .collect();
-        changes.retain(|&time| time != Time::NEVER);
-        changes.sort_unstable();
-        changes.dedup();
         Graph {
             outages: of_ends,
             impairments: impaired_ends,
-            changes,
+            changes: changes(outages, impairments),
             kinds: nodes.iter().map(|node| node.kind).collect(),
             tiers: nodes.iter().map(|node| node.tier).collect(),
             first_port,
@@ -282,4 +267,24 @@ impl Deref for Epoch<'_> {
     fn deref(&self) -> &Graph {
         self.graph
     }
+}
+
+/// The entries of each link that has some.
+fn by_link<T: Copy>(entries: &[T], link: impl Fn(&T) -> u32) -> BTreeMap<u32, Vec<T>> {
+    let mut of_links: BTreeMap<u32, Vec<T>> = BTreeMap::new();
+    for entry in entries {
+        of_links.entry(link(entry)).or_default().push(*entry);
+    }
+    of_links
+}
+
+/// When links fail, are repaired or change, ascending.
+fn changes(outages: &[Outage], impairments: &[Impairment]) -> Vec<Time> {
+    let of_outages = outages.iter().flat_map(|outage| [outage.from, outage.until]);
+    let of_impairments = impairments.iter().flat_map(|one| [one.from, one.until]);
+    let mut changes: Vec<Time> = of_outages.chain(of_impairments).collect();
+    changes.retain(|&time| time != Time::NEVER);
+    changes.sort_unstable();
+    changes.dedup();
+    changes
 }

@@ -9,6 +9,7 @@ use crate::build::NodeDevice;
 use crate::context::NetworkContext;
 use crate::context::path_facts::WayFacts;
 use crate::mmu::Mmu;
+use crate::network::flow::FlowInfo;
 use crate::network::graph::LinkEnd;
 use crate::packet::Scheme;
 use crate::simulation::Simulation;
@@ -159,7 +160,45 @@ impl<S: Scheme> Simulation<S> {
 impl NetworkContext {
     /// `buffers`: those of all switches with shared memory.
     fn plan(&self, buffers: Vec<SwitchBuffer>) -> Plan {
-        let (common, graph) = (self, &self.graph);
+        let mut planner = Planner::new(self);
+        let flows = self.flows.iter().zip(self.ideal_fcts());
+        let paths = flows.map(|(flow, ideal)| {
+            cancel::check();
+            planner.add_acks(flow);
+            planner.add_data(flow);
+            planner.planned_path(flow, ideal)
+        });
+        let paths = paths.collect();
+        let Planner { mut ports, shares, packet_hops, depends, .. } = planner;
+        for (port, share) in ports.iter_mut().zip(shares) {
+            port.data_bytes += share.round() as u64;
+        }
+        let cycle = depends.iter().zip(0..).find_map(|(depends, priority)| {
+            let nodes = depends.circle()?.iter().map(|&link| ports[link as usize].node).collect();
+            Some(BufferCycle { priority, nodes })
+        });
+        Plan { paths, ports, buffers, cycle, packet_hops }
+    }
+}
+
+/// Adds up what messages ask of ports.
+struct Planner<'a> {
+    common: &'a NetworkContext,
+    ports: Vec<PortLoad>,
+    /// By node, the index in `ports` of its first port.
+    first_port: Vec<usize>,
+    /// By port: bytes of data that is spread over paths.
+    shares: Vec<f64>,
+    packet_hops: u64,
+    /// By priority: which links may be paused because of which.
+    depends: [Dependencies; 8],
+    /// The path that was looked at last.
+    path: Vec<LinkEnd>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(common: &'a NetworkContext) -> Planner<'a> {
+        let graph = &common.graph;
         let mut first_port = Vec::with_capacity(graph.nodes());
         let mut ports = Vec::new();
         for node in 0..graph.nodes() as u32 {
@@ -174,90 +213,125 @@ impl NetworkContext {
                 ack_bytes: 0,
             }));
         }
-        // The near end of a link, found by its far end; and the index in `ports` of its port.
-        let near = |end: &LinkEnd| graph.ports(end.peer)[end.peer_port as usize];
-        let place = |end: &LinkEnd| {
-            let here = near(end);
-            first_port[here.peer as usize] + here.peer_port as usize
-        };
-        let ideals = common.ideal_fcts();
-        let payload = u64::from(common.wire.payload);
-        let mut path = Vec::new();
-        // By port: bytes of data, where that is spread over paths.
-        let mut shares = vec![0.0f64; ports.len()];
-        let mut packet_hops = 0;
-        let mut depends: [Dependencies; 8] = Default::default();
-        // Notes that a link may be paused because of the next one.
-        let mut note = |link: &LinkEnd, next: &LinkEnd, priority: u8| {
-            if common.lossless & 1 << priority != 0 && link.pfc && next.pfc {
-                depends[usize::from(priority)].add(place(link) as u32, place(next) as u32);
-            }
-        };
-        let paths: Vec<PlannedPath> = common
-            .flows
-            .iter()
-            .zip(ideals)
-            .map(|(flow, ideal)| {
-                cancel::check();
-                let packets = flow.size.div_ceil(payload);
-                let last = flow.size - (packets - 1) * payload;
-                let size = |payload: u64, first| {
-                    u64::from(common.wire.data_size(payload as u32, first, flow.law))
-                };
-                let data = match packets {
-                    1 => size(last, true),
-                    more => {
-                        size(payload, true) + (more - 2) * size(payload, false) + size(last, false)
-                    }
-                };
-                let acks = packets.div_ceil(u64::from(common.host.ack_every));
-                let back = (flow.dst, flow.src);
-                common.path(back, common.hash(flow, true), 0, &mut path);
-                let ack_priority = common.classes.config.ack.unwrap_or(flow.priority);
-                path.windows(2).for_each(|pair| note(&pair[0], &pair[1], ack_priority));
-                packet_hops += acks * path.len() as u64;
-                for end in &path {
-                    ports[place(end)].ack_bytes +=
-                        acks * u64::from(common.wire.ack_size_of(flow.law));
-                }
-                let there = (flow.src, flow.dst);
-                common.path(there, common.hash(flow, false), 0, &mut path);
-                packet_hops += packets * path.len() as u64;
-                if common.spreads_data {
-                    let (mut links, hash) = (Vec::new(), common.hash(flow, false));
-                    common.shares(there, hash, 0, &mut |link, share| {
-                        shares[place(link)] += data as f64 * share;
-                        links.push(*link);
-                    });
-                    links.sort_unstable_by_key(place);
-                    links.dedup_by_key(|link| place(link));
-                    for link in &links {
-                        ports[place(link)].messages += 1;
-                        let follow = links.iter().filter(|next| near(next).peer == link.peer);
-                        follow.for_each(|next| note(link, next, flow.priority));
-                    }
-                } else {
-                    for end in &path {
-                        let port = &mut ports[place(end)];
-                        port.messages += 1;
-                        port.data_bytes += data;
-                    }
-                    path.windows(2).for_each(|pair| note(&pair[0], &pair[1], flow.priority));
-                }
-                let switches = (path.len() - 1) as u32;
-                let hash = common.hash(flow, false);
-                let WayFacts { bottleneck, base_rtt, .. } =
-                    common.way_facts(there, hash, 0, &mut path);
-                PlannedPath { switches, bottleneck, base_rtt, ideal }
-            })
-            .collect();
-        for (port, share) in ports.iter_mut().zip(shares) {
-            port.data_bytes += share.round() as u64;
+        Planner {
+            common,
+            shares: vec![0.0; ports.len()],
+            ports,
+            first_port,
+            packet_hops: 0,
+            depends: Default::default(),
+            path: Vec::new(),
         }
-        let cycle = depends.iter().zip(0..).find_map(|(depends, priority)| {
-            let nodes = depends.circle()?.iter().map(|&link| ports[link as usize].node).collect();
-            Some(BufferCycle { priority, nodes })
+    }
+
+    /// The near end of a link, found by its far end.
+    fn near(&self, end: &LinkEnd) -> LinkEnd {
+        self.common.graph.ports(end.peer)[end.peer_port as usize]
+    }
+
+    /// The index in `ports` of the port that sends over a link, found by its far end.
+    fn place(&self, end: &LinkEnd) -> usize {
+        let near = self.near(end);
+        self.first_port[near.peer as usize] + near.peer_port as usize
+    }
+
+    /// Notes that a link may be paused because of the next one.
+    fn note(&mut self, link: &LinkEnd, next: &LinkEnd, priority: u8) {
+        if self.common.lossless & 1 << priority != 0 && link.pfc && next.pfc {
+            let (link, next) = (self.place(link) as u32, self.place(next) as u32);
+            self.depends[usize::from(priority)].add(link, next);
+        }
+    }
+
+    /// Notes that each link of `path` may be paused because of the next one.
+    fn note_path(&mut self, path: &[LinkEnd], priority: u8) {
+        path.windows(2).for_each(|pair| self.note(&pair[0], &pair[1], priority));
+    }
+
+    /// The packets of a message.
+    fn packets(&self, flow: &FlowInfo) -> u64 {
+        flow.size.div_ceil(u64::from(self.common.wire.payload))
+    }
+
+    /// Bytes of all data packets of a message on the wire.
+    fn data_bytes(&self, flow: &FlowInfo) -> u64 {
+        let payload = u64::from(self.common.wire.payload);
+        let packets = self.packets(flow);
+        let last = flow.size - (packets - 1) * payload;
+        let size = |payload: u64, first| {
+            u64::from(self.common.wire.data_size(payload as u32, first, flow.law))
+        };
+        match packets {
+            1 => size(last, true),
+            more => size(payload, true) + (more - 2) * size(payload, false) + size(last, false),
+        }
+    }
+
+    /// Adds the ACKs of a message.
+    fn add_acks(&mut self, flow: &FlowInfo) {
+        let common = self.common;
+        let mut path = std::mem::take(&mut self.path);
+        common.path((flow.dst, flow.src), common.hash(flow, true), 0, &mut path);
+        self.note_path(&path, common.classes.config.ack.unwrap_or(flow.priority));
+        let acks = self.packets(flow).div_ceil(u64::from(common.host.ack_every));
+        self.packet_hops += acks * path.len() as u64;
+        for end in &path {
+            let place = self.place(end);
+            self.ports[place].ack_bytes += acks * u64::from(common.wire.ack_size_of(flow.law));
+        }
+        self.path = path;
+    }
+
+    /// Adds the data of a message.
+    fn add_data(&mut self, flow: &FlowInfo) {
+        let common = self.common;
+        let mut path = std::mem::take(&mut self.path);
+        let (ends, hash) = ((flow.src, flow.dst), common.hash(flow, false));
+        common.path(ends, hash, 0, &mut path);
+        self.packet_hops += self.packets(flow) * path.len() as u64;
+        let bytes = self.data_bytes(flow);
+        if common.spreads_data {
+            self.add_spread_data(flow, hash, bytes);
+        } else {
+            for end in &path {
+                let place = self.place(end);
+                let port = &mut self.ports[place];
+                port.messages += 1;
+                port.data_bytes += bytes;
+            }
+            self.note_path(&path, flow.priority);
+        }
+        self.path = path;
+    }
+
+    /// Adds the data of a message that may take any of the shortest paths.
+    fn add_spread_data(&mut self, flow: &FlowInfo, hash: u32, bytes: u64) {
+        let mut links = Vec::new();
+        self.common.shares((flow.src, flow.dst), hash, 0, &mut |link, share| {
+            let near = self.common.graph.ports(link.peer)[link.peer_port as usize];
+            let place = self.first_port[near.peer as usize] + near.peer_port as usize;
+            self.shares[place] += bytes as f64 * share;
+            links.push(*link);
         });
-        Plan { paths, ports, buffers, cycle, packet_hops }
+        links.sort_unstable_by_key(|link| self.place(link));
+        links.dedup_by_key(|link| self.place(link));
+        for link in &links {
+            let place = self.place(link);
+            self.ports[place].messages += 1;
+            for next in &links {
+                if self.near(next).peer == link.peer {
+                    self.note(link, next, flow.priority);
+                }
+            }
+        }
+    }
+
+    fn planned_path(&mut self, flow: &FlowInfo, ideal: Time) -> PlannedPath {
+        let switches = (self.path.len() - 1) as u32;
+        let hash = self.common.hash(flow, false);
+        let ends = (flow.src, flow.dst);
+        let WayFacts { bottleneck, base_rtt, .. } =
+            self.common.way_facts(ends, hash, 0, &mut self.path);
+        PlannedPath { switches, bottleneck, base_rtt, ideal }
     }
 }
