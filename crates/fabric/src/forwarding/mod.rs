@@ -24,6 +24,7 @@
 //! at all of them (`NetworkContext::shares`).
 
 mod adaptive;
+mod choice;
 mod conga;
 mod conweave;
 mod drill;
@@ -33,15 +34,19 @@ mod flowlet_table;
 mod group_table;
 mod least_loaded;
 mod letflow;
+mod moves;
 mod random;
 mod round_robin;
 
+pub use choice::{Choice, NextHopLoad};
 pub(crate) use conweave::{Arrival, ConWeave, Fate, Notice, PathTable};
 pub(crate) use ecmp::{Ecmp, EcmpHashes};
+pub(crate) use moves::MoveLog;
+pub use moves::Moves;
 
 use crate::compat::murmur3::Scrambled;
 use crate::network::graph::Graph;
-use crate::packet::{Header, NO_INGRESS, PacketKind};
+use crate::packet::Header;
 use crate::routing::{Routes, SwitchRow, TableRow};
 use crate::stream;
 use adaptive::Adaptive;
@@ -52,9 +57,8 @@ use model::{Balance, PortUse};
 use random::Random;
 use round_robin::RoundRobin;
 use schemes::contract::HostLocation;
-use std::cell::Cell;
 use std::sync::Arc;
-use units::{Bytes, PortId, Rate, Time};
+use units::{PortId, Rate, Time};
 
 /// What the choice of a policy depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,158 +100,6 @@ pub trait Forwarding: Send + 'static {
     /// What it counted, by name. Runs sum it over switches.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
-    }
-}
-
-/// How often a message was moved to another path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moves {
-    /// The message.
-    pub message: u32,
-    /// How often.
-    pub times: u32,
-}
-
-impl Moves {
-    /// Nothing has moved.
-    pub(crate) const NONE: Moves = Moves { message: 0, times: 0 };
-}
-
-/// The moves of a switch's flows. The last message of a flow that moved is kept with the flow.
-#[derive(Debug, Default)]
-pub(crate) struct MoveLog {
-    moves: u64,
-    /// Of messages that another one of their flow has followed.
-    earlier: Vec<Moves>,
-}
-
-impl MoveLog {
-    /// Counts a move of a message. `last` is that of its flow.
-    #[inline]
-    pub(crate) fn count(&mut self, message: u32, last: &mut Moves) {
-        self.moves += 1;
-        if last.message != message && last.times > 0 {
-            self.earlier.push(*last);
-            last.times = 0;
-        }
-        last.message = message;
-        last.times += 1;
-    }
-
-    /// The number of all moves.
-    pub(crate) fn total(&self) -> u64 {
-        self.moves
-    }
-
-    /// All moves, with the last ones of all flows.
-    pub(crate) fn all(&self, last: impl Iterator<Item = Moves>) -> Vec<Moves> {
-        self.earlier.iter().copied().chain(last.filter(|moves| moves.times > 0)).collect()
-    }
-}
-
-/// The load of a next hop as a policy sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NextHopLoad {
-    /// The port.
-    pub port: PortId,
-    /// PFC pauses the priority of the packet there.
-    pub is_paused: bool,
-    /// Bytes that wait there, in all priorities.
-    pub bytes: Bytes,
-    /// The time until the port would begin to send a packet that joined now, if all that waits went
-    /// first.
-    pub backlog: Time,
-}
-
-impl NextHopLoad {
-    /// A port whose load is still to be measured.
-    pub(crate) fn unmeasured(port: PortId) -> NextHopLoad {
-        NextHopLoad { port, is_paused: false, bytes: Bytes::ZERO, backlog: Time::ZERO }
-    }
-}
-
-/// What a policy may use beside the header.
-pub struct Choice<'a> {
-    routes: &'a Routes,
-    row: &'a SwitchRow,
-    now: Time,
-    loads: &'a [NextHopLoad],
-    hosts: &'a [HostLocation],
-    tag: Cell<u64>,
-}
-
-impl<'a> Choice<'a> {
-    #[inline]
-    pub(crate) fn new(routes: &'a Routes, row: &'a SwitchRow, now: Time) -> Choice<'a> {
-        Choice { routes, row, now, loads: &[], hosts: &[], tag: Cell::new(0) }
-    }
-
-    /// As [`new`](Self::new), with the tag of the packet, and where hosts are.
-    pub(crate) fn with_tag(self, tag: u64, hosts: &'a [HostLocation]) -> Choice<'a> {
-        Choice { hosts, tag: Cell::new(tag), ..self }
-    }
-
-    /// As [`new`](Self::new), with the loads of the packet's next hops.
-    pub(crate) fn with_loads(self, loads: &'a [NextHopLoad]) -> Choice<'a> {
-        Choice { loads, ..self }
-    }
-
-    /// When the packet is forwarded.
-    #[inline]
-    pub fn now(&self) -> Time {
-        self.now
-    }
-
-    /// The port through which the packet came; `None` if this switch made it.
-    #[inline]
-    pub fn in_port(&self, header: &Header) -> Option<PortId> {
-        (header.ingress != NO_INGRESS).then_some(PortId::new(header.ingress))
-    }
-
-    /// The ports that lead to the packet's destination: those on shortest paths, or one for each
-    /// spanning tree.
-    #[inline]
-    pub fn next_hops(&self, header: &Header) -> &'a [PortId] {
-        self.routes.next_hops_from(self.row, header.destination())
-    }
-
-    /// Whether there is something to choose for a packet: it carries data, and has several next
-    /// hops. Other packets take ECMP's.
-    #[inline]
-    pub(crate) fn is_open(&self, header: &Header) -> bool {
-        header.kind == PacketKind::Data && self.next_hops(header).len() > 1
-    }
-
-    /// The number of the group of next hops of a packet. Packets of one group have the same.
-    #[inline]
-    pub(crate) fn group(&self, header: &Header) -> u32 {
-        self.routes.group_from(self.row, header.destination())
-    }
-
-    /// The numbers of the racks that a packet travels from and to. Only a policy with
-    /// tags may ask.
-    pub(crate) fn racks(&self, header: &Header) -> [u32; 2] {
-        let (from, to) = header.route_ends();
-        [from, to].map(|host| self.hosts[host as usize].rack)
-    }
-
-    /// The packet's tag; 0 if the policy has no tags.
-    #[inline]
-    pub(crate) fn tag(&self) -> u64 {
-        self.tag.get()
-    }
-
-    /// Sets the packet's tag.
-    #[inline]
-    pub(crate) fn set_tag(&self, tag: u64) {
-        self.tag.set(tag);
-    }
-
-    /// The loads of the next hops, in their order. Only a policy with [`Depends::Queues`] sees
-    /// them.
-    #[inline]
-    pub fn loads(&self) -> &'a [NextHopLoad] {
-        self.loads
     }
 }
 
@@ -485,31 +337,5 @@ impl<'a> ForwardingRow<'a> {
             let hash = ecmp::ns3_hash(addresses, self.salt, ends, header.address.hash);
             ecmp::ns3_choice(hash, count)
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    proptest! {
-        /// Messages of a flow follow each other, and each move counts for the one that moved.
-        #[test]
-        fn moves_are_counted_by_message(moved in prop::collection::vec(0u32..6, 0..40)) {
-            let (mut last, mut log) = (Moves::NONE, MoveLog::default());
-            let mut expected = BTreeMap::new();
-            for &message in &moved {
-                log.count(message, &mut last);
-                *expected.entry(message).or_insert(0) += 1;
-            }
-            let mut counted = BTreeMap::new();
-            for one in log.all([last].into_iter()) {
-                *counted.entry(one.message).or_insert(0) += one.times;
-            }
-            prop_assert_eq!(counted, expected);
-            prop_assert_eq!(log.total(), moved.len() as u64);
-        }
     }
 }

@@ -4,6 +4,7 @@
 //! would have sent before t.
 
 mod acknowledging;
+mod arriving;
 mod control;
 mod flow_recovery;
 mod link_failure;
@@ -15,6 +16,7 @@ mod rack_coupling;
 pub(crate) mod receive_buffer;
 mod receiving;
 pub(crate) mod reorder_buffer;
+mod samples;
 pub(crate) mod scoreboard;
 mod send_data;
 mod sending;
@@ -34,17 +36,13 @@ use crate::host::receive_buffer::ReceiveBuffer;
 use crate::host::reorder_buffer::ReorderBuffer;
 use crate::host::spray::HostSpray;
 use crate::observe::probe::{FlowProbes, PortProbes};
-use crate::observe::recorder::{PacketEventKind, Recorder};
-use crate::observe::samples::Reading;
-use crate::observe::spill::Batch;
-use crate::packet::{Flags, Header, Packet, PacketKind, Scheme, Win, is_pause};
+use crate::observe::recorder::Recorder;
+use crate::packet::{Packet, Scheme, Win};
 use crate::port::emission_order::EmissionOrder;
 use crate::port::losses::Losses;
 use crate::port::pause_clock::PauseClock;
-use engine::{Arrivals, Handle, prefetch};
-use model::{FlowRecovery, ProbeKind};
-use schemes::contract::{Rp, SenderMetric};
-use std::cell::LazyCell;
+use engine::{Arrivals, prefetch};
+use model::FlowRecovery;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::Time;
@@ -251,20 +249,6 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Prefetches the end of the QP that a packet is for.
-    #[inline]
-    fn prefetch_qp(&self, header: &Header) {
-        if header.kind == PacketKind::Data {
-            if let Some(&ReceiverSlot::Open(slot)) =
-                self.receiver_slots.get(header.address.receiver_slot as usize)
-            {
-                self.receivers.prefetch(slot);
-            }
-        } else if header.flags.contains(Flags::TO_SOURCE) {
-            self.senders.prefetch(header.address.sender_slot);
-        }
-    }
-
     /// Handles a window. Returns when something is due next.
     pub(crate) fn advance(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let until = window.until();
@@ -369,148 +353,6 @@ impl<S: Scheme> Host<S> {
                 Timer::Buffer => self.on_buffer_timer(window, now),
                 Timer::Pauses => self.on_pause_timer(window, now),
             }
-        }
-    }
-
-    /// Handles a packet that arrives at `port`.
-    #[inline]
-    fn on_arrival(
-        &mut self,
-        window: &mut Win<'_, '_, S>,
-        now: Time,
-        port: u16,
-        mut handle: Handle,
-    ) {
-        self.uncouple_by(&window.packets.get(&handle).header);
-        if let Some(losses) = &mut self.losses
-            && losses.take(port)
-        {
-            return self.discard_arrival(window, now, port, handle, PacketEventKind::Lost);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            let header = &window.packets.get(&handle).header;
-            if header.kind == PacketKind::Pfc {
-                recorder.pfc(now, port, header.priority, is_pause(header));
-            }
-            recorder.packet(now, port, PacketEventKind::Received, 0, header);
-        }
-        if self.takes_turns() {
-            window.packets.get_mut(&mut handle).header.ingress = port;
-        }
-        match window.packets.get(&handle).header.kind {
-            PacketKind::Data => {
-                if self.receive_buffer.is_some() {
-                    let header = window.packets.get(&handle).header;
-                    if !self.has_receive_room(window, now, port, &header) {
-                        let why = PacketEventKind::Dropped;
-                        return self.discard_arrival(window, now, port, handle, why);
-                    }
-                }
-                self.on_data(window, now, port, handle)
-            }
-            PacketKind::Ack | PacketKind::Nack => {
-                self.on_ack(window, now, handle);
-            }
-            PacketKind::Pfc => {
-                let header = window.packets.remove(handle).header;
-                if let Some(clock) = &mut self.pause_clock {
-                    let pause = is_pause(&header);
-                    clock.received(port as usize, header.priority, pause, now);
-                    self.timers.wake_pauses(clock.next());
-                }
-                let nic = &mut self.nics[port as usize];
-                nic.port.set_paused(header.priority, is_pause(&header), now);
-                if is_pause(&header) {
-                    nic.schedule();
-                } else {
-                    nic.wake(now);
-                }
-                self.leave_paused_ports(now, header.priority);
-            }
-            PacketKind::Control => {
-                let packet = window.packets.remove(handle);
-                let ctl = packet.ctl().expect("control carries control");
-                self.on_ctl(window, now, &packet.header, ctl);
-            }
-            // It was meant for a switch.
-            PacketKind::LinkControl | PacketKind::PathControl => window.packets.discard(handle),
-        }
-    }
-
-    /// Discards a packet that came to `port`. `why`: it was lost on the link, or dropped because
-    /// there is no room.
-    #[cold]
-    pub(super) fn discard_arrival(
-        &mut self,
-        window: &mut Win<'_, '_, S>,
-        now: Time,
-        port: u16,
-        handle: Handle,
-        why: PacketEventKind,
-    ) {
-        if let Some(recorder) = &mut self.recorder {
-            let header = &window.packets.get(&handle).header;
-            recorder.packet(now, port, why, 0, header);
-        }
-        let counters = &mut self.nics[port as usize].port.counters;
-        match why {
-            PacketEventKind::Lost => counters.lost_packets += 1,
-            _ => counters.dropped_packets += 1,
-        }
-        window.packets.discard(handle);
-    }
-
-    /// Moves to `batch` what was recorded before `end`.
-    pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time) {
-        self.port_probes.hand_over(&mut batch.readings);
-        self.flow_probes.hand_over(&mut batch.readings);
-        if let Some(recorder) = &mut self.recorder {
-            // Only switches record lengths of queues.
-            recorder.hand_over(&mut batch.events, end, |_| 0);
-        }
-    }
-
-    /// Takes the samples that are due at `now`.
-    fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        if !window.may_record() {
-            self.port_probes.stop();
-            return self.flow_probes.stop();
-        }
-        if self.port_probes.next() == now {
-            let nics = &self.nics;
-            let port = |port: usize| &nics[port].port;
-            let taken = self.port_probes.sample(now, port, |_, _| 0, |_, _| None);
-            window.count_recorded(taken, taken * Reading::BYTES);
-        }
-        if self.flow_probes.next() == now {
-            // The slots of senders by the message that they are at, found only if a probe asks one.
-            let senders = LazyCell::new(|| {
-                let open = self.senders.iter().filter(|(_, sender)| sender.open);
-                let flow = |slot, sender| self.cold.messages(sender, slot).oldest.flow;
-                let mut by_flow: Vec<(u32, u32)> =
-                    open.map(|(slot, sender)| (flow(slot, sender), slot)).collect();
-                by_flow.sort_unstable();
-                by_flow
-            });
-            // Of a flow that ends here, if its QP is open and data is kept at all.
-            let kept = |flow: u32| {
-                let place = self.common.flows[flow as usize].receiver_slot as usize;
-                let ReceiverSlot::Open(slot) = self.receiver_slots[place] else { return None };
-                self.reorder_buffers.get(slot as usize).map(|buffer| buffer.bytes() as f64)
-            };
-            let taken = self.flow_probes.sample(now, |flow, kind| {
-                if kind == ProbeKind::ReorderBuffer {
-                    return kept(flow);
-                }
-                let what = match kind {
-                    ProbeKind::Rate => SenderMetric::Rate,
-                    ProbeKind::Window => SenderMetric::Window,
-                    _ => SenderMetric::Alpha,
-                };
-                let place = senders.binary_search_by_key(&flow, |(flow, _)| *flow).ok()?;
-                self.senders.get(senders[place].1)?.rp.observe(now, what)
-            });
-            window.count_recorded(taken, taken * Reading::BYTES);
         }
     }
 }

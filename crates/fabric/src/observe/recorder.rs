@@ -252,7 +252,7 @@ impl Recorder {
     }
 
     /// Moves to `all` what was recorded before `end`. `bytes`: the queue length of a port then.
-    pub(crate) fn hand_over(&mut self, all: &mut Events, end: Time, bytes: impl Fn(usize) -> u64) {
+    pub(crate) fn hand_over(&mut self, all: &mut Events, end: Time, bytes: &dyn Fn(usize) -> u64) {
         assert!(self.packets.iter().all(|event| event.time < end), "a record of the future");
         all.pfc.append(&mut mem::take(&mut self.pfc));
         all.packets.append(&mut mem::take(&mut self.packets));

@@ -19,6 +19,7 @@ mod by_port;
 pub(crate) mod chassis;
 mod departing;
 pub(crate) mod departure_times;
+mod drops;
 pub(crate) mod egress;
 pub(crate) mod held;
 mod link_failure;

@@ -1,0 +1,109 @@
+//! Packets that a switch drops or consumes.
+
+use super::chassis::Chassis;
+use crate::mmu::Admission;
+use crate::observe::lossless_drops::Memory;
+use crate::observe::recorder::PacketEventKind;
+use crate::packet::{Header, MAX_OWN_CONTROL, NO_INGRESS, Scheme, Win};
+use engine::Handle;
+use units::Time;
+
+impl<S: Scheme> Chassis<S> {
+    /// Consumes a packet, which goes no further.
+    pub(crate) fn consume(&mut self, window: &mut Win<'_, '_, S>, handle: Handle) {
+        self.audit.removed += u64::from(window.packets.get(&handle).header.size);
+        window.packets.discard(handle);
+    }
+
+    /// Returns whether `out` has no room for another control packet that the switch makes. If so,
+    /// counts that packet as dropped.
+    pub(crate) fn is_full_of_control(&mut self, out: usize, priority: u8) -> bool {
+        let port = &mut self.ports[out];
+        let is_full = port.class_packets(priority) >= MAX_OWN_CONTROL;
+        port.counters.dropped_packets += u64::from(is_full);
+        is_full
+    }
+
+    /// Drops a packet that came through `in_port` or was made here.
+    #[cold]
+    pub(crate) fn discard(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        let header = window.packets.remove(handle).header;
+        if in_port != NO_INGRESS {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.packet(now, in_port, PacketEventKind::Dropped, 0, &header);
+            }
+            self.ports[in_port as usize].counters.dropped_packets += 1;
+            self.audit.removed += u64::from(header.size);
+        } else {
+            self.audit.own_drops += 1;
+        }
+    }
+
+    /// Drops a packet that found no room. Lists it if PFC should have prevented that. `full` is the
+    /// memory that is full if it is not the headroom.
+    #[cold]
+    pub(crate) fn drop_no_buffer(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        time: Time,
+        port: u16,
+        handle: Handle,
+        (refused, full): (Admission, Memory),
+    ) {
+        let header = window.packets.get(&handle).header;
+        self.discard(window, time, port, handle);
+        if self.mmu.is_lossless(port, header.priority) {
+            let full = match refused {
+                Admission::HeadroomFull | Admission::HeadroomFullPause => Memory::Headroom,
+                _ => full,
+            };
+            self.lossless_drops.add(time, self.node, port, &header, full);
+        }
+    }
+
+    /// Whether the watchdog drops a packet of `priority` that goes to `out`; it is counted.
+    #[inline]
+    pub(crate) fn watchdog_drops(&mut self, out: usize, priority: u8) -> bool {
+        let clock = self.pause_clock.as_mut().filter(|clock| clock.drops(out, priority));
+        clock.map(|clock| clock.counts(out).dropped += 1).is_some()
+    }
+
+    /// The watchdog drops a packet that was just taken from a queue of `port`. Returns its header.
+    pub(crate) fn drop_queued(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: usize,
+        handle: Handle,
+    ) -> Header {
+        let packet = window.packets.remove(handle);
+        let header = packet.header;
+        let this = &mut self.ports[port];
+        let before = this.queue_bytes;
+        this.count_out(header.priority, header.size);
+        let bytes = this.class_bytes(header.priority);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.packet(now, port as u16, PacketEventKind::Dropped, bytes, &header);
+            recorder.queue_changes(now, port, before, false);
+        }
+        self.egress(port).notify_drop(now, &packet);
+        self.count_watchdog_drop(port, &header);
+        header
+    }
+
+    /// Counts a packet that waited for `port` and was dropped by the watchdog.
+    pub(crate) fn count_watchdog_drop(&mut self, port: usize, header: &Header) {
+        let clock = self.pause_clock.as_mut().expect("it has a watchdog");
+        clock.counts(port).dropped += 1;
+        if header.ingress != NO_INGRESS {
+            self.ports[usize::from(header.ingress)].counters.dropped_packets += 1;
+            self.audit.removed += u64::from(header.size);
+        }
+    }
+}
