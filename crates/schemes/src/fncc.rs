@@ -31,15 +31,20 @@
 //! then divide the share again, and rates fall below it. `direct` is section 3.2.2 in place of
 //! Algorithm 3: W is W^c, without the division by U / eta.
 
+mod receiver;
+mod switch;
+
+pub use receiver::{ActiveFlows, NotificationPoint};
+pub use switch::IntTable;
+
 use crate::contract::{
-    Absent, Ack, Cp, Fit, FullCx, Header, HostCx, HostFacts, LinkRates, Needs, NoCtl, Np,
-    OnEnqueue, Pacing, Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp,
-    Scheme, SendLimits, SenderMetric, Strict, SwitchFacts, Tolerates,
+    Absent, Ack, Fit, HostCx, HostFacts, LinkRates, Needs, NoCtl, Pacing, PathFacts, Preset, Rp,
+    Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, SIMULATOR_ONLY, WindowStep};
-use crate::int::{IntFormat, IntRecord, IntStack};
+use crate::int::{IntFormat, IntStack};
 use crate::params::ParamError;
-use units::{NodeId, PortId, Rate, Time};
+use units::{Rate, Time};
 use wire::int::FnccAck;
 
 crate::choice! {
@@ -223,227 +228,6 @@ pub struct AckReport<const N: usize> {
     pub int: IntStack<N>,
     /// N, the number of the receiver's concurrent flows.
     pub flows: u16,
-}
-
-/// Counts a receiver's concurrent flows.
-#[derive(Clone, Debug)]
-pub struct ActiveFlows {
-    counted: FlowCount,
-    /// QPs that have not ended.
-    open: u32,
-    /// Length of a period: flows with data in this or the previous one are active.
-    length: Time,
-    /// Number of the period. Starts at 2, so that a flow that was never seen is in no counted
-    /// period.
-    period: u64,
-    /// Number of flows with data in this period, and of those with data only in the previous one.
-    this: u32,
-    before: u32,
-}
-
-impl ActiveFlows {
-    /// Returns a counter with periods of this length.
-    pub fn new(length: Time, counted: FlowCount) -> ActiveFlows {
-        let length = length.max(Time::from_ps(1));
-        ActiveFlows { counted, open: 0, length, period: 2, this: 0, before: 0 }
-    }
-
-    /// Returns the present number of flows.
-    pub fn flows(&self) -> u16 {
-        let flows = match self.counted {
-            FlowCount::Active => self.this + self.before,
-            FlowCount::Open => self.open,
-        };
-        u16::try_from(flows).unwrap_or(u16::MAX)
-    }
-
-    /// Counts a flow whose first data came.
-    pub fn opened(&mut self) {
-        self.open += 1;
-    }
-
-    /// No longer counts a flow that was opened.
-    pub fn closed(&mut self) {
-        self.open -= 1;
-    }
-
-    /// Counts data of a flow that was last seen in the period `seen`.
-    pub fn arrived(&mut self, now: Time, seen: &mut u64) {
-        let period = 2 + now.ps() / self.length.ps();
-        if period != self.period {
-            self.before = if period == self.period + 1 { self.this } else { 0 };
-            self.this = 0;
-            self.period = period;
-        }
-        if *seen + 1 == period {
-            self.before -= 1;
-        }
-        if *seen != period {
-            self.this += 1;
-            *seen = period;
-        }
-    }
-
-    /// Removes a flow that has ended and was last seen in the period `seen`.
-    pub fn ended(&mut self, seen: &mut u64) {
-        if *seen == self.period {
-            self.this -= 1;
-        } else if *seen + 1 == self.period {
-            self.before -= 1;
-        }
-        *seen = 0;
-    }
-}
-
-/// The notification point, one per QP: writes N into the ACK.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NotificationPoint {
-    seen: u64,
-    is_open: bool,
-}
-
-impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
-    type Timer = Absent;
-    fn open(_params: &FnccParams, _host: &mut ActiveFlows, _now: Time) -> NotificationPoint {
-        NotificationPoint::default()
-    }
-    #[inline]
-    fn on_kept_data(
-        &mut self,
-        cx: &mut HostCx<'_, Fncc<N>>,
-        _data: &Header,
-        report: &mut AckReport<N>,
-    ) {
-        if !self.is_open {
-            self.is_open = true;
-            cx.host.opened();
-        }
-        cx.host.arrived(cx.now, &mut self.seen);
-        report.flows = cx.host.flows();
-    }
-    /// A QP with further messages is still a connection.
-    fn on_message_end(&mut self, cx: &mut HostCx<'_, Fncc<N>>, is_last: bool) {
-        if is_last {
-            cx.host.ended(&mut self.seen);
-            if self.is_open {
-                self.is_open = false;
-                cx.host.closed();
-            }
-        }
-    }
-}
-
-/// The table's entry for a port.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    rate: RateCode,
-    /// ts and txBytes, both at the last departure.
-    time: Time,
-    tx_bytes: u64,
-    /// qLen.
-    queue_bytes: u64,
-}
-
-/// The congestion point of a switch: All_INT_Table. An ACK gets the entry of the port through which
-/// it came in (Algorithm 1).
-#[derive(Clone, Debug)]
-pub struct IntTable {
-    node: NodeId,
-    period: Time,
-    format: IntFormat,
-    rates: LinkRates,
-    /// The present values, by port.
-    ports: Vec<Entry>,
-    /// The values that ACKs get, and when they are updated next. With a period of zero, ACKs get
-    /// `ports`.
-    published: Vec<Entry>,
-    published_until: Time,
-}
-
-impl IntTable {
-    /// Returns the table of a switch that has sent nothing.
-    pub fn new(params: &NotificationParams, facts: &SwitchFacts<'_>) -> IntTable {
-        let format = params.format();
-        let entry = |port: &PortFacts| Entry {
-            rate: format.code(facts.rates, port.rate),
-            ..Entry::default()
-        };
-        let ports: Vec<Entry> = facts.ports.iter().map(entry).collect();
-        IntTable {
-            node: facts.node,
-            period: params.update_period,
-            format,
-            rates: facts.rates.clone(),
-            published: ports.clone(),
-            ports,
-            published_until: params.update_period,
-        }
-    }
-
-    /// Publishes the table if an update was due since the last call. Called before each event at
-    /// the switch, so the table has not changed since the update was due.
-    #[inline]
-    fn update(&mut self, now: Time) {
-        if self.period != Time::ZERO && now >= self.published_until {
-            self.published.copy_from_slice(&self.ports);
-            self.published_until = (now + Time::from_ps(1)).round_up(self.period);
-        }
-    }
-
-    /// Returns the record for an ACK that came in through `port`.
-    fn record(&self, port: PortId) -> IntRecord {
-        let table = if self.period == Time::ZERO { &self.ports } else { &self.published };
-        let Entry { rate, time, tx_bytes, queue_bytes } = table[port.index()];
-        self.format.round(IntRecord { rate, time, tx_bytes, queue_bytes })
-    }
-}
-
-impl<const N: usize> Cp<Fncc<N>> for IntTable {
-    /// A departure reads the state of another port.
-    type Level = Strict;
-    type Port = ();
-    crate::hooks!(enqueues);
-
-    fn port(&self, _params: &FnccParams, _facts: &PortFacts) {}
-    fn on_rate(&mut self, _params: &FnccParams, (): &mut (), facts: &PortFacts) {
-        self.ports[facts.port.index()].rate = self.format.code(&self.rates, facts.rate);
-    }
-
-    #[inline]
-    fn on_depart(
-        &mut self,
-        cx: &mut FullCx<'_, Fncc<N>>,
-        _port: &mut (),
-        view: &PortView,
-        packet: &mut Packet<Fncc<N>>,
-    ) {
-        self.update(cx.now);
-        let entry = &mut self.ports[view.port.index()];
-        entry.time = cx.now;
-        entry.tx_bytes = view.tx_bytes;
-        entry.queue_bytes = view.queue_bytes;
-        if packet.header.kind == PacketKind::Ack
-            && let (header, Some(report)) = packet.split_mut()
-        {
-            let port = PortId::new(header.ingress);
-            report.int.push(self.node, port, self.record(port));
-        }
-    }
-}
-
-impl<const N: usize> OnEnqueue<Fncc<N>> for IntTable {
-    #[inline]
-    fn on_enqueue(
-        &mut self,
-        cx: &mut FullCx<'_, Fncc<N>>,
-        _port: &mut (),
-        view: &PortView,
-        packet: &mut Packet<Fncc<N>>,
-    ) {
-        self.update(cx.now);
-        let size = u64::from(packet.header.size);
-        self.ports[view.port.index()].queue_bytes = view.queue_bytes + size;
-    }
 }
 
 /// The reaction point, one per QP: HPCC's with the speed-up (Algorithm 3).
