@@ -1,6 +1,6 @@
 """FNCC: Xu et al., "FNCC: Fast Notification Congestion Control in Data Center Networks", 2024."""
 
-from rocelab.papers.fncc import dumbbell, fat_tree
+from rocelab.papers.fncc import fat_tree, hops, int_format, join
 from rocelab.papers.fncc.decisions import DECISIONS, READINGS
 from rocelab.papers.model import Paper
 
@@ -22,14 +22,14 @@ PAPER = Paper(
         "flow 3": 3,
     },
     figures=(
-        dumbbell.FIG1,
-        dumbbell.FIG3,
-        dumbbell.FIG9,
-        dumbbell.FIG12,
-        dumbbell.FIG13,
+        join.FIG1,
+        join.FIG3,
+        join.FIG9,
+        hops.FIG12,
+        hops.FIG13,
         fat_tree.FIG14,
         fat_tree.FIG15,
-        dumbbell.HW,
+        int_format.HW,
     ),
     assumptions=(
         (
