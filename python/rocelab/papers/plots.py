@@ -97,87 +97,98 @@ def picture(
 
 
 def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, int]) -> None:
-    bars = frame["word"].null_count() < len(frame)
-    turned = bars and not _numbers_fit(frame, len(panel.lines))
-    for index, line in enumerate(panel.lines):
-        rows = frame.filter(pl.col("index") == index)
-        look = looks[line.name]
-        style = line_style(look)
-        if bars:
-            width = _BARS_WIDE / len(panel.lines)
-            shift = (index - (len(panel.lines) - 1) / 2) * width
-            spots = [at + shift for at in range(len(rows))]
-            axes.bar(
-                spots,
-                rows["y"],
-                width,
-                color=style.colour,
-                label=line.name,
-            )
-            spread = rows["spread"].fill_null(0.0)
-            if (spread > 0).any():
-                axes.errorbar(
-                    spots,
-                    rows["y"],
-                    yerr=spread,
-                    fmt="none",
-                    ecolor="black",
-                    elinewidth=_THIN_PT,
-                    capsize=_CAP_PT,
-                )
-            for spot, value, half in zip(spots, rows["y"], spread, strict=True):
-                axes.annotate(
-                    plot_number(value),
-                    (spot, value + half),
-                    (0, 1.5),
-                    textcoords="offset points",
-                    ha="center",
-                    va="bottom",
-                    fontsize=_NUMBER_PT,
-                    rotation=90 * turned,
-                )
-            axes.set_xticks(range(len(rows)), rows["word"].to_list())
-            if not _words_fit(frame):
-                axes.tick_params(axis="x", labelrotation=_TURNED_DEG)
-                for label in axes.get_xticklabels():
-                    label.set(ha="right", rotation_mode="anchor")
-            axes.grid(visible=False, axis="x")
-            axes.margins(y=0.2 if turned else 0.12)
-        else:
-            axes.plot(
-                rows["x"],
-                rows["y"],
-                color=style.colour,
-                linestyle=style.line,
-                linewidth=_THIN_PT if line.thin else _OTHER_PT if look else _JUDGED_PT,
-                marker=style.marker if panel.by_size or panel.marked else "",
-                label=line.name,
-                # Below the others, which are thinner: where they meet both are seen.
-                zorder=2.0 if look else 1.9,
-            )
+    has_bars = frame["word"].null_count() < len(frame)
+    if has_bars:
+        _bars(axes, panel, frame, looks)
+    else:
+        _lines(axes, panel, frame, looks)
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
-    if panel.by_size:
-        log_sizes(axes)
-        log_slowdown(axes)
-    elif panel.log_y:
-        log_values(axes)
-        if bars:
-            low, high = axes.get_ylim()
-            axes.set_ylim(low, high * (high / low) ** _LOG_BARS_ROOM)
-    elif bars:
-        # Where all is 0 there is no height to go by.
-        axes.set_ylim(0, axes.get_ylim()[1] if axes.dataLim.ymax > 0 else 1)
-    else:
-        # Nothing here is below 0; where all is 0 there is no height to go by.
-        axes.set_ylim(0, max(axes.dataLim.ymax, 0) * HEADROOM or 1)
+    _scale(axes, panel, has_bars=has_bars)
     if panel.ticks:
         axes.set_xticks(panel.ticks)
     if panel.x_range:
         axes.set_xlim(panel.x_range)
     if panel.y_range:
         axes.set_ylim(panel.y_range)
+
+
+def _bars(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, int]) -> None:
+    """Draws the lines of ``panel`` as bars side by side, with their numbers above."""
+    turned = not _numbers_fit(frame, len(panel.lines))
+    width = _BARS_WIDE / len(panel.lines)
+    for index, line in enumerate(panel.lines):
+        rows = frame.filter(pl.col("index") == index)
+        shift = (index - (len(panel.lines) - 1) / 2) * width
+        spots = [at + shift for at in range(len(rows))]
+        colour = line_style(looks[line.name]).colour
+        axes.bar(spots, rows["y"], width, color=colour, label=line.name)
+        spread = rows["spread"].fill_null(0.0)
+        if (spread > 0).any():
+            axes.errorbar(
+                spots,
+                rows["y"],
+                yerr=spread,
+                fmt="none",
+                ecolor="black",
+                elinewidth=_THIN_PT,
+                capsize=_CAP_PT,
+            )
+        for spot, value, half in zip(spots, rows["y"], spread, strict=True):
+            axes.annotate(
+                plot_number(value),
+                (spot, value + half),
+                (0, 1.5),
+                textcoords="offset points",
+                ha="center",
+                va="bottom",
+                fontsize=_NUMBER_PT,
+                rotation=90 * turned,
+            )
+        axes.set_xticks(range(len(rows)), rows["word"].to_list())
+    if not _words_fit(frame):
+        axes.tick_params(axis="x", labelrotation=_TURNED_DEG)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    axes.grid(visible=False, axis="x")
+    axes.margins(y=0.2 if turned else 0.12)
+
+
+def _lines(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, int]) -> None:
+    for index, line in enumerate(panel.lines):
+        rows = frame.filter(pl.col("index") == index)
+        look = looks[line.name]
+        style = line_style(look)
+        axes.plot(
+            rows["x"],
+            rows["y"],
+            color=style.colour,
+            linestyle=style.line,
+            linewidth=_THIN_PT if line.thin else _OTHER_PT if look else _JUDGED_PT,
+            marker=style.marker if panel.by_size or panel.marked else "",
+            label=line.name,
+            # Below the others, which are thinner: where they meet both are seen.
+            zorder=2.0 if look else 1.9,
+        )
+
+
+def _scale(axes: Axes, panel: Panel, *, has_bars: bool) -> None:
+    """Sets the scales of both axes, and where the y axis begins and ends."""
+    if panel.by_size:
+        log_sizes(axes)
+        log_slowdown(axes)
+    elif panel.log_y:
+        log_values(axes)
+        if has_bars:
+            low, high = axes.get_ylim()
+            axes.set_ylim(low, high * (high / low) ** _LOG_BARS_ROOM)
+    elif has_bars:
+        # Where all is 0 there is no height to go by.
+        axes.set_ylim(0, axes.get_ylim()[1] if axes.dataLim.ymax > 0 else 1)
+    else:
+        # Nothing here is below 0; where all is 0 there is no height to go by.
+        axes.set_ylim(0, max(axes.dataLim.ymax, 0) * HEADROOM or 1)
 
 
 def _numbers_fit(frame: pl.DataFrame, lines: int) -> bool:

@@ -60,62 +60,94 @@ def plot_all(
     """
     sized: _Sized = {"notes": look.notes, "size": look.size}
     scaled: _Scaled = {**sized, "y_scale": look.y_scale}
-    runs, names = resolve_names(results)
-    paths: list[Path] = []
-    left_out: list[str] = []
-    drawn: list[tuple[str, Figure]] = []
-    over_time: list[tuple[str, Figure]] = []
-    nothing: list[NothingWithinError] = []
+    gallery = _Gallery(*resolve_names(results))
+    runs = gallery.runs
+    gallery.add_slowdowns(results, scaled)
+    for kind in sorted({one.kind for run in runs for one in run.series.values()}):
+        draw = partial(series, results, kind, start=start, end=end, **scaled)
+        gallery.add_series(kind, draw)
+    if all(imbalances(run) for run in runs):
+        gallery.drawn.append(("balance", balance(results, **sized)))
+    gallery.add_pauses(partial(pauses, results, start=start, end=end, **sized))
+    return gallery.write(directory)
 
-    def lack(what: str, lacking: Sequence[bool], so: str) -> None:
+
+class _Gallery:
+    """Pictures that were drawn, and what is left out."""
+
+    def __init__(self, runs: Sequence[Result], names: Sequence[str]) -> None:
+        self.runs, self.names = runs, names
+        self.drawn: list[tuple[str, Figure]] = []
+        self.over_time: list[tuple[str, Figure]] = []
+        self.left_out: list[str] = []
+        self.nothing: list[NothingWithinError] = []
+
+    def lack(self, what: str, lacking: Sequence[bool], so: str) -> None:
         """Says which results are ``lacking``, if any, and what comes of it."""
-        which = ", ".join(name for name, one in zip(names, lacking, strict=True) if one)
+        which = ", ".join(name for name, one in zip(self.names, lacking, strict=True) if one)
         if which:
-            left_out.append(f"{which}: no {what}, so {so}")
+            self.left_out.append(f"{which}: no {what}, so {so}")
 
-    def fits(picture: str, empty: Sequence[bool], what: str) -> bool:
+    def fits(self, picture: str, empty: Sequence[bool], what: str) -> bool:
         """Whether not all results are ``empty``."""
-        lack(what, empty, f"{picture} is not drawn" if all(empty) else f"not in {picture}")
+        so = f"{picture} is not drawn" if all(empty) else f"not in {picture}"
+        self.lack(what, empty, so)
         return not all(empty)
 
-    def draw_over_time(picture: str, draw: Callable[[], Figure]) -> None:
+    def draw_over_time(self, picture: str, draw: Callable[[], Figure]) -> None:
         """Draws what the chosen part of the run has samples for, or says that it has none."""
         try:
-            over_time.append((picture, draw()))
+            self.over_time.append((picture, draw()))
         except NothingWithinError as error:
-            nothing.append(error)
-            left_out.append(f"{error}, so {picture} is not drawn")
+            self.nothing.append(error)
+            self.left_out.append(f"{error}, so {picture} is not drawn")
 
-    undone = [not run.summary.flows_done for run in runs]
-    lack("flow completed", undone, "fct and tags are not drawn")
-    if not any(undone):
-        drawn.append(("fct", fct(results, **scaled)))
+    def add_slowdowns(
+        self, results: Sequence[Result] | Mapping[str, Result], scaled: _Scaled
+    ) -> None:
+        """Adds slowdowns by size, by tag and by both."""
+        runs = self.runs
+        undone = [not run.summary.flows_done for run in runs]
+        self.lack("flow completed", undone, "fct and tags are not drawn")
+        if any(undone):
+            return
+        self.drawn.append(("fct", fct(results, **scaled)))
         if any(run.flows.to_polars()["tag"].n_unique() > 1 for run in runs):
-            drawn.append(("tags", tags(results, **scaled)))
+            self.drawn.append(("tags", tags(results, **scaled)))
             if len(runs) == 1 and _has_sizes_by_tag(runs[0]):
-                drawn.append(("fct-by-tag", fct_by_tag(runs[0], **scaled)))
-    for kind in sorted({one.kind for run in runs for one in run.series.values()}):
-        probed = [[len(one) for one in run.series.values() if one.kind == kind] for run in runs]
-        lack(f"probe of kind {kind}", [not one for one in probed], f"{kind} is not drawn")
-        if all(probed) and fits(kind, [not any(one) for one in probed], f"sample of {kind}"):
-            draw = partial(series, results, kind, start=start, end=end, **scaled)
-            draw_over_time(file_name(kind), draw)
-    if all(imbalances(run) for run in runs):
-        drawn.append(("balance", balance(results, **sized)))
-    traced = [run.traces.get("pfc") for run in runs]
-    if any(trace is not None for trace in traced):
-        lack("trace of PFC frames", [trace is None for trace in traced], "pfc is not drawn")
+                self.drawn.append(("fct-by-tag", fct_by_tag(runs[0], **scaled)))
+
+    def add_series(self, kind: str, draw: Callable[[], Figure]) -> None:
+        """Adds the series of a kind, if all results have some."""
+        probed = [
+            [len(one) for one in run.series.values() if one.kind == kind] for run in self.runs
+        ]
+        self.lack(f"probe of kind {kind}", [not one for one in probed], f"{kind} is not drawn")
+        empty = [not any(one) for one in probed]
+        if all(probed) and self.fits(kind, empty, f"sample of {kind}"):
+            self.draw_over_time(file_name(kind), draw)
+
+    def add_pauses(self, draw: Callable[[], Figure]) -> None:
+        """Adds pauses, if all results have traced PFC frames."""
+        traced = [run.traces.get("pfc") for run in self.runs]
+        if all(trace is None for trace in traced):
+            return
+        self.lack("trace of PFC frames", [trace is None for trace in traced], "pfc is not drawn")
         frames = [len(trace) for trace in traced if trace is not None]
-        if len(frames) == len(runs) and fits("pfc", [not one for one in frames], "pause"):
-            draw_over_time("pfc", partial(pauses, results, start=start, end=end, **sized))
-    if over_time:
-        left_out += cut_off(runs, names)
-    if nothing and not over_time:
-        raise nothing[0]
-    # All of them are there before the first is written.
-    for picture, figure in (*drawn, *over_time):
-        paths += save(figure, directory / picture, follow=False)
-    return paths, left_out
+        if len(frames) == len(traced) and self.fits("pfc", [not one for one in frames], "pause"):
+            self.draw_over_time("pfc", draw)
+
+    def write(self, directory: Path) -> tuple[list[Path], list[str]]:
+        """Writes all pictures: their paths, and what is left out."""
+        if self.over_time:
+            self.left_out += cut_off(self.runs, self.names)
+        if self.nothing and not self.over_time:
+            raise self.nothing[0]
+        # All of them are there before the first is written.
+        paths: list[Path] = []
+        for picture, figure in (*self.drawn, *self.over_time):
+            paths += save(figure, directory / picture, follow=False)
+        return paths, self.left_out
 
 
 def _has_sizes_by_tag(run: Result) -> bool:
