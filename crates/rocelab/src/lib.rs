@@ -37,6 +37,7 @@ mod unfinished;
 
 pub use fabric::{OutOfAddressSpace, Spill, SpillError};
 pub use instantiations::{Instantiation, SchemeTypes, add_schemes};
+use output::report::Execution;
 pub use plan::Plan;
 pub use recordings::{ROWS, Recordings};
 use scenario::{Scenario, ScenarioError};
@@ -225,16 +226,9 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
     let output = cancel::scope(&options.cancel, || {
         instantiations::run(scenario, &setup, threads, &mut started, &watch)
     })?;
-    let wall = started.elapsed().as_secs_f64();
-    let result = output::report::report(
-        scenario,
-        options,
-        &setup,
-        output,
-        threads,
-        wall,
-        output::EventOrder::Fast,
-    );
+    let wall_s = started.elapsed().as_secs_f64();
+    let execution = Execution { threads, wall_s, order: output::EventOrder::Fast };
+    let result = output::report::report(scenario, options, &setup, output, execution);
     progress.simulated_ps.store(result.summary.simulated_ns * 1000, Ordering::Relaxed);
     progress.packet_hops.store(result.summary.packet_hops, Ordering::Relaxed);
     progress.flows_done.store(result.summary.flows_done, Ordering::Relaxed);

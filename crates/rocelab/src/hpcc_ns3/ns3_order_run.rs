@@ -4,7 +4,8 @@
 use super::convert::allowed_in_ns3_order;
 use super::outputs::Ns3OutputFiles;
 use crate::output::EventOrder;
-use crate::{Run, RunOptions, fabric_setup, output};
+use crate::output::report::{Execution, report};
+use crate::{Run, RunOptions, fabric_setup};
 use fabric::{LosslessDrop, Memory, Outcome, PortReport, RunOutput, Samples, SpillError};
 use hpcc_files::Experiment;
 use ns3_order::{Options, Output, Progress};
@@ -70,13 +71,13 @@ pub fn run_in_ns3_order(
     };
     let started = Instant::now();
     let mut output = ns3_order::run(experiment, &run, &watch);
-    let wall = started.elapsed().as_secs_f64();
+    let wall_s = started.elapsed().as_secs_f64();
     let fct = std::mem::take(&mut output.fct);
     let trace = (output.trace_header.clone(), output.trace.clone());
     let pauses = setup.pfc.lossless != 0;
     let output = fabric_output(output, pauses, options);
-    let order = EventOrder::Ns3;
-    let run = output::report::report(scenario, options, &setup, output, 1, wall, order);
+    let execution = Execution { threads: 1, wall_s, order: EventOrder::Ns3 };
+    let run = report(scenario, options, &setup, output, execution);
     progress.packet_hops.store(run.summary.packet_hops, Ordering::Relaxed);
     let files = Ns3OutputFiles::in_ns3_order(fct, &run.recordings, trace);
     (run, files)

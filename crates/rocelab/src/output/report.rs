@@ -17,14 +17,22 @@ use units::{NodeId, Time};
 /// What a table of flows has, as errors call it.
 const ROWS: &str = "rows of the flow table";
 
+/// How a run was executed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Execution {
+    pub(crate) threads: usize,
+    /// Wall time without set-up, in seconds.
+    pub(crate) wall_s: f64,
+    pub(crate) order: EventOrder,
+}
+
+/// What a run leaves behind.
 pub(crate) fn report(
     scenario: &Scenario,
     options: &RunOptions,
     setup: &Setup,
     mut output: RunOutput,
-    threads: usize,
-    wall_s: f64,
-    order: EventOrder,
+    execution: Execution,
 ) -> Run {
     let names = node_names(scenario);
     let flows = flow_table(scenario, &output, &names);
@@ -44,6 +52,7 @@ pub(crate) fn report(
         .collect();
     let recordings = recordings(scenario, setup, &output, &names);
     let explicit = options.explicit_params;
+    let order = execution.order;
     let warnings = warnings::collect(scenario, explicit, setup, &output, &flows, order);
     let (warning_kinds, warnings) =
         warnings.into_iter().map(|Warning { kind, text }| (kind.into(), text)).unzip();
@@ -53,7 +62,7 @@ pub(crate) fn report(
         recording_stopped_ps: traces::recording_stopped(&output.outcome).map(Time::ps),
         warnings,
         warning_kinds,
-        ..summary(scenario, &output, &flows, &ports, threads, wall_s)
+        ..summary(scenario, &output, &flows, &ports, execution)
     };
     let failure = output.spill_error.take();
     Run { flows, ports, drops, recordings, failure, summary }
@@ -210,8 +219,7 @@ fn summary(
     output: &RunOutput,
     flows: &FlowTable,
     ports: &PortTable,
-    threads: usize,
-    wall_s: f64,
+    Execution { threads, wall_s, .. }: Execution,
 ) -> Summary {
     let count = |kind| scenario.network.nodes.iter().filter(|node| node.kind == kind).count();
     let packet_hops: u64 = ports.tx_packets.iter().sum();
