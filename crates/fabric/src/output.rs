@@ -142,6 +142,11 @@ impl RunOutput {
                 }
             }
         }
+        self.sort_drops();
+    }
+
+    // Not generic: the code of a sort is large, and there would be one for each scheme.
+    fn sort_drops(&mut self) {
         self.drops.sort_by_key(|drop| (drop.time, drop.node, drop.port));
     }
 
@@ -210,13 +215,16 @@ fn recovery<S: Scheme>(
     if (0..common.graph.hosts.len() as u32).map(host).all(Host::met_nothing) {
         return Vec::new();
     }
-    let flows = common.flows.iter().enumerate();
-    let of_flows = flows.map(|(flow, row)| {
-        let flow = flow as u32;
+    let mut found = Vec::new();
+    for (flow, row) in (0..).zip(&common.flows) {
         let at_receiver = host(row.dst).recovery_of(row.index_at_receiver);
         let Timeouts { count: timeouts, bytes: timeout_bytes } =
             host(row.src).timeouts.get(&flow).copied().unwrap_or_default();
-        (flow, FlowRecovery { timeouts, timeout_bytes, ..at_receiver.copied().unwrap_or_default() })
-    });
-    of_flows.filter(|(_, recovery)| !recovery.is_empty()).collect()
+        let at_receiver = at_receiver.copied().unwrap_or_default();
+        let recovery = FlowRecovery { timeouts, timeout_bytes, ..at_receiver };
+        if !recovery.is_empty() {
+            found.push((flow, recovery));
+        }
+    }
+    found
 }
