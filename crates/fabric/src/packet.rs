@@ -46,13 +46,22 @@ pub(crate) fn blank(kind: PacketKind, address: Address, priority: u8, size: u16)
     }
 }
 
-/// A PFC frame that pauses a priority of the peer, or resumes it.
-pub(crate) fn pfc_frame<S: Scheme>(priority: u8, pause: bool, size: u16) -> Packet<S> {
-    let mut header = blank(PacketKind::Pfc, Address::default(), priority, size);
-    if pause {
-        header.echo = EcnCodePoint::CongestionExperienced;
+/// What a PFC frame does to a priority of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PfcFrame {
+    Pause,
+    Resume,
+}
+
+impl PfcFrame {
+    /// Makes the frame.
+    pub(crate) fn packet<S: Scheme>(self, priority: u8, size: u16) -> Packet<S> {
+        let mut header = blank(PacketKind::Pfc, Address::default(), priority, size);
+        if self == PfcFrame::Pause {
+            header.echo = EcnCodePoint::CongestionExperienced;
+        }
+        Packet::with_meta(header, S::Meta::default())
     }
-    Packet::with_meta(header, S::Meta::default())
 }
 
 /// Whether a PFC frame pauses.

@@ -128,7 +128,7 @@ fn check(
     }
     if let Some(flow) = common.endless_message() {
         let row = &common.flows[flow as usize];
-        let facts = common.path_facts(row.src, row.dst, common.hash(row, false), 0);
+        let facts = common.path_facts(row.src, row.dst, common.data_hash(row), 0);
         return Err(SetupError::EndlessMessage { flow, rate: facts.bottleneck_rate });
     }
     Ok(())

@@ -39,7 +39,7 @@ pub(super) fn probes_by_node(setup: &Setup, common: &NetworkContext) -> (ByNode,
                     let host = if at_receiver { row.dst } else { row.src };
                     let mut node = common.graph.hosts[host as usize];
                     if at_switch {
-                        let (ends, hash) = ((row.src, row.dst), common.hash(row, false));
+                        let (ends, hash) = ((row.src, row.dst), common.data_hash(row));
                         let port = common.select_port(node, ends, hash, 0);
                         node = common.graph.ports(node)[port.index()].peer;
                     }

@@ -5,7 +5,7 @@ use crate::forwarding::Choice;
 use crate::hooks::InputQueuesOf;
 use crate::mmu::Admission;
 use crate::observe::lossless_drops::Memory;
-use crate::packet::{Header, Packet, PacketKind, Scheme, Win};
+use crate::packet::{Header, Packet, PacketKind, PfcFrame, Scheme, Win};
 use crate::switch::actions::Actor;
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::LevelOf;
@@ -64,7 +64,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 let why = (admission, Memory::InputQueue);
                 self.chassis.drop_no_buffer(window, now, in_port, handle, why);
                 if admission == Admission::HeadroomFullPause {
-                    self.send_pfc(window, now, input, priority, true);
+                    self.send_pfc(window, now, input, priority, PfcFrame::Pause);
                 }
                 return;
             }
@@ -88,7 +88,7 @@ impl<S: Scheme> CioqSwitch<S> {
         self.inputs.push(window.packets, voq, size, handle);
         self.after_input_enqueue(now, voq, size);
         if admission == Admission::StoredPause {
-            self.send_pfc(window, now, input, priority, true);
+            self.send_pfc(window, now, input, priority, PfcFrame::Pause);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a CIOQ switch sends: its output queues, PFC frames and packets that it makes.
 
 use super::CioqSwitch;
-use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
+use crate::packet::{Header, NO_INGRESS, PfcFrame, Scheme, Win, is_pause};
 use crate::port::scheduler::PFC;
 use crate::switch::actions::{Actor, SwitchAction};
 use crate::switch::chassis::Chassis;
@@ -138,12 +138,12 @@ impl<S: Scheme> Actor<S> for CioqSwitch<S> {
         now: Time,
         port: usize,
         priority: u8,
-        pause: bool,
+        frame: PfcFrame,
     ) {
         if !Self::STRICT {
             self.drain(window, port, now);
         }
-        self.chassis.enqueue_pfc(window, now, port, priority, pause);
+        self.chassis.enqueue_pfc(window, now, port, priority, frame);
         self.update_due(port, now);
     }
 

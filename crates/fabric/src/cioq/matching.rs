@@ -16,7 +16,7 @@ use super::crossbar::Grant;
 use super::pending::{OutputState, Pending};
 use super::port_set::Members;
 use crate::hooks::InputQueuesOf;
-use crate::packet::{Scheme, Win};
+use crate::packet::{PfcFrame, Scheme, Win};
 use crate::switch::actions::Actor;
 use crate::switch::chassis::Chassis;
 use engine::Handle;
@@ -357,7 +357,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if !Self::STRICT && !recheck_all && outputs[port].checked_in != *checks {
             self.drain(window, port, now + Time::from_ps(1));
         }
-        self.send_pfc(window, now, port, priority, false);
+        self.send_pfc(window, now, port, priority, PfcFrame::Resume);
     }
 
     /// Notes that an output takes a packet until `until`.

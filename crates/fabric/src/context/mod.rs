@@ -214,9 +214,20 @@ impl NetworkContext {
         self.groups.index(self.graph.hosts[host as usize])
     }
 
-    /// The hash of a message's data packets, or of the packets back to its sender (`to_source`).
+    /// The hash of a message's data packets.
     #[inline]
-    pub(crate) fn hash(&self, flow: &FlowInfo, to_source: bool) -> u32 {
+    pub(crate) fn data_hash(&self, flow: &FlowInfo) -> u32 {
+        self.hash(flow, false)
+    }
+
+    /// The hash of the ACKs and control packets back to the sender of a message.
+    #[inline]
+    pub(crate) fn ack_hash(&self, flow: &FlowInfo) -> u32 {
+        self.hash(flow, true)
+    }
+
+    #[inline]
+    fn hash(&self, flow: &FlowInfo, to_source: bool) -> u32 {
         if self.compat.hashes_with_murmur3() {
             return udp_word(flow.udp_ports, to_source);
         }
@@ -226,6 +237,6 @@ impl NetworkContext {
     /// The hash of the packets from a QP's receiver to its sender.
     #[inline]
     pub(crate) fn hash_back(&self, address: &Address) -> u32 {
-        self.hash(&self.flows[address.flow as usize], true)
+        self.ack_hash(&self.flows[address.flow as usize])
     }
 }

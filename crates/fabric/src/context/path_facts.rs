@@ -138,7 +138,7 @@ impl NetworkContext {
     pub(crate) fn asymmetric_pair(&self) -> Option<(NodeId, NodeId)> {
         let row = self.flows.iter().find(|row| {
             cancel::check();
-            let hashes = (self.hash(row, false), self.hash(row, true));
+            let hashes = (self.data_hash(row), self.ack_hash(row));
             let ends = (row.src, row.dst);
             let mut epochs = 0..self.graph.epochs();
             !epochs.all(|epoch| self.is_symmetric(ends, hashes, epoch))
@@ -258,8 +258,8 @@ impl NetworkContext {
                 if self.host.ports == PortUse::Spray {
                     return self.ideal_over_ports(row, &bytes);
                 }
-                self.path((row.src, row.dst), self.hash(row, false), 0, &mut forward);
-                self.path((row.dst, row.src), self.hash(row, true), 0, &mut backward);
+                self.path((row.src, row.dst), self.data_hash(row), 0, &mut forward);
+                self.path((row.dst, row.src), self.ack_hash(row), 0, &mut backward);
                 self.time_over(&forward, &backward, &bytes)
             })
             .collect()
@@ -269,7 +269,7 @@ impl NetworkContext {
     /// each has every n-th packet, and ACKs go back the way that their data came.
     fn ideal_over_ports(&self, row: &FlowInfo, bytes: &PacketBytes) -> Time {
         let (there, back) = ((row.src, row.dst), (row.dst, row.src));
-        let (hash, hash_back) = (self.hash(row, false), self.hash(row, true));
+        let (hash, hash_back) = (self.data_hash(row), self.ack_hash(row));
         let (mut forward, mut backward) = (Vec::new(), Vec::new());
         let ports = self.ports_in_turn(there, hash, 0);
         let last = (bytes.count - 1) % ports.len() as u64;

@@ -5,7 +5,7 @@ use super::Host;
 use crate::network::setup::SlowReceiver;
 use crate::observe::lossless_drops::{LosslessDrops, Memory};
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Header, Scheme, Win, pfc_frame};
+use crate::packet::{Header, PfcFrame, Scheme, Win};
 use crate::port::pause_clock::PauseEvent;
 use units::{Bytes, Rate, Time};
 
@@ -89,7 +89,7 @@ impl<S: Scheme> Host<S> {
         if !buffer.is_pausing && buffer.bytes(now) >= buffer.config.xoff.get() {
             buffer.is_pausing = true;
             self.timers.wake_buffer(buffer.resumes_at(now));
-            self.send_pfc(window, now, true);
+            self.send_pfc(window, now, PfcFrame::Pause);
         }
         if !has_room && self.is_lossless(port, header.priority) {
             let buffer = self.receive_buffer.as_mut().expect("it has no room");
@@ -120,13 +120,13 @@ impl<S: Scheme> Host<S> {
             return self.timers.wake_buffer(resumes_at);
         }
         buffer.is_pausing = false;
-        self.send_pfc(window, now, false);
+        self.send_pfc(window, now, PfcFrame::Resume);
     }
 
     /// Has all ports send PFC frames that pause the lossless priorities, or resume them.
-    fn send_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, pause: bool) {
+    fn send_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, frame: PfcFrame) {
         for number in 0..self.nics.len() {
-            self.send_pfc_through(window, now, number, pause);
+            self.send_pfc_through(window, now, number, frame);
         }
     }
 
@@ -136,14 +136,14 @@ impl<S: Scheme> Host<S> {
         window: &mut Win<'_, '_, S>,
         now: Time,
         number: usize,
-        pause: bool,
+        frame: PfcFrame,
     ) {
         if self.nics[number].port.is_down() {
             return;
         }
         for priority in 0..8 {
             if self.is_lossless(number as u16, priority) {
-                self.send_frame(window, now, number, (priority, pause));
+                self.send_frame(window, now, number, (priority, frame));
             }
         }
         self.nics[number].wake(now);
@@ -155,17 +155,16 @@ impl<S: Scheme> Host<S> {
         window: &mut Win<'_, '_, S>,
         now: Time,
         number: usize,
-        (priority, pause): (u8, bool),
+        (priority, frame): (u8, PfcFrame),
     ) {
-        let size = self.common.wire.pfc_size;
-        let frame = window.packets.insert(pfc_frame(priority, pause, size));
+        let handle = window.packets.insert(frame.packet(priority, self.common.wire.pfc_size));
         if let Some(recorder) = &mut self.recorder {
-            let header = &window.packets.get(&frame).header;
+            let header = &window.packets.get(&handle).header;
             recorder.packet(now, number as u16, PacketEventKind::Enqueued, 0, header);
         }
-        self.nics[number].port.enqueue_pfc(window.packets, frame, pause);
+        self.nics[number].port.enqueue_pfc(window.packets, handle, frame);
         if let Some(clock) = &mut self.pause_clock {
-            clock.sent(number, priority, pause, now);
+            clock.sent(number, priority, frame, now);
             self.timers.wake_pauses(clock.next());
         }
     }
@@ -174,7 +173,7 @@ impl<S: Scheme> Host<S> {
     /// forgotten all pauses.
     pub(super) fn pause_again(&mut self, window: &mut Win<'_, '_, S>, now: Time, number: usize) {
         if self.receive_buffer.as_ref().is_some_and(|buffer| buffer.is_pausing) {
-            self.send_pfc_through(window, now, number, true);
+            self.send_pfc_through(window, now, number, PfcFrame::Pause);
         }
     }
 
@@ -196,7 +195,7 @@ impl<S: Scheme> Host<S> {
                 }
                 PauseEvent::Refresh => {
                     clock.counts(number).refreshed += 1;
-                    self.send_frame(window, now, number, (priority, true));
+                    self.send_frame(window, now, number, (priority, PfcFrame::Pause));
                     self.nics[number].wake(now);
                 }
                 PauseEvent::Watch => unreachable!("hosts have no watchdog"),

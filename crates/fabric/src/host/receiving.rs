@@ -405,7 +405,7 @@ impl<S: Scheme> Host<S> {
                 flow: receiver.flow,
                 sender_slot: receiver.sender_slot,
                 receiver_slot: row.receiver_slot,
-                hash: self.common.hash(row, false),
+                hash: self.common.data_hash(row),
             };
             let nic = self.port_back((address.dst, address.src), hash, ingress);
             self.send_ctl(window, now, address, nic, true);

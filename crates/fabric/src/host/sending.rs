@@ -69,7 +69,7 @@ impl<S: Scheme> Host<S> {
     pub(super) fn open(&mut self, now: Time, flow: u32) -> u32 {
         let common = &self.common;
         let row = &common.flows[flow as usize];
-        let hash = common.hash(row, false);
+        let hash = common.data_hash(row);
         let nic = common.select_port(self.node, (row.src, row.dst), hash, self.epoch);
         let mut path = common.path_facts(row.src, row.dst, hash, self.epoch);
         path.law = common.law(flow);

@@ -30,7 +30,7 @@ impl NetworkContext {
         let mut path = Vec::new();
         for (flow, row) in self.flows.iter().enumerate() {
             cancel::check();
-            self.path((row.src, row.dst), self.hash(row, false), 0, &mut path);
+            self.path((row.src, row.dst), self.data_hash(row), 0, &mut path);
             hops.extend(path.iter().map(|end| {
                 let here = &self.graph.ports(end.peer)[end.peer_port as usize];
                 Hop {

@@ -271,7 +271,7 @@ impl<'a> Planner<'a> {
     fn add_acks(&mut self, flow: &FlowInfo) {
         let common = self.common;
         let mut path = std::mem::take(&mut self.path);
-        common.path((flow.dst, flow.src), common.hash(flow, true), 0, &mut path);
+        common.path((flow.dst, flow.src), common.ack_hash(flow), 0, &mut path);
         self.note_path(&path, common.classes.config.ack.unwrap_or(flow.priority));
         let acks = self.packets(flow).div_ceil(u64::from(common.host.ack_every));
         self.packet_hops += acks * path.len() as u64;
@@ -286,7 +286,7 @@ impl<'a> Planner<'a> {
     fn add_data(&mut self, flow: &FlowInfo) {
         let common = self.common;
         let mut path = std::mem::take(&mut self.path);
-        let (ends, hash) = ((flow.src, flow.dst), common.hash(flow, false));
+        let (ends, hash) = ((flow.src, flow.dst), common.data_hash(flow));
         common.path(ends, hash, 0, &mut path);
         self.packet_hops += self.packets(flow) * path.len() as u64;
         let bytes = self.data_bytes(flow);
@@ -328,7 +328,7 @@ impl<'a> Planner<'a> {
 
     fn planned_path(&mut self, flow: &FlowInfo, ideal: Time) -> PlannedPath {
         let switches = (self.path.len() - 1) as u32;
-        let hash = self.common.hash(flow, false);
+        let hash = self.common.data_hash(flow);
         let ends = (flow.src, flow.dst);
         let WayFacts { bottleneck, base_rtt, .. } =
             self.common.way_facts(ends, hash, 0, &mut self.path);

@@ -3,6 +3,7 @@
 //! A run in which pauses last until they are taken back, without a watchdog, has none of this.
 
 use crate::network::setup::{PauseTiming, Watchdog, WatchdogAction};
+use crate::packet::PfcFrame;
 use model::PauseExpiry;
 use units::{Rate, Time};
 
@@ -155,9 +156,12 @@ impl PauseClock {
     }
 
     /// Notes that a port has the peer pause or resume a priority.
-    pub(crate) fn sent(&mut self, port: usize, priority: u8, pause: bool, now: Time) {
+    pub(crate) fn sent(&mut self, port: usize, priority: u8, frame: PfcFrame, now: Time) {
         let after = self.ports[port].refreshed_after;
-        let again = if pause { now.saturating_add(after) } else { Time::NEVER };
+        let again = match frame {
+            PfcFrame::Pause => now.saturating_add(after),
+            PfcFrame::Resume => Time::NEVER,
+        };
         self.set(port, priority, PauseEvent::Refresh, again);
     }
 

@@ -1,7 +1,7 @@
 //! The queues of a port: what joins them, and what leaves them next.
 
 use super::Port;
-use crate::packet::{Packet, Scheme, Win};
+use crate::packet::{Packet, PfcFrame, Scheme, Win};
 use crate::port::scheduler::{PFC, PFC_BIT};
 use engine::{Handle, Packets};
 
@@ -130,9 +130,9 @@ impl Port {
         &mut self,
         packets: &Packets<'_, Packet<S>>,
         handle: Handle,
-        pause: bool,
+        frame: PfcFrame,
     ) {
-        self.counters.pause_frames_sent += u64::from(pause);
+        self.counters.pause_frames_sent += u64::from(frame == PfcFrame::Pause);
         self.waiting |= PFC_BIT;
         self.queues[PFC].fifo.push(packets, handle);
     }

@@ -3,7 +3,7 @@
 use super::chassis::Chassis;
 use super::egress::LevelOf;
 use crate::context::RunContext;
-use crate::packet::{Flags, Header, Packet, PacketKind, Scheme, Win, blank};
+use crate::packet::{Flags, Header, Packet, PacketKind, PfcFrame, Scheme, Win, blank};
 use schemes::contract::{Ctl, Level, QpEnd, SwitchEffect};
 use units::{Priority, Time};
 
@@ -31,7 +31,7 @@ pub(crate) trait Actor<S: Scheme> {
         now: Time,
         port: usize,
         priority: u8,
-        pause: bool,
+        frame: PfcFrame,
     );
 
     /// Does all that the hooks have asked for.

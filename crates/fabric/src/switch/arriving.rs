@@ -6,7 +6,7 @@ use crate::forwarding::{Choice, NextHopLoad};
 use crate::hooks::{ArrivalsOf, SubQueuesOf};
 use crate::mmu::{Admission, Mmu};
 use crate::observe::lossless_drops::Memory;
-use crate::packet::{Header, NO_INGRESS, PacketKind, Scheme, Win};
+use crate::packet::{Header, NO_INGRESS, PacketKind, PfcFrame, Scheme, Win};
 use crate::switch::chassis::Chassis;
 use engine::Handle;
 use schemes::contract::{ArrivalSlot, HoldVerdict, QueueLimit, SubQueueSlot};
@@ -139,7 +139,7 @@ impl<S: Scheme> Switch<S> {
                 self.drain_all(window, now);
                 let size = u64::from(header.size);
                 if self.chassis.mmu.release(in_port, header.priority, size) {
-                    self.send_pfc(window, now, in_port as usize, header.priority, false);
+                    self.send_pfc(window, now, in_port as usize, header.priority, PfcFrame::Resume);
                 }
                 if verdict == HoldVerdict::Consume {
                     self.chassis.consume(window, handle);
@@ -314,7 +314,7 @@ impl<S: Scheme> Switch<S> {
             Admission::Stored => keep(self, window, handle),
             Admission::StoredPause => {
                 keep(self, window, handle);
-                self.send_pfc(window, now, in_port as usize, priority, true);
+                self.send_pfc(window, now, in_port as usize, priority, PfcFrame::Pause);
             }
             refused => self.drop_no_buffer(window, now, in_port, handle, refused),
         }
@@ -333,7 +333,7 @@ impl<S: Scheme> Switch<S> {
         let priority = window.packets.get(&handle).header.priority;
         self.chassis.drop_no_buffer(window, now, in_port, handle, (refused, Memory::Buffer));
         if refused == Admission::HeadroomFullPause {
-            self.send_pfc(window, now, in_port as usize, priority, true);
+            self.send_pfc(window, now, in_port as usize, priority, PfcFrame::Pause);
         }
     }
 

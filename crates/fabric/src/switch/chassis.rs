@@ -11,7 +11,7 @@ use crate::observe::probe::{PortProbes, at_first_switch};
 use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
-use crate::packet::{Header, Packet, PacketKind, Scheme, Win, is_pause, pfc_frame};
+use crate::packet::{Header, Packet, PacketKind, PfcFrame, Scheme, Win, is_pause};
 use crate::port::Port;
 use crate::port::pause_clock::PauseClock;
 use crate::port::red::Red;
@@ -312,16 +312,16 @@ impl<S: Scheme> Chassis<S> {
         now: Time,
         port: usize,
         priority: u8,
-        pause: bool,
+        frame: PfcFrame,
     ) {
-        let frame = window.packets.insert(pfc_frame(priority, pause, self.common.wire.pfc_size));
+        let handle = window.packets.insert(frame.packet(priority, self.common.wire.pfc_size));
         if let Some(recorder) = &mut self.recorder {
-            let header = &window.packets.get(&frame).header;
+            let header = &window.packets.get(&handle).header;
             recorder.packet(now, port as u16, PacketEventKind::Enqueued, 0, header);
         }
-        self.ports[port].enqueue_pfc(window.packets, frame, pause);
+        self.ports[port].enqueue_pfc(window.packets, handle, frame);
         if let Some(clock) = &mut self.pause_clock {
-            clock.sent(port, priority, pause, now);
+            clock.sent(port, priority, frame, now);
         }
     }
 

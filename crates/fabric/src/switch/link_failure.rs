@@ -3,7 +3,7 @@
 use super::Switch;
 use super::actions::Actor;
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{NO_INGRESS, PacketKind, Scheme, Win};
+use crate::packet::{NO_INGRESS, PacketKind, PfcFrame, Scheme, Win};
 use crate::switch::chassis::Chassis;
 use engine::Handle;
 use units::Time;
@@ -43,7 +43,7 @@ impl<S: Scheme> Switch<S> {
         self.chassis.refresh_view(port);
         for priority in 0..8 {
             if self.chassis.mmu.pauses_peer(port as u16, priority) {
-                self.send_pfc(window, now, port, priority, true);
+                self.send_pfc(window, now, port, priority, PfcFrame::Pause);
             }
         }
     }
@@ -79,7 +79,13 @@ impl<S: Scheme> Switch<S> {
                 let size = u64::from(header.size);
                 self.chassis.audit.removed += size;
                 if self.chassis.mmu.release(header.ingress, header.priority, size) {
-                    self.send_pfc(window, now, header.ingress as usize, header.priority, false);
+                    self.send_pfc(
+                        window,
+                        now,
+                        header.ingress as usize,
+                        header.priority,
+                        PfcFrame::Resume,
+                    );
                 }
             }
         }

@@ -33,7 +33,7 @@ pub(crate) mod sub_queue;
 use crate::forwarding::{Depends, Router};
 use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf};
 use crate::observe::recorder::Recorder;
-use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
+use crate::packet::{Header, NO_INGRESS, PfcFrame, Scheme, Win, is_pause};
 use crate::port::Port;
 use crate::port::emission_order::EmissionOrder;
 use crate::port::losses::Losses;
@@ -365,7 +365,7 @@ impl<S: Scheme> Actor<S> for Switch<S> {
         now: Time,
         port: usize,
         priority: u8,
-        pause: bool,
+        frame: PfcFrame,
     ) {
         if let Some(draws) = &mut self.chassis.draws {
             draws.skip();
@@ -374,7 +374,7 @@ impl<S: Scheme> Actor<S> for Switch<S> {
             return;
         }
         self.drain(window, port, now);
-        self.chassis.enqueue_pfc(window, now, port, priority, pause);
+        self.chassis.enqueue_pfc(window, now, port, priority, frame);
         self.update_due(window, port, now);
     }
 

@@ -4,7 +4,7 @@
 use super::Switch;
 use super::actions::Actor;
 use crate::network::setup::WatchdogAction;
-use crate::packet::{NO_INGRESS, Scheme, Win};
+use crate::packet::{NO_INGRESS, PfcFrame, Scheme, Win};
 use crate::port::pause_clock::{PauseEvent, WatchdogVerdict};
 use units::Time;
 
@@ -38,7 +38,7 @@ pub(crate) trait PauseTimes<S: Scheme>: Actor<S> {
                 }
                 PauseEvent::Refresh => {
                     clock.counts(port).refreshed += 1;
-                    self.send_pfc(window, now, port, priority, true);
+                    self.send_pfc(window, now, port, priority, PfcFrame::Pause);
                 }
                 PauseEvent::Watch => self.watch(window, now, port, priority),
             }
@@ -109,7 +109,7 @@ impl<S: Scheme> PauseTimes<S> for Switch<S> {
             if header.ingress != NO_INGRESS
                 && self.chassis.mmu.release(header.ingress, priority, size)
             {
-                self.send_pfc(window, now, header.ingress as usize, priority, false);
+                self.send_pfc(window, now, header.ingress as usize, priority, PfcFrame::Resume);
             }
         }
         self.chassis.refresh_view(port);

@@ -11,7 +11,7 @@ use crate::host::qp::Sender;
 use crate::network::graph::LinkEnd;
 use crate::packet::{Packet, PacketKind, Scheme, is_pause};
 use crate::port::Port;
-use crate::unfinished::obstacles::Obstacles;
+use crate::unfinished::obstacles::{Obstacles, Stream};
 use crate::unfinished::pauses::{Pause, endless};
 use engine::Undelivered;
 use model::Cause;
@@ -223,12 +223,20 @@ impl<'a, S: Scheme> Look<'a, S> {
             return Some(Cause::Disconnected);
         }
         let row = &common.flows[sender.first as usize];
-        let there = self.obstacles.between((src, dst), sender.hash, sender.priority, true, false);
-        there.or_else(|| {
-            let hash = common.hash(row, true);
-            let priority = common.classes.config.ack.unwrap_or(sender.priority);
-            let unpaused = common.compat.acks_ignore_pause();
-            self.obstacles.between((dst, src), hash, priority, false, unpaused)
+        let data = Stream {
+            hash: sender.hash,
+            priority: sender.priority,
+            is_spread: common.spreads_data,
+            ignores_pause: false,
+        };
+        self.obstacles.between((src, dst), &data).or_else(|| {
+            let acks = Stream {
+                hash: common.ack_hash(row),
+                priority: common.classes.config.ack.unwrap_or(sender.priority),
+                is_spread: false,
+                ignores_pause: common.compat.acks_ignore_pause(),
+            };
+            self.obstacles.between((dst, src), &acks)
         })
     }
 }

@@ -14,21 +14,24 @@ pub(super) struct Obstacles<'a> {
     pub(super) endless: BTreeMap<(u32, u16, u8), Cause>,
 }
 
+/// Packets of a QP in one direction.
+pub(super) struct Stream {
+    pub(super) hash: u32,
+    pub(super) priority: u8,
+    /// Whether they may take any of the shortest paths.
+    pub(super) is_spread: bool,
+    /// Whether the first port sends them even while it is paused.
+    pub(super) ignores_pause: bool,
+}
+
 impl Obstacles<'_> {
-    /// What blocks the path of packets of a priority from host `from` to host `to` forever.
-    /// `unpaused`: the first port sends them even while it is paused.
-    pub(super) fn between(
-        &self,
-        (from, to): (u32, u32),
-        hash: u32,
-        priority: u8,
-        is_data: bool,
-        unpaused: bool,
-    ) -> Option<Cause> {
+    /// What blocks the path of packets from host `from` to host `to` forever.
+    pub(super) fn between(&self, (from, to): (u32, u32), stream: &Stream) -> Option<Cause> {
+        let Stream { hash, priority, is_spread, ignores_pause } = *stream;
         let NetworkContext { graph, routes, ecmp, .. } = self.common;
         let (first, last) = (graph.hosts[from as usize], graph.hosts[to as usize]);
         let epoch = graph.epoch_at(self.end);
-        if self.common.spreads_data && is_data {
+        if is_spread {
             return self.on_any_path((from, to), hash, priority);
         }
         let (mut node, mut held) = (first, None);
@@ -42,7 +45,7 @@ impl Obstacles<'_> {
             if graph.error_rate_at(node, port.index(), self.end) >= 1.0 {
                 return Some(Cause::Disconnected);
             }
-            if !(unpaused && node == first) {
+            if !(ignores_pause && node == first) {
                 held = held.or(self.endless.get(&(node, port.get(), priority)).copied());
             }
             node = link.peer;
