@@ -308,7 +308,7 @@ def test_a_run_is_never_beside_the_hash_of_another_simulator(
         raise EndedError
 
     home, result = tmp_path / "run", rocelab.run(scenario)
-    store.store_case(result, home)
+    store.store_case(result, home, force=True)
     whole = [("run", result.scenario_toml)]
     (tmp_path / "sweep.json").write_text("{}")
     assert store.cases_to_run(tmp_path, whole, force=False) == set()
@@ -316,7 +316,7 @@ def test_a_run_is_never_beside_the_hash_of_another_simulator(
         other.setattr(store, "simulator_hash", lambda: "0" * 64)
         other.setattr(store, "write_atomic", end)
         with pytest.raises(EndedError):
-            store.store_case(result, home)
+            store.store_case(result, home, force=True)
     assert store.cases_to_run(tmp_path, whole, force=False) == {"run"}
 
 
@@ -523,11 +523,11 @@ def test_an_interrupted_save_can_be_made_again(
     keep = store.store_case
     kept: list[Path] = []
 
-    def interrupted(result: rocelab.Result, home: Path) -> None:
+    def interrupted(result: rocelab.Result, home: Path, *, force: bool) -> None:
         if len(kept) == 2:
             raise KeyboardInterrupt
         kept.append(home)
-        keep(result, home)
+        keep(result, home, force=force)
 
     monkeypatch.setattr(store, "store_case", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -282,7 +282,7 @@ class Sweep:
         missing = sorted(store.cases_to_run(place, wanted, force=force))
         store.write_plan(place, self.plan)
         for home in missing:
-            store.store_case(results[home], place / home)
+            store.store_case(results[home], place / home, force=force)
         store.write_tables(place, self)
         return place
 
@@ -406,10 +406,12 @@ def run_shard(
 
 def _finished(plan: Plan, out: Path, found: int) -> Sweep:
     """The sweep whose runs are all in ``out``, where its tables are written."""
-    from rocelab.io.open import open_result
     from rocelab.sweeps import store
 
-    done = Sweep(plan, [open_result(out / case.place) for case in plan.cases], found=found)
+    results = [
+        store.open_case(out / case.place, plan.scenario_of(case).to_toml()) for case in plan.cases
+    ]
+    done = Sweep(plan, results, found=found)
     store.write_tables(out, done)
     return done
 
@@ -456,7 +458,7 @@ def _make_runs(
         if out is None:
             results[case.place] = result
         else:
-            store.store_case(result, out / case.place)
+            store.store_case(result, out / case.place, force=force)
 
     todo = [case for case in cases if case.place in places]
     run_scenarios(todo, plan.scenario_of, keep, jobs=jobs, executor=executor, progress=progress)

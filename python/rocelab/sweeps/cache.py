@@ -84,7 +84,7 @@ def _cached(home: Path, scenario: Scenario) -> Result | None:
         # What another process may have put there since is sound.
         with os_errors_as_result_error(home), locked(home):
             try:
-                return _open_valid(home, scenario)
+                return open_valid(home, scenario)
             except ResultError:
                 shutil.rmtree(home, ignore_errors=True)
     return result
@@ -99,7 +99,7 @@ def open_if_valid(home: Path, scenario: Scenario | None = None) -> Result | None
         if not home.exists():
             return None
     try:
-        return _open_valid(home, scenario)
+        return open_valid(home, scenario)
     except ResultError as error:
         report_rerun(error.args[0])
         return None
@@ -110,7 +110,7 @@ def report_rerun(why: str) -> None:
     print(f"{why}; its scenario is run again", file=sys.stderr)
 
 
-def _open_valid(home: Path, scenario: Scenario | None) -> Result:
+def open_valid(home: Path, scenario: Scenario | None = None) -> Result:
     """As :func:`open_if_valid`, but raises :class:`ResultError` where that returns None."""
     result = open_without_warning(home)
     check_files(result)

@@ -2,7 +2,8 @@
 
 A run that is there is known by its complete scenario and by the hash of the simulator that made it,
 which stands in its directory and is written after all else; where a run replaces another, the
-other's hash goes first.
+other's hash goes first. Several commands may write to one directory at once: none replaces a run of
+another scenario or simulator without `force`, and none reads such a run as its own.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from rocelab.io.files import (
 from rocelab.io.layout import SUMMARY, SWEEP, TUNE
 from rocelab.io.open import open_result
 from rocelab.io.read import read_text
-from rocelab.io.save import check_result_directory, recover, save
+from rocelab.io.save import check_result_directory, recover, reserved
 from rocelab.io.write import to_parquet
 from rocelab.result import refused_scenario
 from rocelab.scenario import Scenario
-from rocelab.sweeps.cache import open_if_valid, report_rerun
+from rocelab.sweeps.cache import open_if_valid, open_valid, report_rerun
 from rocelab.sweeps.grid import make_axes
 from rocelab.sweeps.simulator import simulator_hash
 
@@ -96,27 +97,75 @@ def _kept(home: Path, scenario: str) -> bool | None:
     result = open_if_valid(home)
     if result is None:
         return None
+    kept = _is_of(result, home, scenario)
+    if kept is None and result.unverified:
+        report_rerun(f"{home}: has no checksums")
+    return kept
+
+
+def _is_of(result: Result, home: Path, scenario: str) -> bool | None:
+    """Whether ``result``, the one in ``home``, is of ``scenario``; None where it is not whole."""
     if result.scenario_toml != scenario:
         return False
-    try:
-        maker = read_text(home / _SIMULATOR, _MAX_HASH_BYTES).strip()
-    except (OSError, UnicodeDecodeError):
-        return None
+    maker = _maker(home)
     if maker != simulator_hash():
         return False if _HASH.fullmatch(maker) else None
-    if result.unverified:
-        report_rerun(f"{home}: has no checksums")
+    return None if result.unverified or result.partial else True
+
+
+def _maker(home: Path) -> str:
+    """The hash of the simulator that made the run there; empty where it cannot be read."""
+    try:
+        return read_text(home / _SIMULATOR, _MAX_HASH_BYTES).strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def store_case(result: Result, home: Path, *, force: bool) -> None:
+    """Writes a run to its place, unless another command has put the same one there meanwhile.
+
+    Raises :class:`ResultError` where that put one of another scenario or simulator there. With
+    ``force`` it is replaced.
+    """
+    with reserved(home, force=True) as place:
+        found = _meanwhile(home, result.scenario_toml)
+        if found:
+            return
+        if found is False and not force:
+            raise _taken(home)
+        # It is no part of a result, and would stay there beside the run of another simulator.
+        with os_errors_as_result_error(home):
+            (home / _SIMULATOR).unlink(missing_ok=True)
+        place.save(result)
+        write_atomic(home / _SIMULATOR, f"{simulator_hash()}\n".encode(), follow=False)
+
+
+def _meanwhile(home: Path, scenario: str) -> bool | None:
+    """As :func:`_kept`, without a word on what is damaged: that has been said."""
+    if not home.exists():
         return None
-    return None if result.partial else True
+    try:
+        return _is_of(open_valid(home), home, scenario)
+    except ResultError:
+        return None
 
 
-def store_case(result: Result, home: Path) -> None:
-    """Writes a run to its place."""
-    # It is no part of a result, and would stay there beside the run of another simulator.
-    with os_errors_as_result_error(home):
-        (home / _SIMULATOR).unlink(missing_ok=True)
-    save(result, home, force=True)
-    write_atomic(home / _SIMULATOR, f"{simulator_hash()}\n".encode(), follow=False)
+def open_case(home: Path, scenario: str) -> Result:
+    """The run in ``home``, which is known to have been that of ``scenario``.
+
+    Raises :class:`ResultError` where another command has put another one there since.
+    """
+    result = open_result(home)
+    if result.scenario_toml != scenario or _maker(home) != simulator_hash():
+        raise _taken(home)
+    return result
+
+
+def _taken(home: Path) -> ResultError:
+    return ResultError(
+        f"{home}: another command has put a run of another scenario or simulator there meanwhile",
+        hint="commands that run at once need a directory each: --out, in Python out=",
+    )
 
 
 def write_plan(directory: Path, plan: Plan) -> None:

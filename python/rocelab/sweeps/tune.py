@@ -19,7 +19,6 @@ from rocelab import _memory
 from rocelab._format import parse
 from rocelab.errors import ConfigError
 from rocelab.io.layout import TUNE
-from rocelab.io.open import open_result
 from rocelab.scenario import Scenario, apply_settings
 from rocelab.simulate import check_count
 from rocelab.sweeps import grid, store
@@ -277,7 +276,7 @@ def tune(
             progress=progress,
         )
         for labels, homes in planned.items():
-            results = [open_result(out / home) for home in homes]
+            results = [store.open_case(out / home, one.to_toml()) for home, one in homes.items()]
             trial = fresh[labels]
             trial.digests = tuple(one.summary.digest for one in results)
             means = _means(goals, results)
@@ -412,7 +411,7 @@ def _make(
     store.write_tune(out, scenario)
 
     def keep(home: str, result: Result) -> None:
-        store.store_case(result, out / home)
+        store.store_case(result, out / home, force=force)
 
     run_scenarios(
         sorted(missing),

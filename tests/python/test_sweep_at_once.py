@@ -1,0 +1,102 @@
+"""Commands that write to one directory at once: no number of one is taken for the other's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rocelab
+from conftest import INCAST
+from rocelab.sweeps.metrics import METRICS
+from rocelab.sweeps.tune import parse_space, tune
+
+OVER = {"scheme.name": ["none", "hpcc"]}
+
+
+class Meanwhile(Executor):
+    """Runs each scenario here, and lets something else happen before the first one."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        self._happens = [happens]
+
+    def submit(self, fn: Callable[..., Any], /, *args: object, **kwargs: object) -> Future[Any]:
+        if self._happens:
+            self._happens.pop()()
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+
+@pytest.fixture(scope="module")
+def scenario() -> rocelab.Scenario:
+    return rocelab.Scenario.from_toml(INCAST)
+
+
+@pytest.fixture(scope="module")
+def larger(scenario: rocelab.Scenario) -> rocelab.Scenario:
+    return scenario.with_settings(**{"traffic.0.size": "600KB"})
+
+
+def written(out: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in out.rglob("summary.json")}
+
+
+def test_another_sweep_in_the_directory_is_noticed_when_a_run_is_stored(
+    scenario: rocelab.Scenario, larger: rocelab.Scenario, tmp_path: Path
+) -> None:
+    """Both begin with an empty directory, as where neither command says ``--out``."""
+    executor = Meanwhile(lambda: rocelab.sweep(larger, OVER, out=tmp_path / "out"))
+    with pytest.raises(rocelab.ResultError, match="another command has put a run of another"):
+        rocelab.sweep(scenario, OVER, out=tmp_path / "out", executor=executor)
+    there = {path.read_text() for path in (tmp_path / "out").rglob("scenario.toml")}
+    assert all('size = "600KB"' in text for text in there), "runs of the other stay"
+
+
+def test_another_sweep_that_replaces_runs_is_noticed_at_the_end(
+    scenario: rocelab.Scenario, larger: rocelab.Scenario, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    rocelab.sweep(scenario, OVER, out=out)
+    executor = Meanwhile(lambda: rocelab.sweep(larger, OVER, out=out, force=True))
+    more = {"scheme.name": ["none", "hpcc", "dcqcn"]}
+    with pytest.raises(rocelab.ResultError, match="another command has put a run of another"):
+        rocelab.sweep(scenario, more, out=out, executor=executor)
+
+
+def test_another_search_in_the_directory_is_noticed(
+    scenario: rocelab.Scenario, larger: rocelab.Scenario, tmp_path: Path
+) -> None:
+    pytest.importorskip("optuna")
+    space = [parse_space("scheme.name=none,hpcc")]
+    goals = [one for one in METRICS if one.name == "slowdown_mean"]
+
+    def search(base: rocelab.Scenario, executor: Executor | None = None) -> object:
+        return tune(
+            base, space, goals, (), runs=2, seeds=1, out=tmp_path / "out", executor=executor
+        )
+
+    with pytest.raises(rocelab.ResultError, match="another command has put a run of another"):
+        search(scenario, Meanwhile(lambda: search(larger)))
+
+
+def test_the_same_sweep_at_once_makes_no_run_again(
+    scenario: rocelab.Scenario, tmp_path: Path
+) -> None:
+    """A run that another process is about to complete must not be replaced under its hands."""
+    out = tmp_path / "out"
+    times: dict[Path, int] = {}
+
+    def other() -> None:
+        rocelab.sweep(scenario, OVER, out=out)
+        times.update(written(out))
+
+    done = rocelab.sweep(scenario, OVER, out=out, executor=Meanwhile(other))
+    assert len(times) == len(done.results) == 2
+    assert written(out) == times
+    assert [one.summary.digest for one in done.results] == [
+        one.summary.digest for one in rocelab.sweep(scenario, OVER).results
+    ]
