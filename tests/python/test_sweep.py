@@ -22,6 +22,7 @@ import pytest
 import rocelab
 from conftest import Command, wait_until_running
 from pictures import assert_picture, legend_texts
+from rocelab import report
 from rocelab.io.save import check_result_directory
 from rocelab.sweeps import confidence, grid, parallel, store
 
@@ -535,6 +536,32 @@ def test_an_interrupted_save_can_be_made_again(
     monkeypatch.undo()
     swept.save(tmp_path / "out")
     assert len(made(tmp_path / "out")) == len(swept.results)
+
+
+def test_a_sweep_that_was_interrupted_while_it_replaced_runs_is_not_read(
+    scenario: rocelab.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All runs are there, but some are of the scenario before."""
+    out, over = tmp_path / "out", {"scheme.name": ["hpcc", "dcqcn"]}
+    rocelab.sweep(scenario, over, out=out)
+    other = scenario.with_settings(**{"traffic.0.load": 0.3})
+    keep = store.store_case
+
+    def interrupted(result: rocelab.Result, home: Path, *, force: bool) -> None:
+        keep(result, home, force=force)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as once:
+        once.setattr(store, "store_case", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            rocelab.sweep(other, over, out=out, force=True, jobs=1)
+    assert len(made(out)) == 2
+    with pytest.raises(rocelab.ResultError, match="that wrote to it has not ended"):
+        rocelab.open_sweep(out)
+    with pytest.raises(rocelab.ResultError, match="that wrote to it has not ended"):
+        report.write_report([out], tmp_path / "r.html")
+    rocelab.sweep(other, over, out=out, force=True)
+    assert len(rocelab.open_sweep(out).results) == 2
 
 
 def test_a_place_that_another_has_taken_is_known_before_the_runs(

@@ -353,12 +353,12 @@ def sweep(
 def open_sweep(directory: str | os.PathLike[str]) -> Sweep:
     """The sweep in ``directory``, as :func:`sweep` or ``rocelab sweep`` wrote it.
 
-    Raises :class:`ResultError` where there is none, where it is damaged, or where runs are missing.
+    Raises :class:`ResultError` where there is none, where it is damaged, where runs are missing, or
+    where the last command that wrote to it has not ended.
     """
     from rocelab.sweeps import store
 
-    plan = store.read_plan(Path(directory))
-    return Sweep(plan, store.read_results(Path(directory), plan))
+    return Sweep(*store.read_sweep(Path(directory)))
 
 
 def run_plan(

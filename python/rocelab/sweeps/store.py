@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -173,10 +173,8 @@ def write_plan(directory: Path, plan: Plan) -> None:
     write_atomic(directory / SWEEP, to_json(_asked(plan, partial=True)), follow=False)
 
 
-def read_plan(directory: Path) -> Plan:
-    """What the sweep in ``directory`` was asked for."""
-    from rocelab.sweeps.plan import Plan
-
+def read_sweep(directory: Path) -> tuple[Plan, list[Result]]:
+    """What the sweep in ``directory`` was asked for, and the results of all its runs."""
     path = directory / SWEEP
     try:
         asked = json.loads(read_text(path, _MAX_SWEEP_BYTES))
@@ -192,29 +190,42 @@ def read_plan(directory: Path) -> Plan:
                 f"{directory}: written by rocelab {asked['version']}, which this one cannot read",
                 hint="use a newer rocelab",
             )
-        axes = make_axes(asked["over"])
-        scenario = Scenario(**asked["scenario"])
-        plan = Plan(scenario, axes, len(asked["seeds"]), asked.get("zip", []))
-        if "file" in asked:
-            settings = tuple((str(key), str(value)) for key, value in asked["set"])
-            plan.written_in = str(asked["file"]), settings
-        return plan
+        plan, partial = _plan_of(asked), asked.get("partial", False)
     except (KeyError, TypeError, AttributeError) as error:
         raise ResultError(f"{path}: damaged: {error}") from None
     except ConfigError as error:
         raise refused_scenario(
             ConfigError(error.message, file=str(path), key=error.key, hint=error.hint)
         ) from None
+    return plan, _read_results(directory, plan, partial=partial)
 
 
-def read_results(directory: Path, plan: Plan) -> list[Result]:
-    """The results of all runs of ``plan`` in ``directory``."""
+def _plan_of(asked: Mapping[str, Any]) -> Plan:
+    from rocelab.sweeps.plan import Plan
+
+    scenario = Scenario(**asked["scenario"])
+    plan = Plan(scenario, make_axes(asked["over"]), len(asked["seeds"]), asked.get("zip", []))
+    if "file" in asked:
+        settings = tuple((str(key), str(value)) for key, value in asked["set"])
+        plan.written_in = str(asked["file"]), settings
+    return plan
+
+
+def _read_results(directory: Path, plan: Plan, *, partial: bool) -> list[Result]:
+    """The results of all runs of ``plan``. A command that is ``partial`` has not ended."""
     homes = [directory / case.place for case in plan.cases]
     missing = [home for home in homes if not (home / SUMMARY).is_file()]
     if missing:
         raise ResultError(
             f"{directory}: {len(missing)} of {len(homes)} runs are missing, such as {missing[0]}",
             hint="the command that began the sweep runs them",
+        )
+    if partial:
+        # Where it replaces runs, those that are there may be of another scenario.
+        raise ResultError(
+            f"{directory}: the last command that wrote to it has not ended, so that runs may be "
+            "of an earlier one, with other settings",
+            hint="the same command makes the runs that it lacks",
         )
     return [open_result(home) for home in homes]
 
