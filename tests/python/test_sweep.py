@@ -464,6 +464,14 @@ def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Pat
         (("--over", "scheme.name=hpcc,,dcqcn"), ["scheme.name: one of the values is empty"]),
         (("--over", "traffic.0.load=0.5,0.50"), ["traffic.0.load: 0.5 is there twice"]),
         (("--over", SCHEMES, "--over", SCHEMES), ["scheme.name: is varied twice"]),
+        (
+            ("--over", SCHEMES, "--over", "scheme=hpcc,dcqcn"),
+            ["scheme.name: is varied, and so is scheme, which is written over it", "hint: "],
+        ),
+        (
+            ("--over", LOADS, "--over", "traffic.00.load=0.4,0.5"),
+            ["traffic.0.load: is varied twice"],
+        ),
         (("--over", "run.seed=1,2"), ["run.seed", "--seeds"]),
         (("--seeds", 300_000_000), ["300,000,000 runs are more than the 100,000"]),
         (("--over", "run.stop=nan"), ["run.stop: must be a finite number, got nan"]),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,7 @@ from rocelab.plot.labels import plot_number
 from rocelab.report.content import collect
 from rocelab.sweeps.grid import check_pairs, combinations, make_axes, short_keys
 from rocelab.sweeps.metrics import METRICS, pareto, select_metrics, sort_rows
+from rocelab.sweeps.plan import Plan
 from rocelab.sweeps.ranges import expand
 
 
@@ -127,6 +129,19 @@ def test_zipped_keys_change_together() -> None:
     odd = make_axes({"pfc.xoff": ["50KB", "100KB"], "pfc.xon": ["1KB"]})
     with pytest.raises(rocelab.ConfigError, match=r"pfc\.xoff has 2, pfc\.xon has 1"):
         check_pairs(odd, [["pfc.xoff", "pfc.xon"]])
+
+
+@pytest.mark.parametrize("kind", [iter, list, tuple])
+def test_groups_of_zipped_keys_are_any_iterable(kind: Callable[[Any], Any]) -> None:
+    """A generator is empty once it has been looked at: no group would be left."""
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    over = {"pfc.xoff": ["50KB", "60KB"], "pfc.xon": ["30KB", "40KB"]}
+    plan = Plan(scenario, make_axes(over), 1, kind([kind(["pfc.xoff", "pfc.xon"])]))
+    assert len(plan.cases) == 2
+    assert plan.zipped == (("pfc.xoff", "pfc.xon"),)
+    for wrong in ("pfc.xoff", ["pfc.xoff"], [1], None):
+        with pytest.raises(rocelab.ConfigError, match="zipped: needs groups of keys"):
+            Plan(scenario, make_axes(over), 1, wrong)  # type: ignore[arg-type]
 
 
 def test_of_zipped_keys_the_first_stands_in_each_part_of_a_table(

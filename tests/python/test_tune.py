@@ -178,6 +178,20 @@ def test_a_limit_in_another_unit_is_refused(condition: str, unit: str) -> None:
         parse_condition(condition, known)
 
 
+@pytest.mark.parametrize(
+    ("space", "why"),
+    [
+        (["ecn.kmin=5KB..50KB", "ecn.kmin=60KB,70KB"], r"ecn\.kmin: is varied twice"),
+        (["scheme.name=dcqcn,hpcc", "scheme=dcqcn,hpcc"], r"scheme\.name: is varied, and so is"),
+        (["run.seed=1..9"], "seeds are not values to vary"),
+    ],
+)
+def test_keys_of_a_search_are_those_of_a_sweep(tmp_path: Path, space: list[str], why: str) -> None:
+    with pytest.raises(rocelab.ConfigError, match=why):
+        tuned(tmp_path, space, "max_queue_bytes", runs=3)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_listed_values_are_tried_once_each(tmp_path: Path) -> None:
     space = ["ecn.kmax=50KB,100KB,400KB,1600KB", "scheme.name=dcqcn,hpcc"]
     found = tuned(tmp_path, space, "max_queue_bytes", runs=30)

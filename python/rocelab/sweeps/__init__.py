@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -317,7 +317,7 @@ def sweep(
     over: Mapping[str, Sequence[object]] | None = None,
     *,
     seeds: int = 1,
-    zipped: Sequence[Sequence[str]] = (),
+    zipped: Iterable[Iterable[str]] = (),
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     jobs: int | None = None,

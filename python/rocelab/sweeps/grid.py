@@ -130,10 +130,6 @@ Combination = tuple[Value, ...]
 
 def axis(key: str, texts: Sequence[str]) -> Axis:
     """The axis of a key and its values, which are written as for ``--set``."""
-    if key == "run.seed":
-        raise ConfigError(
-            "seeds are not values to vary", key=key, hint="--seeds, seeds=, is theirs"
-        )
     values = tuple(Value(key, one) for text in texts for one in expand(key, text))
     if not values:
         raise ConfigError("no value to vary it over", key=key)
@@ -186,12 +182,29 @@ def _texts(key: str, value: object) -> list[str]:
     return [setting(value, key)]
 
 
-def check_axes(axes: Sequence[Axis]) -> None:
-    """Raises where a key is varied twice."""
-    keys = [one.key for one in axes]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise ConfigError("is varied twice", key=key, hint="give all its values at once")
+def check_keys(keys: Sequence[str]) -> None:
+    """Raises where a key may not vary, is varied twice, or another one is written over it."""
+    paths = [_path(key) for key in keys]
+    for at, (key, path) in enumerate(zip(keys, paths, strict=True)):
+        if path == ["run", "seed"]:
+            raise ConfigError(
+                "seeds are not values to vary", key=key, hint="--seeds, seeds=, is theirs"
+            )
+        for later, whole in zip(keys[at + 1 :], paths[at + 1 :], strict=True):
+            if path == whole:
+                raise ConfigError("is varied twice", key=key, hint="give all its values at once")
+            if path[: len(whole)] == whole:
+                raise ConfigError(
+                    f"is varied, and so is {later}, which is written over it",
+                    key=key,
+                    hint="vary one of the two",
+                )
+
+
+def _path(key: str) -> list[str]:
+    """The parts of a key, indices of lists without leading zeros."""
+    parts = key.split(".")
+    return [(part.lstrip("0") or "0") if part.isdecimal() else part for part in parts]
 
 
 def check_pairs(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -50,14 +50,12 @@ class Plan:
         scenario: Scenario,
         axes: Sequence[Axis],
         seeds: int,
-        zipped: Sequence[Sequence[str]] = (),
+        zipped: Iterable[Iterable[str]] = (),
     ) -> None:
         """``seeds`` is how many, from the scenario's own on."""
-        grid.check_axes(axes)
-        if any(isinstance(group, str) for group in zipped):
-            hint = 'such as [("pfc.xoff", "pfc.xon")]'
-            raise ConfigError("zipped: needs groups of keys", hint=hint)
-        groups = grid.check_pairs(axes, zipped)
+        grid.check_keys([axis.key for axis in axes])
+        self.zipped = _key_groups(zipped)
+        groups = grid.check_pairs(axes, self.zipped)
         count = check_count("seeds", seeds)
         if not axes and count == 1:
             raise ConfigError(
@@ -75,7 +73,6 @@ class Plan:
         self.scenario = scenario
         self.written_in = scenario.written_in
         self.axes = tuple(axes)
-        self.zipped = tuple(tuple(group) for group in zipped)
         self.combinations = grid.combinations(axes, groups)
         first = scenario.to_dict()["run"]["seed"]
         self.seeds = range(first, first + count)
@@ -126,3 +123,15 @@ class Plan:
                 hint=error.hint,
             ) from None
         return scenario, shortage
+
+
+def _key_groups(zipped: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
+    """Groups of keys as users give them, which may be generators."""
+    try:
+        groups = [None if isinstance(group, str) else tuple(group) for group in zipped]
+    except TypeError:
+        groups = [None]
+    found = tuple(group for group in groups if group is not None)
+    if len(found) < len(groups):
+        raise ConfigError("zipped: needs groups of keys", hint='such as [("pfc.xoff", "pfc.xon")]')
+    return found

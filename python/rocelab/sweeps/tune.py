@@ -238,6 +238,7 @@ def tune(
     check_jobs(jobs, executor)
     check_count("runs", runs)
     check_count("seeds", seeds)
+    grid.check_keys([axis.key for axis in space])
     study = _study(scenario, goals, conditions)
     done = Tuning(space, goals)
     first = scenario.to_dict()["run"]["seed"]
