@@ -123,6 +123,10 @@ class RecordingError(SimulationError):
         )
         self.result = result
         self.files = list(files)
+        self._message = message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self._message, self.result, self.files)
 
 
 class ResultError(RocelabError):

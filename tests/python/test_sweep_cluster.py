@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -32,6 +40,77 @@ def test_processes_give_what_threads_give(tmp_path: Path) -> None:
         stored = rocelab.sweep(scenario, OVER, seeds=2, executor=executor, out=tmp_path / "s")
     assert digests(here) == digests(there) == digests(stored)
     assert rocelab.open_sweep(tmp_path / "s").found == 0
+
+
+class Worker(Executor):
+    """A worker on which something is wrong: ``run`` takes the place of each run."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self._run = run
+
+    def submit(self, fn: Callable[..., Any], /, *args: object, **kwargs: object) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(self._run(fn, *args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def test_a_worker_with_another_simulator_runs_nothing() -> None:
+    """It may not know the scheme: its own error would be about the scenario."""
+
+    def other(fn: Callable[..., Any], scenario_toml: str, simulator: str) -> object:
+        assert len(simulator) == 64
+        return fn(scenario_toml.replace("dcqcn", "their-scheme"), "0" * 64)
+
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    with pytest.raises(rocelab.SimulationError, match="a worker has another rocelab than") as told:
+        rocelab.sweep(scenario, OVER, executor=Worker(other))
+    assert rocelab.__version__ in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        CancelledError(),
+        BrokenProcessPool("a process was terminated abruptly"),
+        ModuleNotFoundError("No module named 'rocelab'"),
+    ],
+)
+def test_what_is_wrong_with_an_executor_is_an_error_of_rocelab(
+    wrong: Exception, tmp_path: Path
+) -> None:
+    scenario, calls = rocelab.Scenario.from_toml(INCAST), [0]
+
+    def one_run(fn: Callable[..., Any], *args: object) -> object:
+        calls[0] += 1
+        if calls[0] > 1:
+            raise wrong
+        return fn(*args)
+
+    with pytest.raises(rocelab.SimulationError, match="the executor cannot make a run: ") as told:
+        rocelab.sweep(scenario, OVER, executor=Worker(one_run), out=tmp_path / "s")
+    assert isinstance(told.value.__cause__, Exception)
+    # What was complete stays, and the next command makes the rest.
+    again = rocelab.sweep(scenario, OVER, out=tmp_path / "s")
+    assert again.found == 1
+
+
+def test_an_executor_that_takes_no_runs_is_an_error_of_rocelab() -> None:
+    executor = ThreadPoolExecutor(1)
+    executor.shutdown()
+    with pytest.raises(rocelab.SimulationError, match="cannot schedule new futures"):
+        rocelab.sweep(rocelab.Scenario.from_toml(INCAST), OVER, executor=executor)
+
+
+def test_an_error_of_a_run_comes_back_from_another_process() -> None:
+    """One that cannot be unpickled breaks the pool of processes that brings it."""
+    result = rocelab.run(rocelab.Scenario.from_toml(INCAST))
+    for error in (rocelab.RecordingError("disk", result, [Path("f")]), rocelab.Interrupted(result)):
+        again = pickle.loads(pickle.dumps(error))  # noqa: S301 - its own
+        assert (type(again), str(again), again.files) == (type(error), str(error), error.files)
+        assert again.result.summary.digest == result.summary.digest
 
 
 def test_shards_make_each_run_once(tmp_path: Path, command: Command) -> None:

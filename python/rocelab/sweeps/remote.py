@@ -7,8 +7,9 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from rocelab import __version__
 from rocelab._progress import runs_bar
-from rocelab.errors import ConfigError, SimulationError
+from rocelab.errors import ConfigError, RocelabError, SimulationError
 from rocelab.scenario import Scenario
 from rocelab.signals import deferred_signals
 from rocelab.simulate import run_checked
@@ -27,10 +28,18 @@ _RETRIES = 3
 """How often a cluster runs a scenario again whose worker was lost."""
 
 
-def run_scenario(scenario_toml: str) -> tuple[Result, str]:
-    """Runs a complete scenario on one thread. Returns the result and the simulator's hash."""
-    scenario = Scenario.from_toml(scenario_toml)
-    return run_checked(scenario, threads=1), simulator_hash()
+def run_scenario(scenario_toml: str, simulator: str) -> Result:
+    """Runs a complete scenario on one thread. For workers, which may be other machines.
+
+    Raises :class:`SimulationError` where the ``simulator`` that is asked for, by its hash, is
+    another one than that of this process. It may know other schemes, or give other numbers.
+    """
+    if simulator != simulator_hash():
+        raise SimulationError(
+            "a worker has another rocelab than the process that asks it to run a scenario",
+            hint=f"install the same version and build on all: that one has {__version__}",
+        )
+    return run_checked(Scenario.from_toml(scenario_toml), threads=1)
 
 
 def run_scenarios(
@@ -69,28 +78,55 @@ def _run_on(
     Results come back as they are pickled, so workers need no directory that they share with this
     process. On Ctrl-C, runs that have not begun are cancelled; what was stored stays.
     """
+    simulator = simulator_hash()
+    pending: dict[Future[Result], Name] = {}
     with deferred_signals() as signals, runs_bar(len(names), shown=progress) as show:
-        pending: dict[Future[tuple[Result, str]], Name] = {
-            executor.submit(run_scenario, scenario_of(name).to_toml()): name for name in names
-        }
         try:
+            for name in names:
+                scenario_toml = scenario_of(name).to_toml()
+                with _executor_errors():
+                    future = executor.submit(run_scenario, scenario_toml, simulator)
+                pending[future] = name
             while pending:
                 if signals:
                     raise KeyboardInterrupt
                 done, _ = wait(pending, _TICK_S, FIRST_COMPLETED)
+                failed: RocelabError | MemoryError | None = None
                 for future in done:
                     name = pending.pop(future)
-                    result, simulator = future.result()
-                    if simulator != simulator_hash():
-                        raise SimulationError(
-                            "a worker has another rocelab than this process; install the same "
-                            "version on all"
-                        )
+                    try:
+                        with _executor_errors():
+                            result = future.result()
+                    except (RocelabError, MemoryError) as error:
+                        # Those that ended beside it are stored first.
+                        failed = error
+                        continue
                     store(name, result)
                     show(name, 1.0)
+                if failed is not None:
+                    raise failed
         finally:
             for future in pending:
                 future.cancel()
+
+
+@contextmanager
+def _executor_errors() -> Iterator[None]:
+    """What is wrong with an executor, and not with a run, becomes a :class:`SimulationError`.
+
+    Each kind of executor has its own exceptions for workers that die or cannot be reached.
+    """
+    try:
+        yield
+    except (RocelabError, MemoryError):
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise SimulationError(
+            f"the executor cannot make a run: {what}",
+            hint="runs that are complete stay. Its workers need rocelab and memory for a run each, "
+            "and must be in reach until the end",
+        ) from error
 
 
 @contextmanager
