@@ -329,10 +329,10 @@ def scenario_from_experiment(
     return Scenario._made(experiment.scenario(given), lambda: experiment.to_toml(given))
 
 
-def read_scenario(path: Path) -> str:
-    """The text of a scenario file."""
+def read_scenario(path: Path, *, newline: str | None = None) -> str:
+    """The text of a scenario file. ``newline`` is that of :func:`open`."""
     try:
-        return read_text(path, _MAX_FILE_BYTES)
+        return read_text(path, _MAX_FILE_BYTES, newline=newline)
     except FileNotFoundError:
         raise ConfigError("no such file", file=str(path)) from None
     except IsADirectoryError:

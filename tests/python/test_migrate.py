@@ -49,6 +49,19 @@ def test_a_file_is_rewritten_in_place(command: Command, tmp_path: Path) -> None:
     assert (missing.returncode, "no such file" in missing.stderr) == (2, True)
 
 
+def test_line_ends_and_permissions_of_a_rewritten_file_stay(
+    command: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "old.toml"
+    path.write_bytes(OLD.replace("\n", "\r\n").encode())
+    path.chmod(0o600)
+    assert command("migrate", path).returncode == 0
+    new = path.read_bytes()
+    assert b"time_limit" in new
+    assert new.count(b"\n") == new.count(b"\r\n") == OLD.count("\n")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize(
     ("key", "new"),
     [

@@ -24,7 +24,7 @@ def migrate(
     Keys that have other names get them. Comments, order and white space stay.
     """
     for file in files:
-        text = read_scenario(file)
+        text = read_scenario(file, newline="")
         new = _rocelab.migrate(text, file)
         if new == text:
             note(f"{file}: nothing to change")

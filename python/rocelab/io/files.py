@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -71,7 +72,7 @@ def to_json(data: object) -> bytes:
 
 
 def write_atomic(path: Path, data: bytes, *, follow: bool = True) -> None:
-    """Writes a file, whole or not at all; one that is there is replaced.
+    """Writes a file, whole or not at all; one that is there is replaced, with its permissions.
 
     A device or a pipe is written to, and a link stands for what it leads to. Without ``follow``,
     for directories that others may have made, the file takes the place of any of these.
@@ -88,7 +89,13 @@ def write_atomic(path: Path, data: bytes, *, follow: bool = True) -> None:
                 remove_leftover_files(path)
             temporary = temporary_name(path)
             try:
-                write(temporary, data)
+                if follow and path.exists():
+                    # Nobody reads it meanwhile who may not read the one that it replaces.
+                    temporary.touch(0o600)
+                    write(temporary, data)
+                    shutil.copymode(path, temporary)
+                else:
+                    write(temporary, data)
                 temporary.replace(path)
             except BaseException:
                 temporary.unlink(missing_ok=True)

@@ -64,9 +64,11 @@ def read_rest(file: BufferedReader, most: int, path: Path) -> bytes:
     return b"".join(pieces)
 
 
-def read_text(path: Path, most: int) -> str:
+def read_text(path: Path, most: int, *, newline: str | None = None) -> str:
     """The text of a file of at most ``most`` bytes in UTF-8, with any kind of line ends.
 
+    ``newline`` is that of :func:`open`: with ``""`` line ends stay as they are.
     Raises :class:`OSError` as :func:`read_bytes`, and :class:`UnicodeDecodeError`.
     """
-    return io.TextIOWrapper(io.BytesIO(read_bytes(path, most)), encoding="utf-8").read()
+    content = io.BytesIO(read_bytes(path, most))
+    return io.TextIOWrapper(content, encoding="utf-8", newline=newline).read()
