@@ -488,6 +488,8 @@ def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Pat
         (("--seeds", "2", "--set", "run.seed=9223372036854775807"), ["run.seed: needs a whole"]),
         (("--seeds", "2", "--out", "full"), ["full: exists and is not a sweep of rocelab"]),
         (("--seeds", "2", "--out", "random.toml"), ["random.toml: is not a directory"]),
+        (("--seeds", "2", "--out", "lost"), ["lost: the link lost leads to nothing that is there"]),
+        (("--seeds", "2", "--out", "lost/x"), ["lost/x: the link lost leads to nothing"]),
         (("--over", f"run.seed_2={'1' * 5000},{'2' * 5000}"), ["run.seed_2"]),
         (("--over", f"pfc.xoff={'[' * 3000},1KB"), ["pfc.xoff"]),
     ],
@@ -497,6 +499,7 @@ def test_bad_sweeps_are_refused_before_the_first_run(
 ) -> None:
     (random_file.parent / "full").mkdir()
     (random_file.parent / "full" / "thesis.tex").write_text("years of work")
+    (random_file.parent / "lost").symlink_to("nowhere")
     before = sorted(random_file.parent.rglob("*"))
     done = command("sweep", random_file, *arguments, cwd=random_file.parent)
     assert (done.returncode, done.stdout) == (2, "")

@@ -40,6 +40,9 @@ def check_output_directory(directory: Path) -> None:
         target = Path(os.path.realpath(directory))
         if target.exists() and not target.is_dir():
             raise ResultError(f"{directory}: is not a directory")
+        for link in (directory, *directory.parents):
+            if link.is_symlink() and not link.exists():
+                raise ResultError(f"{directory}: the link {link} leads to nothing that is there")
         check_creatable(directory, target / "file")
 
 
