@@ -474,6 +474,11 @@ def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Pat
         ),
         (("--over", "run.seed=1,2"), ["run.seed", "--seeds"]),
         (("--seeds", 300_000_000), ["300,000,000 runs are more than the 100,000"]),
+        (
+            ("--over", "ecn.kmin=1KB..5KB"),
+            ["ecn.kmin: 1KB..5KB: a range needs the number of its values", "1KB..5KB/2 for its"],
+        ),
+        (("--over", "ecn.kmin=1KB..5KBlog"), ["such as 1KB..5KB/2log for its ends"]),
         (("--over", "run.stop=nan"), ["run.stop: must be a finite number, got nan"]),
         (
             ("--over", "scheme.name=hpcc,vegas", "--over", LOADS),

@@ -82,6 +82,8 @@ def test_the_best_are_best_by_a_metric(
     swept = rocelab.sweep(scenario, seeds=2)
     with pytest.raises(rocelab.ConfigError, match="best needs a metric"):
         swept.best([])
+    with pytest.raises(rocelab.ConfigError, match="best needs a metric"):
+        swept.best(iter(()))  # type: ignore[arg-type]
     (tmp_path / "s.toml").write_text(INCAST)
     for option in (("--best", ","), ("--sort", "jain,drops"), ("--sort", "")):
         failed = command("sweep", "s.toml", "--seeds", 2, *option, "--out", "out", cwd=tmp_path)

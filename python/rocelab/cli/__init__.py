@@ -8,6 +8,7 @@ output (``rocelab list | head``) ends the command without a word, and with 0. SI
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -63,6 +64,8 @@ def run_command(command: Callable[[], None]) -> NoReturn:
             if isinstance(getattr(sys, stream), io.TextIOWrapper):
                 # Letters that it cannot show are no reason to fail after a run.
                 getattr(sys, stream).reconfigure(errors="backslashreplace")
+        # Commands draw to files: what suits a notebook or a desktop may not be there.
+        os.environ["MPLBACKEND"] = "agg"
         _show_warnings_plainly()
         sys.exit(_flushed(_code_of(command)))
     except KeyboardInterrupt:
@@ -116,6 +119,13 @@ def _code_of(command: Callable[[], None]) -> int:
         return FAILED if isinstance(error, SimulationError) else BAD_INPUT
     except OSError as error:
         return _told(error)
+    except UnicodeEncodeError as error:
+        if error.encoding.replace("-", "") == "utf8":
+            raise
+        odd = error.object[error.start : error.end]
+        print(f"error: {odd!r} cannot be in a file name in {error.encoding}", file=sys.stderr)
+        print("hint: choose a locale with UTF-8, such as LC_ALL=C.UTF-8", file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
         return _interrupted()
     except MemoryError as error:
@@ -199,7 +209,9 @@ def _flushed(code: int) -> int:
 def _told(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
-    place = error.filename or "standard output"
+    # The two that have no file name.
+    lost = error.errno == errno.ENOENT
+    place = error.filename or ("current directory" if lost else "standard output")
     from rocelab._text import printable
 
     text = printable(f"{place}: {error.strerror or error}", _MAX_ERROR)

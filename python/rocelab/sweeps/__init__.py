@@ -189,7 +189,7 @@ class Sweep:
         """
         from rocelab.sweeps.metrics import pareto, select_metrics
 
-        names = [metrics] if isinstance(metrics, str) else metrics
+        names = [metrics] if isinstance(metrics, str) else list(metrics)
         if not names:
             raise ConfigError("best needs a metric", hint="such as slowdown_p99")
         return pareto(self.statistics.to_polars(), select_metrics(names, self.metrics))

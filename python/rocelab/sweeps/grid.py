@@ -11,7 +11,7 @@ from rocelab._format import parse
 from rocelab._plain import setting
 from rocelab.errors import ConfigError
 from rocelab.io.names import bounded, escaped
-from rocelab.sweeps.ranges import expand
+from rocelab.sweeps.ranges import check_has_count, expand
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,10 @@ def parse_axis(text: str) -> Axis:
             f"--over {text}: needs a key and its values",
             hint="such as --over scheme.name=dcqcn,hpcc",
         )
-    return axis(key.strip(), [one.strip() for one in _split(values)])
+    texts = [one.strip() for one in _split(values)]
+    for one in texts:
+        check_has_count(key.strip(), one)
+    return axis(key.strip(), texts)
 
 
 def make_axes(over: Mapping[str, Sequence[object]]) -> list[Axis]:

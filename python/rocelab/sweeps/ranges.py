@@ -160,3 +160,14 @@ def span_of(key: str, text: str) -> Span | None:
     if found["log"] and low.value <= 0:
         raise ConfigError(f"{text}: a logarithmic range needs ends above 0", key=key)
     return Span(low.value, high.value, found["log"] is not None, low.suffix, is_count(key))
+
+
+def check_has_count(key: str, text: str) -> None:
+    """Raises where ``text`` is a range without the number of its values."""
+    found = _SPAN.fullmatch(text)
+    if found and _ends(found):
+        raise ConfigError(
+            f"{text}: a range needs the number of its values",
+            key=key,
+            hint=f"such as {found['low']}..{found['high']}/2{found['log'] or ''} for its ends",
+        )
