@@ -266,8 +266,46 @@ def test_reproduced_figures_have_their_claims_and_pictures(tmp_path: Path) -> No
         "10 KB",
         "9 KB",
     ]
-    assert report.found == ["Of 1 claim: 1 holds."]
+    assert report.found == ["Of 1 claim of the paper: 1 holds."]
     assert report.charts[0].picture.startswith("data:image/png;base64,")
+
+
+def test_checks_of_ours_are_not_counted_as_claims_of_papers(tmp_path: Path) -> None:
+    common = {"by": "", "assumption": "", "measured": "1 us"}
+    papers = {"kind": "paper", "paper": "2 us", "expected": "", **common}
+    claims = [
+        {**papers, "claim": "it is fast", "verdict": "differs", "reason": "the law has a floor"},
+        {**papers, "claim": "it is fair", "verdict": "holds", "reason": "not said of what holds"},
+        {
+            **common,
+            "kind": "ours",
+            "claim": "as worked out",
+            "paper": "",
+            "expected": "1.1 us",
+            "verdict": "holds",
+            "reason": "",
+        },
+    ]
+    for name, quick in (("fig1", True), ("fig2", False)):
+        (tmp_path / name).mkdir()
+        told = {"id": f"p/{name}", "paper": "A paper", "quick": quick, "claims": claims}
+        (tmp_path / name / "claims.json").write_text(json.dumps(told))
+    report = collect([tmp_path])
+    assert report.found == [
+        "Of 4 claims of the paper: 2 hold, 2 differ.",
+        "Of 2 checks of ours: 2 hold.",
+        "1 of 2 figures made in the quick version, which is smaller: see the warnings.",
+    ]
+    of_paper, of_ours = report.answer[:2]
+    texts = [[cell.text for cell in row] for row in of_paper.rows]
+    assert list(of_paper.head) == ["verdict", "claim", "paper", "measured", "assumption", "why"]
+    assert texts == [
+        ["differs", "it is fast", "2 us", "1 us", "", "the law has a floor"],
+        ["holds", "it is fair", "2 us", "1 us", "", ""],
+    ]
+    assert of_ours.title == "p/fig1: checks of ours, which the paper does not claim"
+    assert list(of_ours.head) == ["verdict", "check", "expected", "measured", "assumption"]
+    assert [cell.text for cell in of_ours.rows[0]][:3] == ["holds", "as worked out", "1.1 us"]
 
 
 def test_a_reproduced_figure_has_its_panels_and_the_command_that_repeats_it(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,10 +34,8 @@ if TYPE_CHECKING:
 
 _MAX_TAGS = 8
 """Tags that tables have columns of."""
-_OF_CLAIMS = ("claim", "paper", "measured", "assumption")
-"""What the table of a figure says of each claim, after the verdict."""
-_VERBS = {"holds": "hold", "differs": "differ"}
-"""What several claims of a verdict do."""
+_VERDICTS = {"holds": "hold", "weaker": "weaker", "differs": "differ", "undecidable": "undecidable"}
+"""What came of claims, and what several of them do."""
 _MAX_CHANGED = 20
 """Keys in which scenarios differ, beyond which they are shown in full."""
 _MAX_DETAILED = 12
@@ -246,23 +245,29 @@ def _groups(results: Sequence[Result]) -> list[str]:
 
 def _of_figures(figures: Sequence[Reproduced]) -> Report:
     report = Report(title="Reproduced figures")
-    verdicts: dict[str, int] = {}
     for one in figures:
-        rows = []
-        for claim in one.claims:
-            verdict = claim["verdict"]
-            verdicts[verdict] = verdicts.get(verdict, 0) + 1
-            by = f": {claim['by']}" if claim["by"] else ""
-            words = (f"{verdict}{by}", *(claim[key] for key in _OF_CLAIMS))
-            rows.append([Cell(word) for word in words])
-        report.answer.append(Grid(one.name, ("verdict", *_OF_CLAIMS), rows, wrapped=True))
+        papers, ours = one.judged("paper"), one.judged("ours")
+        if papers or not ours:
+            report.answer.append(_claims(one.name, "claim", "paper", papers))
+        if ours:
+            title = f"{one.name}: checks of ours, which the paper does not claim"
+            report.answer.append(_claims(title, "check", "expected", ours))
         report.charts += charts.of_figure(one)
-    total = sum(verdicts.values())
-    counts = ", ".join(
-        f"{number:,} {verdict if number == 1 else _VERBS.get(verdict, verdict)}"
-        for verdict, number in verdicts.items()
+    papers, ours = (
+        [claim for one in figures for claim in one.judged(kind)] for kind in ("paper", "ours")
     )
-    report.found.append(f"Of {_format.pluralise(total, 'claim', 'claims')}: {counts}.")
+    if papers or not ours:
+        of = "of the paper" if len({one.source for one in figures}) == 1 else "of the papers"
+        counted = _format.pluralise(len(papers), "claim", "claims")
+        report.found.append(f"Of {counted} {of}: {_verdicts(papers)}.")
+    if ours:
+        counted = _format.pluralise(len(ours), "check", "checks")
+        report.found.append(f"Of {counted} of ours: {_verdicts(ours)}.")
+    if quick := sum(one.quick for one in figures):
+        report.found.append(
+            f"{quick:,} of {_format.pluralise(len(figures), 'figure', 'figures')} made in the "
+            "quick version, which is smaller: see the warnings."
+        )
     report.asked = [(one.name, one.shows) for one in figures]
     report.warnings = list(dict.fromkeys(text for one in figures for text in one.notes))
     # What was made in one way is made by one command.
@@ -281,6 +286,32 @@ def _of_figures(figures: Sequence[Reproduced]) -> Report:
         if text
     ]
     return report
+
+
+def _claims(title: str, what: str, value: str, claims: Sequence[Mapping[str, str]]) -> Grid:
+    """A row for each of ``claims``, of which ``value`` has what is compared with."""
+    # Why a claim does not hold is known of few.
+    keys = [what, value, "measured", "assumption", *(["why"] if any(map(_why, claims)) else [])]
+    rows = []
+    for claim in claims:
+        by = f": {claim['by']}" if claim["by"] else ""
+        told = {**claim, "check": claim["claim"], "why": _why(claim)}
+        texts = [f"{claim['verdict']}{by}", *(told[key] for key in keys)]
+        rows.append([Cell(text) for text in texts])
+    return Grid(title, ("verdict", *keys), rows, wrapped=True)
+
+
+def _why(claim: Mapping[str, str]) -> str:
+    return "" if claim["verdict"] == "holds" else claim["reason"]
+
+
+def _verdicts(claims: Sequence[Mapping[str, str]]) -> str:
+    """How many of ``claims`` have each verdict."""
+    counts = Counter(claim["verdict"] for claim in claims)
+    ordered = dict.fromkeys([*(one for one in _VERDICTS if one in counts), *counts])
+    return ", ".join(
+        f"{counts[one]:,} {one if counts[one] == 1 else _VERDICTS.get(one, one)}" for one in ordered
+    )
 
 
 def _network(run: Result) -> str:

@@ -21,6 +21,18 @@ _CLAIMS = "claims.json"
 """What the directory of a reproduced figure holds."""
 _DATA = "data.parquet"
 """What its picture shows."""
+_KEYS = (
+    "kind",
+    "claim",
+    "paper",
+    "expected",
+    "measured",
+    "verdict",
+    "by",
+    "assumption",
+    "reason",
+)
+"""What is read of each claim."""
 _MAX_CLAIMS_BYTES = 1 << 24
 _MAX_DATA_BYTES = 1 << 27
 _COLUMNS = {"panel", "line", "index", "x", "word", "y", "spread", "x_label", "y_label"}
@@ -34,9 +46,13 @@ class Reproduced:
     """Its id, such as ``fncc/fig9``."""
     directory: Path
     claims: list[dict[str, str]]
-    """Each with ``claim``, ``paper``, ``measured``, ``verdict``, ``by`` and ``assumption``."""
+    """The paper's and our own, each with the keys ``_KEYS``."""
     shows: str
     """Its title, and where it was published."""
+    source: str
+    """The paper that published it."""
+    quick: bool
+    """Whether its runs are smaller than the paper's."""
     notes: list[str]
     """What a reader must know."""
     options: str
@@ -47,6 +63,10 @@ class Reproduced:
     """The seeds of its runs."""
     panels: Mapping[str, Mapping[str, Any]]
     """How its panels are drawn, by title: ``x_range``, ``y_range``, ``log_x``, ``log_y``."""
+
+    def judged(self, kind: str) -> list[dict[str, str]]:
+        """Its claims of a kind: ``paper`` or ``ours``."""
+        return [claim for claim in self.claims if (claim["kind"] == "ours") == (kind == "ours")]
 
     def data(self) -> pl.DataFrame | None:
         """The points of all panels, if they are there."""
@@ -78,13 +98,14 @@ def reproduced(directory: Path) -> Iterator[Reproduced]:
 
 
 def _read(path: Path, told: dict[str, Any], name: str) -> Reproduced:
-    keys = ("claim", "paper", "measured", "verdict", "by", "assumption")
-    claims = [{key: str(one.get(key, "")) for key in keys} for one in map(dict, told["claims"])]
+    claims = [{key: str(one.get(key, "")) for key in _KEYS} for one in map(dict, told["claims"])]
     panels = [dict(one) for one in told.get("panels", [])]
     return Reproduced(
         name=str(told.get("id", name)),
         directory=path.parent,
         claims=claims,
+        source=str(told.get("paper", "")),
+        quick=told.get("quick") is True,
         shows="; ".join(str(told[key]) for key in ("title", "paper") if told.get(key)),
         notes=[str(one) for one in told.get("notes", [])],
         options="".join(f" {shlex.quote(str(one))}" for one in told.get("options", [])),
