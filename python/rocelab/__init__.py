@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
     from rocelab.catalogue import schema, schemes, topologies, workloads
     from rocelab.errors import (
         ConfigError,
+        CrowdedPictureWarning,
         Interrupted,
         MemoryShortage,
         MissingGlyphWarning,
@@ -44,6 +45,7 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "ConfigError",
+    "CrowdedPictureWarning",
     "Interrupted",
     "Limits",
     "MemoryShortage",
@@ -86,6 +88,7 @@ if not _typing.TYPE_CHECKING:
         "catalogue": ("schema", "schemes", "topologies", "workloads"),
         "errors": (
             "ConfigError",
+            "CrowdedPictureWarning",
             "Interrupted",
             "MemoryShortage",
             "MissingGlyphWarning",

@@ -145,6 +145,10 @@ class MissingGlyphWarning(UserWarning):
     """No font has some letters of a picture, so that boxes stand for them."""
 
 
+class CrowdedPictureWarning(UserWarning):
+    """A picture is too small for what it shows: panels without height, labels over each other."""
+
+
 class Interrupted(KeyboardInterrupt):
     """A run was stopped with Ctrl-C. ``result`` holds what it had done, marked partial.
 

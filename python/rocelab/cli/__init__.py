@@ -21,6 +21,7 @@ from typing import NoReturn, TextIO
 
 from rocelab.errors import (
     ConfigError,
+    CrowdedPictureWarning,
     MemoryShortage,
     MissingGlyphWarning,
     ModuleChoiceError,
@@ -162,7 +163,12 @@ def _interrupted() -> int:
     return INTERRUPTED
 
 
-_OURS = (UnverifiedResultWarning, MemoryShortage, MissingGlyphWarning)
+_OURS = (
+    CrowdedPictureWarning,
+    MemoryShortage,
+    MissingGlyphWarning,
+    UnverifiedResultWarning,
+)
 """Warnings that are shown as lines."""
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from rocelab.errors import MissingGlyphWarning
+from rocelab.errors import CrowdedPictureWarning, MissingGlyphWarning
+from rocelab.plot.crowding import crowding
 from rocelab.plot.theme import DPI, SCREEN_DPI, missing_letters, theme
 
 _MAX_LETTERS = 12
@@ -28,13 +29,16 @@ class LabelledFigure(Figure):
     def savefig(self, fname: Any, **kwargs: Any) -> None:  # noqa: ANN401
         """As matplotlib's, in the resolution of :func:`rocelab.plot.save` by default.
 
-        Warns of letters that no font has.
+        Warns of letters that no font has, and where the picture is too small for what it shows.
         """
         with theme():
             self._forget_layout()
             super().savefig(fname, **{"dpi": DPI, **kwargs})
+            fault = crowding(self)
 
         self._warn_of_boxes()
+        if fault:
+            warnings.warn(f"a picture of {fault}", CrowdedPictureWarning, stacklevel=2)
 
     def _warn_of_boxes(self) -> None:
         """Names the letters for which boxes stand: words of equal length look alike so."""

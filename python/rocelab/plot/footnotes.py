@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab._format import parse, picoseconds, rate
 from rocelab.plot.growth import grow, width_in
-from rocelab.plot.labels import plot_duration
-from rocelab.plot.theme import WIDTH_IN
+from rocelab.plot.labels import narrow, plot_duration, width_pt
+from rocelab.plot.theme import FONT_PT
 from rocelab.result import failures_of
 
 if TYPE_CHECKING:
@@ -17,8 +16,10 @@ if TYPE_CHECKING:
 
     from rocelab.result import Result
 
-_NOTE_WIDTH = 66
-"""Letters of a note in a line of a column's width."""
+_NOTE_PT = 6
+"""Size of the letters of notes."""
+_MARGIN_PT = 6
+"""Left free beside notes, in all."""
 _MAX_FAILURES = 4
 """Link failures that a note lists."""
 
@@ -100,7 +101,20 @@ def footnotes(drawn: Figure, notes: Sequence[str]) -> None:
     """Writes ``notes`` in small letters below all panels of ``drawn``, which grows by them."""
     if not notes:
         return
-    letters = int(_NOTE_WIDTH * width_in(drawn) / WIDTH_IN)
-    lines = [line for note in notes for line in textwrap.wrap(note, letters)]
+    room_pt = (width_in(drawn) * 72 - _MARGIN_PT) * FONT_PT / _NOTE_PT
+    lines = [line for note in notes for line in _fill(note, room_pt)]
     grow(drawn, 0.12 * (len(lines) + 1))
-    drawn.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6, parse_math=False)
+    drawn.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=_NOTE_PT, parse_math=False)
+
+
+def _fill(note: str, room_pt: float) -> list[str]:
+    """``note`` in lines that are no wider than ``room_pt`` in letters of the usual size."""
+    lines = [""]
+    for word in note.split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        if width_pt(longer) <= room_pt:
+            lines[-1] = longer
+        else:
+            # A word that is wider than a line, such as a path, is broken.
+            lines += narrow(word, room_pt)
+    return list(filter(None, lines))

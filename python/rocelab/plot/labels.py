@@ -106,6 +106,17 @@ def wrap(name: str, letters: int) -> list[str]:
     return textwrap.wrap(line, max(1, int(letters * share))) or [""]
 
 
+def narrow(text: str, room_pt: float) -> list[str]:
+    """``text`` in lines that are no wider than so much."""
+    # More than usual letters: what breaks at words may be narrower than it could be.
+    letters = max(1, int(1.4 * room_pt / LETTER_PT))
+    lines = wrap(text, letters)
+    while letters > 1 and max(map(width_pt, lines)) > room_pt:
+        letters -= 1
+        lines = wrap(text, letters)
+    return lines
+
+
 def width_pt(line: str) -> float:
     """How wide a line of text is."""
     from matplotlib.font_manager import FontProperties

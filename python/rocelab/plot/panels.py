@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab.plot.footnotes import footnotes
 from rocelab.plot.growth import columns, grow, width_in
-from rocelab.plot.labels import LEGEND_WIDTH, LETTER_PT, width_pt, wrap
+from rocelab.plot.labels import LEGEND_WIDTH, narrow, width_pt, wrap
 from rocelab.plot.look import DEFAULT_LOOK, Look
 from rocelab.plot.theme import FONT_PT, HEIGHT_IN, LINE_IN, WIDTH_IN
 
@@ -103,8 +103,8 @@ def _fit(axes: Axes, left: str, right: str) -> int:
         title(axes, right)
         panel_note(axes, left)
         return 1
-    title_lines = _narrow(right, title_pt) if right else []
-    remark_lines = _narrow(left, panel_pt) if left else []
+    title_lines = narrow(right, title_pt) if right else []
+    remark_lines = narrow(left, panel_pt) if left else []
     title(axes, "\n".join(title_lines))
     # Empty lines raise it above the title: matplotlib has one distance to the panel for both.
     panel_note(axes, "\n".join([*remark_lines, *([""] * len(title_lines) if left else [])]))
@@ -117,17 +117,6 @@ def _beside_pt(left: str, right: str) -> float:
     return sum(width_pt(text) for text in (left, right) if text) + between
 
 
-def _narrow(text: str, room_pt: float) -> list[str]:
-    """``text`` in lines that are no wider than so much."""
-    # More than usual letters: what breaks at words may be narrower than it could be.
-    letters = max(1, int(1.4 * room_pt / LETTER_PT))
-    lines = wrap(text, letters)
-    while letters > 1 and max(map(width_pt, lines)) > room_pt:
-        letters -= 1
-        lines = wrap(text, letters)
-    return lines
-
-
 def y_label(axes: Axes, text: str, panels: int) -> None:
     """Says beside one of ``panels`` what it shows, in lines no longer than it is high."""
     letters = _LABEL_WIDTH if panels == 1 else _STACKED_LABEL_WIDTH
@@ -136,12 +125,12 @@ def y_label(axes: Axes, text: str, panels: int) -> None:
 
 
 def fit_y_labels(drawn: Figure, panels: Sequence[Axes]) -> None:
-    """Says once what the y labels of ``panels`` share, where one is longer than its panel is high.
+    """Breaks the y label of one panel that is longer than this is high; of several says it once.
 
-    Only pictures of a size that the user has chosen have such panels. The labels are equal, or
-    differ in their first word.
+    Only pictures of a size that the user has chosen have such panels. The labels of several are
+    equal, or differ in their first word.
     """
-    if len(panels) == 1 or not getattr(drawn, "size_is_fixed", False):
+    if not getattr(drawn, "size_is_fixed", False):
         return
     before = [axes.get_position() for axes in panels]
     drawn.draw_without_rendering()
@@ -154,14 +143,28 @@ def fit_y_labels(drawn: Figure, panels: Sequence[Axes]) -> None:
     if tall <= room:
         return
     labels = [" ".join(axes.get_ylabel().split()) for axes in panels]
-    if len(set(labels)) == 1:
+    if len(panels) == 1:
+        own, shared = ["\n".join(_broken(labels[0], room / drawn.dpi * 72))], ""
+    elif len(set(labels)) == 1:
         own, shared = [""] * len(labels), labels[0]
     else:
         own = [one.partition(" ")[0] for one in labels]
         shared = labels[0].partition(" ")[2].capitalize()
     for axes, text in zip(panels, own, strict=True):
         axes.set_ylabel(text, parse_math=False)
-    drawn.supylabel(shared, fontsize=FONT_PT, parse_math=False)
+    if shared:
+        drawn.supylabel(shared, fontsize=FONT_PT, parse_math=False)
+
+
+def _broken(label: str, room_pt: float) -> list[str]:
+    """``label`` in the fewest lines that are no longer than ``room_pt``; words stay whole."""
+    words = label.split()
+    most = len(label)
+    lines = [label]
+    while max(map(width_pt, lines)) > room_pt and len(lines) < len(words):
+        most -= 1
+        lines = textwrap.wrap(label, most, break_long_words=False, break_on_hyphens=False)
+    return lines
 
 
 def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:

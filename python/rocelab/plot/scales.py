@@ -121,14 +121,15 @@ def log_slowdown(axes: Axes) -> None:
 
 def log_values(axes: Axes) -> None:
     """Makes y, as long as it is, a logarithmic axis with numbers in full."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    from rocelab.plot.ticks import RoomyLogLocator
 
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     # Where all values lie together far above the lowest, matplotlib's own margin is no marker high.
     axes.set_ylim(low, high * (high / low) ** 0.05)
-    subs = (1.0,) if high / low > 200 else (1.0, 2.0, 5.0)
-    axes.yaxis.set_major_locator(LogLocator(subs=subs))
+    axes.yaxis.set_major_locator(RoomyLogLocator())
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(_value_tick))
 

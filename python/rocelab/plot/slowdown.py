@@ -261,7 +261,7 @@ def _at_places(
     ``undone`` is what stands at places where none of them has any.
     """
     with theme():
-        drawn, (axes,) = figure(notes=[*notes, "Filled p50, bar p95, open p99."], look=look)
+        drawn, (axes,) = figure(notes=["Filled p50, bar p95, open p99.", *notes], look=look)
         for index, (name, spots) in enumerate(lists):
             shift = (index - (len(lists) - 1) / 2) * 0.6 / len(lists)
             x = [at + shift for at in spots]
@@ -279,6 +279,7 @@ def _at_places(
         axes.set_ylabel("FCT slowdown (p50, p95, p99)")
         scale_slowdown(axes, look)
         legend(drawn, [axes], [name for name, _ in lists])
+        fit_y_labels(drawn, [axes])
     return drawn
 
 

@@ -88,6 +88,8 @@ def theme() -> Iterator[None]:
     with mpl.rc_context(), warnings.catch_warnings():
         # `LabelledFigure` names all letters that no font has in one warning.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        # It says so in `CrowdedPictureWarning`, with what helps.
+        warnings.filterwarnings("ignore", "constrained_layout not applied", UserWarning)
         mpl.rcdefaults()
         mpl.rcParams.update(_settings())
         mpl.rcParams["font.family"] = font_families()

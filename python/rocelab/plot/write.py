@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocelab.errors import ResultError
+from rocelab.errors import CrowdedPictureWarning, ResultError
 from rocelab.io.files import write_atomic
+from rocelab.plot.crowding import crowding
 from rocelab.plot.theme import DPI, theme
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ def save(
     ``formats`` are one or several of those that matplotlib has. ``dpi`` is the resolution of
     bitmaps. The same picture gives the same bytes as ``png``, ``svg`` and ``pdf``. Without
     ``follow`` a link that is there is replaced, and not what it leads to.
+    Warns of letters that no font has, and where the picture is too small for what it shows.
     """
     from matplotlib.figure import Figure
 
@@ -47,6 +50,8 @@ def save(
         # Most formats take no such argument, not even an empty one.
         dated: Any = {"metadata": dates[kind]} if kind in dates else {}
         with theme():
+            # Said once below, with the picture's name.
+            warnings.simplefilter("ignore", CrowdedPictureWarning)
             try:
                 drawn.savefig(buffer, format=kind, dpi=dpi, **dated)
             except RuntimeError as error:
@@ -54,4 +59,9 @@ def save(
                 raise ResultError(f"no picture as {kind}: {error}") from None
         write_atomic(path, buffer.getvalue(), follow=follow)
         paths.append(path)
+    with theme():
+        fault = crowding(drawn)
+    if fault:
+        message = f"{Path(stem).name}: {fault}"
+        warnings.warn(message, CrowdedPictureWarning, stacklevel=2)
     return paths

@@ -1,0 +1,100 @@
+"""Pictures of chosen sizes: labels of low panels, and what says that one is too small."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from pathlib import Path
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
+
+import rocelab
+from conftest import Command
+from rocelab.plot import scales
+
+
+def at_column_size(runs: list[rocelab.Result]) -> list[Figure]:
+    """All pictures of ``runs`` in a size that is too low for panels of the usual height."""
+    size = (3.5, 1.8)
+    functions = (rocelab.plot.fct, rocelab.plot.tags, rocelab.plot.queue, rocelab.plot.throughput)
+    return [function(runs, size=size) for function in functions]
+
+
+def labels_beside(axes: Axes) -> list[Bbox]:
+    """Where the labels of the y axis are that are seen."""
+    low, high = axes.get_ylim()
+    ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    return [text.get_window_extent() for at, text in ticks if low <= at <= high]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_labels_of_low_panels_are_whole_and_apart(
+    three_runs: list[rocelab.Result], count: int
+) -> None:
+    # The last one has a caveat.
+    runs = [three_runs[at] for at in (0, 2, 1)][-count:]
+    for drawn in at_column_size(runs):
+        drawn.draw_without_rendering()
+        notes = [text for text in drawn.texts if text.get_text() == drawn.get_supxlabel()]
+        for axes in drawn.axes:
+            whole = axes.yaxis.label.get_window_extent()
+            assert all(note.get_window_extent().y1 <= whole.y0 + 1 for note in notes)
+            assert whole.y1 <= drawn.bbox.height + 1
+            labels = labels_beside(axes)
+            assert labels
+            for lower, upper in itertools.pairwise(sorted(labels, key=lambda box: box.y0)):
+                assert lower.y1 <= upper.y0 + 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (1.0, 4.5, [1, 2, 3]),
+        (1.0, 30.0, [1, 2, 5, 10, 20]),
+        (1.05, 1.9, [1.2, 1.4, 1.6, 1.8]),
+        (1.0, 3000.0, [1, 10, 100, 1000]),
+    ],
+)
+@pytest.mark.parametrize("height_in", [2.2, 0.6, 0.3])
+def test_a_logarithmic_axis_has_labels_that_tell_values(
+    low: float, high: float, labels: list[float], height_in: float
+) -> None:
+    drawn = Figure(figsize=(3.0, height_in + 0.5))
+    axes = drawn.add_axes((0.2, 0.2, 0.7, height_in / (height_in + 0.5)))
+    axes.plot([0, 1], [low, high])
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    scales.log_values(axes)
+    drawn.draw_without_rendering()
+    places = labels_beside(axes)
+    for lower, upper in itertools.pairwise(places):
+        assert not lower.overlaps(upper)
+    if height_in > 2:
+        assert [round(float(at), 6) for at in axes.get_yticks()] == labels
+    assert len(places) >= (2 if height_in > 0.5 else 1)
+
+
+def test_a_picture_that_is_too_small_says_so(
+    three_runs: list[rocelab.Result], tmp_path: Path, command: Command
+) -> None:
+    drawn = rocelab.plot.fct(three_runs, size=(1.0, 1.0))
+    with pytest.warns(
+        rocelab.CrowdedPictureWarning, match=r"^small: 1 x 1 in are too small"
+    ) as told:
+        rocelab.plot.save(drawn, tmp_path / "small")
+    assert len(told) == 1
+    with pytest.warns(rocelab.CrowdedPictureWarning, match="a picture of 1 x 1 in"):
+        drawn.savefig(io.BytesIO(), format="png")
+    low = rocelab.plot.fct(three_runs, size=(3.5, 1.6))
+    with pytest.warns(
+        rocelab.CrowdedPictureWarning, match="a panel is .* in; choose a larger size"
+    ):
+        rocelab.plot.save(low, tmp_path / "low", "svg")
+    three_runs[0].save(tmp_path / "run")
+    done = command("plot", tmp_path / "run", "--size", "1x1")
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("warning: fct: 1 x 1 in are too small: ")
+    assert all(line.startswith("warning: ") for line in lines)
