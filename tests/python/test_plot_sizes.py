@@ -6,6 +6,7 @@ import io
 import itertools
 from pathlib import Path
 
+import polars as pl
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -98,3 +99,17 @@ def test_a_picture_that_is_too_small_says_so(
     lines = done.stderr.splitlines()
     assert lines[0].startswith("warning: fct: 1 x 1 in are too small: ")
     assert all(line.startswith("warning: ") for line in lines)
+
+
+def test_a_line_alone_has_no_gaps(incast: rocelab.Result) -> None:
+    """They would hide samples; its colour is that of the port in all pictures."""
+    probe = {"name": "sent", "kind": "throughput", "interval": "1us", "nodes": ["s0"]}
+    run = rocelab.run(incast.scenario.with_settings(probe=[probe]))
+    several = rocelab.plot.throughput(run).axes[0].lines
+    assert {line.get_linestyle() for line in several} > {"-"}
+    ports = run.ports.to_polars().filter(pl.col("node") == "s0")
+    for one in several:
+        port = ports.filter(pl.col("peer") == str(one.get_label())[3:])["port"][0]
+        (line,) = rocelab.plot.throughput(run, nodes=["s0"], ports=[port]).axes[0].lines
+        assert line.get_linestyle() == "-"
+        assert line.get_color() == one.get_color()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from collections.abc import Callable, Sequence
@@ -247,6 +248,10 @@ def test_best_and_sorted_combinations(tmp_path: Path, command: Command) -> None:
     assert (failed.returncode, failed.stderr) == (2, "error: --sort and --best: choose one\n")
 
 
+def test_numbers_in_pictures_have_three_digits() -> None:
+    assert [plot_number(value) for value in (1588.3, 0.123, 12.34)] == ["1,588", "0.123", "12.3"]
+
+
 def test_two_keys_of_numbers_have_a_map() -> None:
     scenario = rocelab.Scenario.from_toml(INCAST)
     over = {"ecn.kmin": ["5KB", "20KB", "80KB"], "ecn.kmax": ["100KB", "200KB", "400KB"]}
@@ -260,11 +265,41 @@ def test_two_keys_of_numbers_have_a_map() -> None:
     # Across kmin, up kmax, as the keys were given.
     first = rows.filter((pl.col("ecn.kmin") == "80KB") & (pl.col("ecn.kmax") == "100KB"))
     assert values[0][2] * 1000 == pytest.approx(first["max_queue_bytes"][0])
-    written = {text.get_text() for text in panel.texts}
-    assert written == {plot_number(value) for line in values for value in line}
-    assert [plot_number(value) for value in (1588.3, 0.123, 12.34)] == ["1,588", "0.123", "12.3"]
+    written = [text.get_text() for text in panel.texts]
+    # A number in each cell, from below; all have three digits or more, and the same decimals.
+    assert [float(one) for one in written] == pytest.approx(values.flatten(), rel=0.005)
+    assert len({len(one.partition(".")[2]) for one in written}) == 1
     with pytest.raises(rocelab.ResultError, match="needs two keys"):
         rocelab.sweep(scenario, {"ecn.kmin": ["5KB", "20KB"]}).heat_map()
+
+
+@pytest.mark.parametrize("count", [3, 5, 12])
+@pytest.mark.parametrize("size", [None, (3.5, 2.5)])
+def test_labels_of_a_map_are_apart_and_inside(
+    count: int, size: tuple[float, float] | None, tmp_path: Path
+) -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    over = {"ecn.kmin": [f"5125B..99625B/{count}"], "ecn.kmax": [f"100125B..400625B/{count}"]}
+    drawn = rocelab.sweep(scenario, over).heat_map("max_queue_bytes", size=size)
+    # A picture that is too small would be an error here.
+    rocelab.plot.save(drawn, tmp_path / "map", "png")
+    drawn.draw_without_rendering()
+    panel, colours = drawn.axes
+    assert colours.yaxis.label.get_window_extent().x1 <= drawn.bbox.width
+    texts = [text for text in panel.get_xticklabels() if text.get_text()]
+    slant = np.radians(texts[0].get_rotation())
+    boxes = [text.get_window_extent() for text in texts]
+    for left, right in itertools.pairwise(boxes):
+        if slant:
+            # Boxes of turned texts overlap where these do not, so look along their baselines.
+            height = 8 / 72 * drawn.dpi
+            assert (right.x1 - left.x1) * np.sin(slant) > 0.9 * height
+        else:
+            assert left.x1 < right.x0
+    names = [text.get_window_extent() for text in panel.get_yticklabels() if text.get_text()]
+    for lower, upper in itertools.pairwise(names):
+        assert lower.y1 < upper.y0 + 1
+    assert len(texts) >= min(count, 5)
 
 
 def test_plot_draws_a_stored_sweep(tmp_path: Path, command: Command) -> None:

@@ -28,7 +28,7 @@ def crowding(drawn: Figure) -> str:
     """
     # Texts know their size in the resolution in which they were drawn last.
     drawn.draw_without_rendering()
-    panels = [axes for axes in drawn.axes if axes.axison and axes.get_label() != _COLOUR_BAR]
+    panels = [axes for axes in drawn.axes if axes.axison]
     fault = next(filter(None, map(_fault, panels)), "")
     if not fault:
         return ""
@@ -44,7 +44,8 @@ def _fault(axes: Axes) -> str:
     drawn = axes.get_figure(root=True)
     assert drawn is not None  # noqa: S101 - panels of a figure have it
     box = axes.get_window_extent()
-    if min(box.height, box.width) / drawn.dpi < _LEAST_IN:
+    narrow = min(box.height, box.width) / drawn.dpi < _LEAST_IN
+    if narrow and axes.get_label() != _COLOUR_BAR:
         return f"a panel is {box.width / drawn.dpi:.2g} x {box.height / drawn.dpi:.2g} in"
     # Its labels included.
     whole, page = axes.get_tightbbox(), drawn.bbox
@@ -70,6 +71,7 @@ def _notes_top(drawn: Figure) -> float:
 def _y_ticks(axes: Axes) -> Iterator[Bbox]:
     """Where the labels beside a panel are that are seen."""
     low, high = sorted(axes.get_ylim())
-    for place, text in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True):
-        if low <= place <= high and text.get_text():
+    for tick in axes.yaxis.get_major_ticks():
+        text = tick.label1
+        if low <= tick.get_loc() <= high and text.get_visible() and text.get_text():
             yield text.get_window_extent()

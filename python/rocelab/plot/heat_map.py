@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import caveats
-from rocelab.plot.labels import plot_number, plot_unit
+from rocelab.plot.growth import grow
+from rocelab.plot.labels import plot_unit, width_pt
 from rocelab.plot.look import Look
 from rocelab.plot.panels import figure, fit_titles, title
 from rocelab.plot.theme import WIDTH_IN, theme
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from rocelab.sweeps import Sweep
@@ -21,6 +25,14 @@ if TYPE_CHECKING:
 
 _MIN_VALUES = 3
 """Values of each key from which a map shows more than lines do."""
+_SLANT = 30
+"""By how many degrees labels are turned that have no room beside each other."""
+_COLOURS_NAMED = 6
+"""Colours that have numbers beside their bar, at most."""
+_GAP_PT = 3
+"""Between labels beside each other."""
+_LINE_PT = 9.5
+"""Room that a label takes across its line."""
 _MAX_WRITTEN = 8
 """Values of each key up to which the numbers stand in the map."""
 
@@ -59,6 +71,8 @@ def plot_heat_map(sweep: Sweep, metric: Metric, look: Look) -> Figure:
     notes = [f"Means over {len(sweep.plan.seeds)} seeds."] if len(sweep.plan.seeds) > 1 else []
     if len(known) < len(means):
         notes.append("White: combinations that have a run without a value.")
+    from matplotlib.ticker import MaxNLocator
+
     with theme():
         notes += caveats(sweep.results)
         drawn, (panel,) = figure(height_in=WIDTH_IN * 0.75, notes=notes, look=look)
@@ -69,6 +83,7 @@ def plot_heat_map(sweep: Sweep, metric: Metric, look: Look) -> Figure:
         panel.set_xlabel(across.key, parse_math=False)
         panel.set_ylabel(up.key, parse_math=False)
         if len(columns) <= _MAX_WRITTEN and len(rows) <= _MAX_WRITTEN:
+            numbers = _numbers(grid)
             middle = (image.norm.vmin + image.norm.vmax) / 2  # type: ignore[operator]
             for y, line in enumerate(grid):
                 for x, value in enumerate(line):
@@ -77,17 +92,55 @@ def plot_heat_map(sweep: Sweep, metric: Metric, look: Look) -> Figure:
                         panel.text(
                             x,
                             y,
-                            plot_number(value),
+                            numbers[y, x],
                             ha="center",
                             va="center",
                             color=colour,
                             fontsize=6,
                         )
         label = f"{metric.title} ({unit})" if unit else metric.title
-        drawn.colorbar(image, ax=panel, label=label)
+        # As many numbers at any height: the layout, which has room for them, decides on it later.
+        named = MaxNLocator(_COLOURS_NAMED, steps=[1, 2, 5, 10])
+        drawn.colorbar(image, ax=panel, label=label, ticks=named)
+        _fit_labels(drawn, panel)
         title(panel, sweep.plan.scenario.name)
         fit_titles(drawn, [panel])
     return drawn
+
+
+def _numbers(grid: Sequence[Sequence[float]]) -> dict[tuple[int, int], str]:
+    """The values of ``grid`` by row and column, all with the decimals that the least one takes."""
+    every = {(y, x): value for y, line in enumerate(grid) for x, value in enumerate(line)}
+    known = {place: value for place, value in every.items() if value == value}
+    least = min(map(abs, filter(None, known.values())), default=0.0)
+    whole = all(value == int(value) for value in known.values())
+    decimals = 0 if whole or not least else max(0, 2 - math.floor(math.log10(least)))
+    return {place: f"{value:,.{decimals}f}" for place, value in known.items()}
+
+
+def _fit_labels(drawn: Figure, panel: Axes) -> None:
+    """Turns labels below the map that have no room beside each other, and leaves out some of many.
+
+    To be called when all that makes the panel narrower is there.
+    """
+    drawn.draw_without_rendering()
+    box = panel.get_window_extent()
+    words = [text.get_text() for text in panel.get_xticklabels()]
+    room_pt = box.width / drawn.dpi * 72 / len(words)
+    if max(map(width_pt, words)) + _GAP_PT > room_pt:
+        slant = _SLANT if room_pt * math.sin(math.radians(_SLANT)) >= _LINE_PT else 90
+        for text in panel.get_xticklabels():
+            align = "top" if slant < 90 else "center"
+            text.set(rotation=slant, ha="right", va=align, rotation_mode="anchor")
+        grow(drawn, max(map(width_pt, words)) * math.sin(math.radians(slant)) / 72)
+        # They take of the height of a picture whose size is chosen.
+        drawn.draw_without_rendering()
+        box = panel.get_window_extent()
+    for axis, length in ((panel.xaxis, box.width), (panel.yaxis, box.height)):
+        texts = [text.get_text() for text in axis.get_ticklabels()]
+        every = math.ceil(_LINE_PT * len(texts) / (length / drawn.dpi * 72))
+        named = [text if at % every == 0 else "" for at, text in enumerate(texts)]
+        axis.set_ticks(range(len(texts)), named, parse_math=False)
 
 
 def _several(plan: Plan) -> list[Axis]:

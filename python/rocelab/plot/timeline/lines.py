@@ -10,7 +10,7 @@ from rocelab.plot.labels import plot_unit
 from rocelab.plot.look import Scale
 from rocelab.plot.panels import figure, fit_titles, fit_y_labels, legend, panel_note, title, y_label
 from rocelab.plot.scales import log_values
-from rocelab.plot.theme import HEADROOM, line_style, theme
+from rocelab.plot.theme import HEADROOM, LineStyle, line_style, theme
 from rocelab.plot.timeline.axes import Clock, set_time_axis
 from rocelab.plot.timeline.deadlock import mark_deadlocks
 from rocelab.plot.timeline.scene import Scene
@@ -52,7 +52,10 @@ def draw_curves(scene: Scene, what: str, unit: str) -> Figure:
             for line, curve in zip(lines, curves, strict=True):
                 if one_panel or line.where == where:
                     called = line.where if alone else names[line.run]
-                    _draw(axes, curve, clock, value_scale, called, scene.look_of(line))
+                    look = line_style(scene.look_of(line))
+                    # Gaps set lines apart; of a line alone they would only hide samples.
+                    look = look._replace(line="-") if len(lines) == 1 else look
+                    _draw(axes, curve, clock, value_scale, called, look)
             mark_deadlocks(axes, scene.deadlocks, clock)
             label = f"{what} ({value_unit})" if value_unit else what
             y_label(axes, label, len(panels))
@@ -113,10 +116,9 @@ def _envelope_notes(curves: Sequence[_Curve]) -> list[str]:
 
 
 def _draw(
-    axes: Axes, curve: _Curve, clock: Clock, value_scale: float, name: str, index: int
+    axes: Axes, curve: _Curve, clock: Clock, value_scale: float, name: str, chosen: LineStyle
 ) -> None:
-    """Draws ``curve`` in the look ``index`` under ``name``."""
-    chosen = line_style(index)
+    """Draws ``curve`` in the look ``chosen`` under ``name``."""
     times = (curve.time_ps - clock.origin_ps) / clock.ps
     if curve.envelope is not None:
         least, largest = curve.envelope
