@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from rocelab._doubts import doubts_of, warnings_of
 from rocelab.errors import ConfigError
 from rocelab.io.files import to_json, write_atomic
@@ -117,7 +119,7 @@ def reproduce(
         for claim in figure.claims
         for outcome in (claim.judge(runs),)
     ]
-    notes = _notes(figure, runs)
+    notes = [*_seeds_note(runs, frame), *_notes(figure, runs)]
     if quick and figure.cases(reading, False) != cases:
         notes.insert(0, f"Quick version: {figure.quick}.")
     if reading != paper.headline:
@@ -204,6 +206,16 @@ def table(made: Reproduction) -> str:
             if claim[key] and not (key == "reason" and claim["verdict"] == "holds")
         ]
     return "\n".join(lines)
+
+
+def _seeds_note(runs: Runs, frame: pl.DataFrame) -> list[str]:
+    """How many seeds ``frame`` stands for, and what its error bars are."""
+    seeds = len({run.summary.seed for run in runs.values()})
+    parts = [f"over {seeds} seeds"] if seeds > 1 else []
+    if (frame["spread"] > 0).any():
+        parts.append("error bars: standard deviation")
+    said = "; ".join(parts)
+    return [f"{said[0].upper()}{said[1:]}."] if said else []
 
 
 def _notes(figure: Figure, runs: Runs) -> list[str]:

@@ -19,10 +19,10 @@ PAPER = Paper(
         "HPCC": 2,
         "TIMELY": 3,
         "ExpressPass": 4,
-        "12 us": 0,
-        "6 us": 1,
+        "RTT 12 µs": 0,
+        "RTT 6 µs": 1,
         "fullest": 0,
-        "after 100 us": 1,
+        "after 100 µs": 1,
         "racks x C0": 2,
     },
     assumptions=(

@@ -13,7 +13,7 @@ from rocelab.papers.decisions import Reading
 from rocelab.papers.hiercc import decisions as decided
 from rocelab.papers.hiercc.setup import INT_B, hpcc_rtt_us, network, on_wire_kb, scheme, wire
 from rocelab.papers.measurements import gbps, lines, over_us, peak, queue_kb
-from rocelab.papers.model import Claim, Figure, Line, Measure, Panel, Points, Runs
+from rocelab.papers.model import Claim, Figure, Measure, Panel, Points, Runs
 from rocelab.scenario import Scenario
 from rocelab.series import between, series
 
@@ -75,6 +75,8 @@ _SAME_BYTES = (
 )
 _FIG1_PAPER = {"12 us": (340.0, 70.0), "6 us": (250.0, 35.0)}
 _RTTS = tuple(_DELAYS)
+_LINES = {f"RTT {rtt.replace('us', 'µs')}": rtt for rtt in _RTTS}
+"""The round trips by what pictures call them."""
 
 
 def _short(rtt: str) -> str:
@@ -87,11 +89,11 @@ FIG1 = Figure(
     cases=lambda reading, _quick: {rtt: _hpcc(reading, rtt) for rtt in _RTTS},
     completion_times=False,
     panels=[
-        over_us("(a) Queue", "Queue length (KB)", lines(_RTTS, queue_kb), (50, 450)),
+        over_us("(a) Queue", "Queue length (KB)", lines(_LINES, queue_kb), (50, 450)),
         over_us(
             "(b) Throughput of the receiver",
             "Throughput (Gb/s)",
-            lines(_RTTS, partial(gbps, probe="used")),
+            lines(_LINES, partial(gbps, probe="used")),
             (50, 450),
         ),
     ],
@@ -186,7 +188,7 @@ FIG2 = Figure(
             "Peak queue",
             "Senders",
             "Queue length (MB)",
-            [Line(rtt, _peaks(rtt)) for rtt in _RTTS],
+            lines(_LINES, _peaks),
             marked=True,
             ticks=_INCASTS,
         )

@@ -86,7 +86,7 @@ RACKS = Figure(
             [
                 _line("racks x C0", _bound),
                 _line("fullest", _peak),
-                _line("after 100 us", _later),
+                _line("after 100 µs", _later),
             ],
             marked=True,
             ticks=_RACKS,

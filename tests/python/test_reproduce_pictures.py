@@ -1,0 +1,64 @@
+"""Pictures of reproduced figures: what their lines and error bars stand for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rocelab
+from conftest import INCAST
+from rocelab.papers import measurements, reproduce, seeds
+from rocelab.papers.model import Figure, Measure, Panel, Paper
+
+
+@pytest.mark.parametrize("id_", reproduce.ids())
+def test_no_two_lines_of_a_figure_look_alike(id_: str) -> None:
+    ((paper, figure),) = reproduce.chosen([id_])
+    names = {line.name for panel in figure.panels for line in panel.lines}
+    assert len({paper.looks[name] for name in names}) == len(names)
+
+
+def test_pictures_write_microseconds_as_their_axes_do() -> None:
+    texts = [
+        text
+        for paper in reproduce.PAPERS
+        for figure in paper.figures
+        for panel in figure.panels
+        for text in (panel.title, panel.x, panel.y, *(line.name for line in panel.lines))
+    ]
+    assert any("µs" in text for text in texts)
+    assert not [text for text in texts if "us" in text.replace("(", " ").replace(")", " ").split()]
+
+
+def slowdown(name: str) -> Measure:
+    return seeds.reading(name, lambda case: lambda runs: runs[case].summary.slowdown.mean or 0.0)
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [((1, 2), ["Over 2 seeds; error bars: standard deviation."]), ((1,), [])],
+)
+def test_a_picture_says_how_many_seeds_it_stands_for(
+    seen: tuple[int, ...], said: list[str], tmp_path: Path
+) -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(
+        traffic=[
+            {"kind": "poisson", "workload": "Hadoop", "load": 0.5, "duration": "100us"},
+        ]
+    )
+    figure = Figure(
+        "f",
+        "A figure",
+        lambda _reading, _quick: seeds.cases(
+            seen, ["a"], lambda _, seed: scenario.with_settings(run__seed=seed)
+        ),
+        [Panel("", "", "Slowdown", [measurements.bars("a", {"all": slowdown("a")})])],
+        [],
+    )
+    paper = Paper("p", "A paper", [figure], {"a": 0}, [])
+    made = reproduce.reproduce(paper, figure, tmp_path / "out", cache=tmp_path / "cache", jobs=1)
+    notes = json.loads((made.directory / "claims.json").read_text())["notes"]
+    assert notes[: len(said)] == said
+    assert any("seeds" in note for note in notes) == bool(said)
