@@ -240,6 +240,25 @@ def test_what_seeds_do_not_separate_from_the_best_is_shaded() -> None:
     assert [cell.near for cell in cells] == [True, False]
 
 
+def test_figures_of_a_report_say_what_casts_doubt_on_them(tmp_path: Path) -> None:
+    """As pictures do: of few flows the p99 is the maximum, and bars are intervals or deviations."""
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    rocelab.run(scenario).save(tmp_path / "run")
+    texts = {one.title: one.text for one in collect([tmp_path / "run"]).charts}
+    assert "Bins have 1 to 3 flows: p99 is their maximum." in texts["Slowdown by flow size"]
+    assert "Tags have 1 to 3 flows: p99 is their maximum." in texts["Slowdown by tag"]
+    over = {"ecn.kmin": ["5KB", "20KB", "80KB"], "ecn.kmax": ["100KB", "200KB", "400KB"]}
+    sweep = rocelab.sweep(scenario, over, seeds=2, out=tmp_path / "sweep")
+    charts = {one.title: one for one in collect([tmp_path / "sweep"], ["max_queue_bytes"]).charts}
+    said = " Means over 2 seeds; bars: 95 % confidence intervals."
+    assert charts["Longest queue"].text.endswith(said)
+    heat_map = charts["Longest queue, map"]
+    assert heat_map.text.endswith(" Means over 2 seeds.")
+    # Its numbers are those of the picture, with all digits before the point.
+    written = [text.get_text() for text in sweep.heat_map("max_queue_bytes").axes[0].texts]
+    assert [one for line in heat_map.data[0]["text"] for one in line] == written
+
+
 def test_a_report_of_200_runs_has_at_most_10_mb(tmp_path: Path) -> None:
     scenario = rocelab.Scenario.from_toml(INCAST).with_settings(probe=[{"preset": "view"}])
     over = {"ecn.kmin": ["5KB..50KB/10"], "ecn.kmax": ["100KB..400KB/4"]}

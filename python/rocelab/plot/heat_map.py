@@ -83,7 +83,7 @@ def plot_heat_map(sweep: Sweep, metric: Metric, look: Look) -> Figure:
         panel.set_xlabel(across.key, parse_math=False)
         panel.set_ylabel(up.key, parse_math=False)
         if len(columns) <= _MAX_WRITTEN and len(rows) <= _MAX_WRITTEN:
-            numbers = _numbers(grid)
+            numbers = cell_texts(grid)
             middle = (image.norm.vmin + image.norm.vmax) / 2  # type: ignore[operator]
             for y, line in enumerate(grid):
                 for x, value in enumerate(line):
@@ -108,7 +108,7 @@ def plot_heat_map(sweep: Sweep, metric: Metric, look: Look) -> Figure:
     return drawn
 
 
-def _numbers(grid: Sequence[Sequence[float]]) -> dict[tuple[int, int], str]:
+def cell_texts(grid: Sequence[Sequence[float]]) -> dict[tuple[int, int], str]:
     """The values of ``grid`` by row and column, all with the decimals that the least one takes."""
     every = {(y, x): value for y, line in enumerate(grid) for x, value in enumerate(line)}
     known = {place: value for place, value in every.items() if value == value}

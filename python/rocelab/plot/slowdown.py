@@ -137,7 +137,7 @@ def by_size(
     shown.
     """
     counts = [entry["flows"] for _, bins in lists for entry in bins]
-    notes = [*_maxima("Bins", counts, needed), *notes]
+    notes = [*maxima("Bins", counts, needed), *notes]
     if mixes_traffic([bins for _, bins in lists]):
         notes = ["Points of different traffic are not connected.", *notes]
     sizes = {entry["upper_bytes"] for _, bins in lists for entry in bins}
@@ -203,7 +203,7 @@ def tags(
     undone = {at: f"0 of {totals[tag]:,}" for at, tag in enumerate(found) if tag not in done}
     counts = [len(values) for tagged in by_run for values in tagged.values()]
     said = [
-        *_maxima("Tags", counts, NEAREST_RANK),
+        *maxima("Tags", counts, NEAREST_RANK),
         *span.flows_note(),
         *unfinished(runs, names),
         *_undone(names, by_run, flows, [tag for at, tag in enumerate(found) if at not in undone]),
@@ -326,7 +326,7 @@ def _short(tag: str) -> str:
     return f"{line[:half]}…{line[1 - half :]}"
 
 
-def _maxima(groups: str, counts: Sequence[int], needed: Mapping[int, int]) -> list[str]:
+def maxima(groups: str, counts: Sequence[int], needed: Mapping[int, int]) -> list[str]:
     """Says which percentiles of ``groups`` are just the maximum, as the groups have few flows."""
     low, high = min(counts, default=0), max(counts, default=0)
     few = {percent: least for percent, least in needed.items() if low < least}

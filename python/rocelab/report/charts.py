@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from rocelab import _format
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.footnotes import cut_off, failures
-from rocelab.plot.heat_map import fits_heat_map
+from rocelab.plot.heat_map import cell_texts, fits_heat_map
 from rocelab.plot.labels import plot_unit
 from rocelab.plot.size_bins import Bin, connected, mixes_traffic, size_bins
+from rocelab.plot.slowdown import NEAREST_RANK, maxima
 from rocelab.plot.span import Span
 from rocelab.plot.theme import SCREEN_COLOURS
 from rocelab.plot.timeline.ranking import ranking_of
@@ -114,8 +115,11 @@ def _panels(figure: Reproduced, frame: pl.DataFrame) -> list[Chart]:
         name = f"{figure.name} {title[0]}"
         text = f"{first['y_label']} over {first['x_label']}" if first["x_label"] else str(name)
         numbers = part.filter(part["word"].is_null()).group_by("index").len()["len"].to_list()
-        if thinning := _thinning(max(numbers, default=0)):
-            text += f".{thinning}"
+        more = [_thinning(max(numbers, default=0))]
+        if (part["spread"] > 0).any():
+            more.append(" Error bars: standard deviation over the seeds.")
+        if any(more):
+            text += f".{''.join(more)}"
         charts.append(Chart(name, text, data, layout))
     return charts
 
@@ -182,7 +186,13 @@ def _slowdown_by_size(title: str, of: str, lists: Sequence[tuple[str, Sequence[B
     text = f"FCT slowdown of {of} by flow size: p99, and p50 if it is switched on."
     if mixes_traffic([bins for _, bins in lists]):
         text += " Points of different traffic are not connected."
+    text += _few("Bins", [one["flows"] for _, bins in lists for one in bins])
     return Chart(title, text, [one for one in lines if one["x"]], layout)
+
+
+def _few(groups: str, counts: Sequence[int]) -> str:
+    """Says of which ``groups`` the p99 is the maximum, as they have few flows."""
+    return "".join(f" {said}" for said in maxima(groups, counts, {99: NEAREST_RANK[99]}))
 
 
 def _broken(parts: Sequence[Sequence[Bin]], key: str) -> list[Any]:
@@ -212,7 +222,10 @@ def _slowdown_by_tag(runs: Sequence[tuple[str, Result]]) -> Chart:
             }
         )
     layout = {"xaxis": _axis("", type="category"), "yaxis": _axis("p99 FCT slowdown")}
-    return Chart("Slowdown by tag", "p99 FCT slowdown of the flows of each tag.", bars, layout)
+    counts = [one.flows_done for _, run in runs for one in run.summary.by_tag.values()]
+    few = _few("Tags", [count for count in counts if count])
+    text = f"p99 FCT slowdown of the flows of each tag.{few}"
+    return Chart("Slowdown by tag", text, bars, layout)
 
 
 def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
@@ -351,7 +364,7 @@ def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
         else ""
     )
     together = [f" Changed together: {', '.join(group)}." for group in sweep.plan.zipped]
-    text = f"{metric.title} over {across.key}.{''.join(together)}{cut}"
+    text = f"{metric.title} over {across.key}.{''.join(together)}{cut}{_intervals(sweep)}"
     return Chart(metric.title, text, data, layout)
 
 
@@ -368,6 +381,8 @@ def _heat_map(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
         column, line = (combination[at].label for at in places)
         grid[lines.index(line)][columns.index(column)] = None if mean is None else mean / scale
     title = f"{metric.title} ({unit})" if unit else metric.title
+    known = [[math.nan if value is None else value for value in line] for line in grid]
+    texts = cell_texts(known)
     data = [
         {
             "type": "heatmap",
@@ -375,7 +390,10 @@ def _heat_map(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
             "y": lines,
             "z": grid,
             "colorscale": "Viridis",
-            "texttemplate": "%{z:,.3~r}",
+            "text": [
+                [texts.get((y, x), "") for x in range(len(columns))] for y in range(len(grid))
+            ],
+            "texttemplate": "%{text}",
             "hovertemplate": f"{across.key} = %{{x}}<br>{up.key} = %{{y}}<br>%{{z:,.4~r}} {unit}"
             "<extra></extra>",
             "colorbar": {"title": {"text": title, "side": "right"}},
@@ -385,8 +403,15 @@ def _heat_map(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
         "xaxis": _axis(across.key, type="category"),
         "yaxis": _axis(up.key, type="category"),
     }
-    text = f"{metric.title} over {across.key} and {up.key}."
+    means_of = f" Means over {len(sweep.plan.seeds)} seeds." if len(sweep.plan.seeds) > 1 else ""
+    text = f"{metric.title} over {across.key} and {up.key}.{means_of}"
     return Chart(f"{metric.title}, map", text, data, layout)
+
+
+def _intervals(sweep: Sweep) -> str:
+    """What points and bars of several seeds stand for."""
+    seeds = len(sweep.plan.seeds)
+    return f" Means over {seeds} seeds; bars: 95 % confidence intervals." if seeds > 1 else ""
 
 
 def _plain(name: str) -> str:
