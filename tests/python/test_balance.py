@@ -87,6 +87,18 @@ def test_the_picture_shows_the_distribution() -> None:
     assert max(in_turn) < 0.5
 
 
+def test_the_picture_says_whose_it_is_and_of_which_intervals() -> None:
+    """Over longer intervals loads are more even."""
+    run = leaf_spine()
+    drawn = rocelab.plot.balance(run)
+    assert drawn.axes[0].get_title(loc="right") == "none"
+    said = "Of 1 switch, intervals of 20 µs in which something was sent up."
+    assert drawn.get_supxlabel() == said
+    probe = {"name": "load", "kind": "throughput", "nodes": ["leaf*"], "interval": "10us"}
+    drawn = rocelab.plot.balance({"a": run, "b": leaf_spine(probe=[probe], **SPRAY)})
+    assert "intervals of 20 µs and 10 µs" in " ".join(drawn.get_supxlabel().split())
+
+
 def test_without_a_probe_the_picture_says_what_to_add() -> None:
     with pytest.raises(ResultError, match="no series has the load of several uplinks") as error:
         rocelab.plot.balance(leaf_spine(probe=[]))

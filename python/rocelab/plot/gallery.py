@@ -15,7 +15,7 @@ from rocelab.plot.look import DEFAULT_LOOK, Look, Scale
 from rocelab.plot.slowdown import fct, fct_by_tag, tags
 from rocelab.plot.span import NothingWithinError
 from rocelab.plot.timeline import pauses, series
-from rocelab.plot.uplinks import balance, imbalances
+from rocelab.plot.uplinks import balance, shows_balance
 from rocelab.plot.write import save
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def plot_all(
     for kind in sorted({one.kind for run in runs for one in run.series.values()}):
         draw = partial(series, results, kind, start=start, end=end, **scaled)
         gallery.add_series(kind, draw)
-    if all(imbalances(run) for run in runs):
+    if all(map(shows_balance, runs)):
         gallery.drawn.append(("balance", balance(results, **sized)))
     gallery.add_pauses(partial(pauses, results, start=start, end=end, **sized))
     return gallery.write(directory)
