@@ -1,8 +1,10 @@
-"""Text of unknown origin, fit for a terminal."""
+"""Text that is fit for a terminal, also where its origin is unknown."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import textwrap
 
 from rocelab import _rocelab
 
@@ -25,6 +27,20 @@ def printable(text: str, most: int = MAX_SHOWN) -> str:
 def printable_lines(text: str) -> str:
     """``text`` fit for a terminal, of any length and with its line ends."""
     return "\n".join(printable(line, _UNLIMITED) for line in text.split("\n"))
+
+
+def filled(text: str, *, first: str = "", others: str = "") -> str:
+    """``text`` in lines that a terminal has room for, which begin with ``first`` and ``others``."""
+    room = shutil.get_terminal_size((80, 24)).columns
+    # An option or a path stays whole.
+    return textwrap.fill(
+        " ".join(text.split()),
+        room,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def json_text(data: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -30,6 +31,13 @@ class ProbeKind:
 def schemes() -> list[dict[str, Any]]:
     """Every congestion-control scheme, with its presets and parameters."""
     return _list(_rocelab.schemes())
+
+
+def caveats_of(chosen: Iterable[tuple[str, str]]) -> list[str]:
+    """What to know of schemes with presets before their numbers are trusted, each pair once."""
+    caveats = {one["name"]: one["caveat"] for one in schemes()}
+    pairs = dict.fromkeys(chosen)
+    return [f"{name} ({preset}): {caveats[name]}" for name, preset in pairs if caveats[name]]
 
 
 def topologies() -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -193,15 +194,37 @@ def test_list_begins_lines_with_names(command: Command) -> None:
 
 def test_list_tells_every_caveat(command: Command) -> None:
     lines = command("list", "schemes").stdout.splitlines()
-    told = [line.split("caveat: ")[1] for line in lines if "caveat: " in line]
-    assert told == [one["caveat"] for one in rocelab.schemes() if one["caveat"]]
+    # Lines that go on with a caveat have no name, either.
+    begin = re.compile(r"(?m)^ +caveat: ((?:.|\n {8,}(?!caveat))+)")
+    told = [" ".join(text.split()) for text in begin.findall("\n".join(lines))]
+    assert told == [" ".join(one["caveat"].split()) for one in rocelab.schemes() if one["caveat"]]
     after = lines[[line.split()[0] for line in lines].index("pacc") + 1]
     assert "caveat: Reconstructed" in after
 
 
 def test_list_all_has_a_heading_for_each(command: Command) -> None:
     lines = command("list").stdout.splitlines()
-    assert [line for line in lines if line.endswith(":")] == [f"{topic}:" for topic in TOPICS]
+    headings = [line for line in lines if line.endswith(":") and " " not in line]
+    assert headings == [f"{topic}:" for topic in TOPICS]
+
+
+@pytest.mark.parametrize("topic", ["", "dcqcn", "expresspass", "themis+hpcc", "rcm"])
+def test_lists_fit_into_80_columns(command: Command, topic: str) -> None:
+    lines = command("list", *filter(None, [topic])).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("caveat: " in line for line in lines)
+
+
+def test_the_caveat_of_a_run_fits_into_80_columns(
+    incast_file: Path, tmp_path: Path, command: Command
+) -> None:
+    lines = command("run", incast_file, "--out", tmp_path / "r").stdout.splitlines()
+    begin = next(at for at, line in enumerate(lines) if line.startswith("  caveat"))
+    assert len(lines) - begin > 1
+    for line in lines[begin:]:
+        assert len(line) <= 80
+    # The rest is below the beginning, as a column.
+    assert all(line.startswith(" " * 16) for line in lines[begin + 1 :])
 
 
 def test_list_says_what_can_be_listed(command: Command) -> None:

@@ -108,7 +108,13 @@ def test_a_tournament_from_end_to_end(command: Command, tmp_path: Path) -> None:
     text = (tmp_path / "t.md").read_text(encoding="utf-8")
     assert "Written by `rocelab tournament dcqcn expresspass --paper rcm --quick`" in text
     assert f"- `expresspass` cannot run there: {why}" in text
-    assert "## `rcm/fig9`" in done.stdout or "rcm/fig9: groups" in done.stdout
+    assert "- dcqcn (dcqcn-paper): Presets" in text
+    assert "rcm/fig9: groups" in done.stdout
+    # What its marks mean, and what to know of the schemes, in lines that a terminal has room for.
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "*: best by more than noise: " in done.stdout
+    assert "±: half of their 95 % confidence interval." in " ".join(done.stdout.split())
+    assert "caveat: dcqcn (dcqcn-paper): Presets" in done.stdout
     # Again, from the cache, as JSON.
     again = command(
         *("tournament", "dcqcn", "expresspass", "--paper", "rcm", "--quick", "--json", "--cache"),

@@ -114,6 +114,7 @@ def test_the_command_prints_the_best_and_what_each_key_explains(
     assert done.returncode == 0
     assert done.stdout.splitlines()[0].split() == ["ecn.kmin", "scheme.name", "victim.slowdown_p99"]
     assert "5 combinations tried, 5 meet all conditions" in done.stdout
+    assert "\ncaveat: dcqcn (dcqcn-paper): " in done.stdout
     assert len(pl.read_csv(tmp_path / "t/trials.csv")) == 5
     for other in ("report", "plot"):
         failed = command(other, "t", cwd=tmp_path)
@@ -228,6 +229,24 @@ def test_a_goal_that_is_the_same_everywhere_has_no_shares(tmp_path: Path, comman
     over = ("--over", "scheme.name=dcqcn,hpcc", "--goal", "flows_done", "--runs", 5)
     done = command("tune", "s.toml", *over, "--out", "t", cwd=tmp_path)
     assert done.stderr.splitlines() == ["warning: flows_done is 4 in all combinations"]
-    (share,) = (line.split()[1:2] for line in done.stdout.splitlines()[-4:] if "scheme" in line)
+    table = done.stdout.split("\n\n")[1]
+    (share,) = (line.split()[1:2] for line in table.splitlines() if "scheme" in line)
     assert share == ["-"]
     assert "2 combinations tried of the 5 asked for" in done.stdout
+
+
+def test_unfinished_flows_are_not_taken_for_fast_ones(tmp_path: Path, command: Command) -> None:
+    """A combination that leaves the slowest flows unfinished has the best slowdowns."""
+    (tmp_path / "s.toml").write_text(INCAST)
+    options = ("--over", "ecn.kmin=5KB,20KB", "--set", "run.stop=60us", "--goal", "slowdown_mean")
+    done = command("tune", "s.toml", *options, "--out", "t", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "warning: 2 of 2 runs, the first in runs/kmin=" in done.stderr
+    assert "flows are unfinished at 60us" in done.stderr
+    head, first = (line.split() for line in done.stdout.splitlines()[:2])
+    assert head[-2:] == ["flows", "done"]
+    assert int(first[-3]) < int(first[-1]) == 4
+    assert "meet all conditions" not in done.stdout
+    whole = command("tune", "s.toml", *options[:2], "--out", "w", cwd=tmp_path)
+    assert "unfinished" not in whole.stderr
+    assert "flows done" not in whole.stdout

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Annotated, Any
 
 import typer
 
 from rocelab import _rocelab, catalogue
-from rocelab._text import json_text
+from rocelab._text import filled, json_text
 from rocelab.cli.output import note, show
 
 _LISTS = {
@@ -83,24 +82,23 @@ def _print_scheme(scheme: dict[str, Any]) -> None:
     show(f"{scheme['name']}: {scheme['summary']}")
     for name in ("paper", "caveat"):
         if scheme[name]:
-            show(f"  {name}: {scheme[name]}")
+            show(filled(scheme[name], first=f"  {name}: ", others="    "))
     notes = [one for one in scheme["tolerates"] if one["why"]]
     if notes:
         show("\nwith packets on several paths and loss recovery:")
         _print_names([{**one, "summary": f"{one['fit']}: {one['why']}"} for one in notes])
     if scheme["beside"]:
-        show(f"\nbeside it, in [[scheme.also]]: {', '.join(scheme['beside'])}")
+        show("\n" + filled(f"beside it, in [[scheme.also]]: {', '.join(scheme['beside'])}"))
     show("\npresets, the first by default:")
     _print_names(scheme["presets"])
     show("\nparameters, set by scheme.params.NAME; `rocelab validate FILE` has their values:")
     width = max((len(one["name"]) for one in scheme["params"]), default=0)
     for one in scheme["params"]:
         symbol = f"; {one['symbol']} in the paper" if one["symbol"] else ""
-        show(f"{one['name']:<{width}}  {_kind(one)}{symbol}")
         indent = " " * (width + 2)
+        show(filled(f"{_kind(one)}{symbol}", first=f"{one['name']:<{width}}  ", others=indent))
         source = f" Source: {one['source']}." if one["source"] else ""
-        text = " ".join(f"{one['summary']}{source}".split())
-        show(textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=indent))
+        show(filled(f"{one['summary']}{source}", first=indent, others=indent))
 
 
 def _kind(param: dict[str, Any]) -> str:
@@ -121,9 +119,10 @@ def _print_names(entries: list[dict[str, Any]]) -> None:
             summary = f"{entry['scheme']}: {summary}"
         if entry.get("unit"):
             summary = f"{summary} ({entry['unit']})"
-        show(f"{entry['name']:<{width}}  {summary}".rstrip())
+        indent = " " * (width + 2)
+        show(filled(summary, first=f"{entry['name']:<{width}}  ", others=indent) or entry["name"])
         if entry.get("caveat") and "scheme" not in entry:
-            show(f"{'':<{width}}  caveat: {entry['caveat']}")
+            show(filled(entry["caveat"], first=f"{indent}caveat: ", others=f"{indent}  "))
 
 
 def schema() -> None:

@@ -18,7 +18,7 @@ from rocelab.cli.options import (
     renamed,
     write_text,
 )
-from rocelab.cli.output import check_doubts, print_warnings, report_kept_runs, show
+from rocelab.cli.output import check_doubts, print_warnings, report_kept_runs, show, show_caveats
 from rocelab.errors import ConfigError
 
 
@@ -57,6 +57,7 @@ def compare(
     That is by shares, queues, pauses and the time to settle.
     """
     del old_page, old_rate
+    from rocelab import catalogue
     from rocelab.compare import page as pages
     from rocelab.compare.measure import presets, run_networks
     from rocelab.compare.networks import NETWORKS, RATES_GBPS
@@ -90,4 +91,5 @@ def compare(
         show(json_text(pages.as_data(rows)))
     else:
         show(pages.table(rows))
+        show_caveats(catalogue.caveats_of((row.scheme, row.preset) for row in rows))
     check_doubts(doubts, strict=strict, told=True)

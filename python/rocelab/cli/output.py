@@ -12,7 +12,7 @@ import typer
 
 from rocelab._doubts import coverage
 from rocelab._format import count, duration, pluralise, size
-from rocelab._text import json_text, printable, printable_lines
+from rocelab._text import filled, json_text, printable, printable_lines
 from rocelab.cli import FAILED, INTERRUPTED
 from rocelab.errors import MemoryShortage
 
@@ -39,6 +39,12 @@ def show(text: str, *, end: str = "\n", flush: bool = False) -> None:
 def note(text: str) -> None:
     """Writes ``text`` to the standard error stream, without what no terminal should be sent."""
     print(printable_lines(text), file=sys.stderr)
+
+
+def show_caveats(caveats: Sequence[str]) -> None:
+    """Writes what is to be known before numbers are trusted, after these; none: nothing."""
+    if caveats:
+        show("\n" + "\n".join(filled(one, first="caveat: ", others="  ") for one in caveats))
 
 
 def show_toml(text: str) -> None:
@@ -116,10 +122,13 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
     told = (summary.name, summary.scheme, summary.preset)
     name, scheme, preset = (printable(text) for text in told)
     title = f"{name}: {scheme} ({preset}), seed {summary.seed}"
-    if summary.caveat:
-        rows.append(("caveat", summary.caveat))
     width = max(14, *(len(name) + 2 for name, _ in rows))
-    return "\n".join([title, *(f"  {name:<{width}}{text}" for name, text in rows)])
+    lines = [title, *(f"  {name:<{width}}{text}" for name, text in rows)]
+    if summary.caveat:
+        lines.append(
+            filled(summary.caveat, first=f"  {'caveat':<{width}}", others=" " * (width + 2))
+        )
+    return "\n".join(lines)
 
 
 def _drops(summary: Summary, place: tuple[str, str]) -> str:

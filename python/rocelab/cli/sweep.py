@@ -19,6 +19,7 @@ from rocelab.cli.output import (
     print_warnings,
     report_kept_runs,
     show,
+    show_caveats,
 )
 from rocelab.errors import ConfigError
 from rocelab.sweeps import DEFAULT_METRICS, Sweep, run_plan, run_shard
@@ -106,6 +107,7 @@ def sweep(
 
     Runs that DIR holds already are not run again, also after Ctrl-C.
     """
+    from rocelab.plot.footnotes import caveats
     from rocelab.plot.gallery import stale_pictures
 
     ignore_memory_warnings(quiet)
@@ -158,6 +160,7 @@ def sweep(
         runs = len(done.results)
         before = f"; {done.found} of {runs} runs were there before" if done.found else ""
         show(f"\n{runs} runs in {place}{drawn}{before}")
+        show_caveats(caveats(done.results))
     check_doubts(done.doubts, strict=strict, told=not quiet)
 
 

@@ -16,6 +16,7 @@ from rocelab.cli.output import (
     print_warnings,
     report_kept_runs,
     show,
+    show_caveats,
 )
 from rocelab.sweeps.metrics import known_metrics, select_metrics
 
@@ -115,7 +116,8 @@ def tune(
         if len(shown) < len(best):
             show(f"and {len(best) - len(shown)} more, with numbers equal to these or behind them")
     if not quiet:
-        show(_learned(found, runs, place))
+        show(_learned(found, runs, place, conditions=bool(conditions)))
+        show_caveats(found.caveats)
 
 
 def _table(found: Tuning, best: list[Trial]) -> str:
@@ -127,12 +129,17 @@ def _table(found: Tuning, best: list[Trial]) -> str:
         unit, scale = _format.unit(metric.unit, max(values))
         head = f"{metric.name} ({unit})" if unit else metric.name
         columns.append([head, *(f"{value / scale:.4g}" for value in values)])
+    counts = [one.flows for one in best]
+    if any(finished < flows for finished, flows in counts):
+        columns.append(["flows done", *(f"{done:,} of {flows:,}" for done, flows in counts)])
     return fitted(list(zip(*columns, strict=True)), left=len(found.axes))
 
 
-def _learned(found: Tuning, asked: int, place: Path) -> str:
+def _learned(found: Tuning, asked: int, place: Path, *, conditions: bool) -> str:
     """What is known of each key, and how many combinations were tried of those ``asked`` for."""
-    lines = [["key", "explains", "in the best tenth"]]
+    # Of several goals it is the first.
+    explains = f"explains of {found.goals[0].name}" if len(found.goals) > 1 else "explains"
+    lines = [["key", explains, "in the best tenth"]]
     for axis in found.axes:
         low, high = found.ranges_of_the_best().get(axis.key, ("-", "-"))
         share = found.importance.get(axis.key)
@@ -142,6 +149,6 @@ def _learned(found: Tuning, asked: int, place: Path) -> str:
     tried = f"{len(found.trials)} combinations tried"
     # There are no more, or the search proposed the others again.
     tried += f" of the {asked} asked for" if len(found.trials) < asked else ""
-    count = f"{tried}, {held} meet all conditions"
+    count = f"{tried}, {held} meet all conditions" if conditions else tried
     before = f"; {found.found} runs were there before" if found.found else ""
     return f"\n{aligned(lines, left=1)}\n\n{count}; all in {place / 'trials.csv'}{before}"

@@ -9,7 +9,8 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from rocelab import catalogue
-from rocelab._text_table import aligned, markdown
+from rocelab._text import filled
+from rocelab._text_table import fitted, markdown
 from rocelab.compare.measure import FAIR, Row
 from rocelab.compare.networks import INPUT_QUEUES, NETWORKS
 
@@ -61,9 +62,11 @@ def _cell(row: Row, key: str, *, several: bool) -> str:
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as people read them."""
-    return "\n\n".join(
-        f"{title}\n{aligned(cells(several), left=1)}" for title, several in groups(rows)
-    )
+    parts = [
+        f"{filled(title)}\n{fitted(cells(several), left=1)}" for title, several in groups(rows)
+    ]
+    explained = _COLUMNS.format(fair=FAIR).replace("*", "").removeprefix("- ").split("\n- ")
+    return "\n\n".join([*parts, "\n".join(map(filled, explained))])
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -88,13 +91,17 @@ it is by default; links have 1 us. Switches with input queues (`rcm`) have
 {queues}.
 The simulator is deterministic, so these numbers are exact.
 
+{columns}
+"""
+
+_COLUMNS = """\
 - *slowest*, *fastest*: the smallest and the largest share of the rivals, in link time; *Jain* is
   the index of their shares. They are means over the last 4 of 16 ms, where nothing else is said, as
   are the *queue* and the part of its time that the link is *used*.
 - *settles*: from the last join until the shares of each later 100 us have an index of {fair} or
   more.
-- *queue peak*, *pauses*: of the whole run; pauses are PFC pause frames of all ports.
-"""
+- *queue peak*, *pauses*: of the whole run; pauses are PFC pause frames of all ports."""
+"""What the columns are."""
 
 
 def page(rows: Sequence[Row], command: str) -> str:
@@ -106,7 +113,8 @@ def page(rows: Sequence[Row], command: str) -> str:
         for table, keys in INPUT_QUEUES.items()
         for key, value in keys.items()
     )
-    parts = [_INTRODUCTION.format(command=command, fair=FAIR, queues=queues)]
+    columns = _COLUMNS.format(fair=FAIR)
+    parts = [_INTRODUCTION.format(command=command, columns=columns, queues=queues)]
     for title, several in groups(rows):
         heading, _, text = title.partition(": ")
         parts.append(f"## {heading}\n\n{text[0].upper()}{text[1:]}.\n")

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab import _memory
+from rocelab._doubts import doubts_of
 from rocelab._format import parse
 from rocelab.errors import ConfigError
 from rocelab.io.layout import TUNE
+from rocelab.plot.footnotes import caveats
 from rocelab.scenario import Scenario, apply_settings
 from rocelab.simulate import check_count
 from rocelab.sweeps import grid, store
@@ -27,7 +29,7 @@ from rocelab.sweeps.metrics import Metric, select_metrics
 from rocelab.sweeps.parallel import check_jobs
 from rocelab.sweeps.ranges import Span, span_of
 from rocelab.sweeps.remote import run_scenarios
-from rocelab.sweeps.warnings import without_effect
+from rocelab.sweeps.warnings import dedup_warnings, without_effect
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -87,6 +89,8 @@ class Trial:
     """How far each condition is missed; 0 or less where it holds."""
     digests: tuple[str, ...] = ()
     """Those of its runs, seed by seed."""
+    flows: tuple[int, int] = (0, 0)
+    """How many flows of its runs were done, and how many there are."""
 
     @property
     def holds(self) -> bool:
@@ -108,6 +112,12 @@ class Tuning:
     importance: dict[str, float] = field(default_factory=dict)
     """How much of the first goal's variation each key explains, as shares of 1; empty if there are
     too few trials, or if it does not vary."""
+    runs: int = 0
+    """How many runs the trials have."""
+    doubts: list[tuple[str, str]] = field(default_factory=list)
+    """Runs, with warnings that cast doubt on their numbers."""
+    caveats: list[str] = field(default_factory=list)
+    """What to know of the schemes of the runs, each once."""
 
     def best(self) -> list[Trial]:
         """The trials that hold and that no other such trial beats, best first by the first goal."""
@@ -138,7 +148,8 @@ class Tuning:
     def warnings(self) -> list[str]:
         """What the user should know of the combinations and of the keys."""
         outcomes = {one.values: one.digests for one in self.trials}
-        lines = without_effect([axis.key for axis in self.axes], outcomes)
+        lines = dedup_warnings(self.doubts, self.runs)
+        lines += without_effect([axis.key for axis in self.axes], outcomes)
         if len(set(outcomes.values())) > 1 and len(known := self.first_goals) == 1:
             lines.append(f"{self.goals[0].name} is {known.pop():.6g} in all combinations")
         if self.refused:
@@ -147,6 +158,18 @@ class Tuning:
                 f"such as {self.refused[0]}"
             )
         return lines
+
+    def note(self, trial: Trial, results: Mapping[str, Result]) -> None:
+        """Notes what casts doubt on the numbers of ``trial``, whose runs are in these places."""
+        summaries = [one.summary for one in results.values()]
+        trial.flows = (
+            sum(one.flows_done for one in summaries),
+            sum(one.flows for one in summaries),
+        )
+        self.runs += len(results)
+        self.doubts += [(place, text) for place, one in results.items() for text in doubts_of(one)]
+        told = [*self.caveats, *caveats(list(results.values()))]
+        self.caveats = list(dict.fromkeys(told))
 
     @property
     def first_goals(self) -> set[float]:
@@ -280,6 +303,7 @@ def tune(
             results = [store.open_case(out / home, one.to_toml()) for home, one in homes.items()]
             trial = fresh[labels]
             trial.digests = tuple(one.summary.digest for one in results)
+            done.note(trial, dict(zip(homes, results, strict=True)))
             means = _means(goals, results)
             limits = _means([condition.metric for condition in conditions], results)
             if means is not None and limits is not None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from rocelab._text_table import aligned, markdown
+from rocelab import catalogue
+from rocelab._text import filled
+from rocelab._text_table import fitted, markdown
 from rocelab.sweeps.metrics import Metric
 from rocelab.tournament.play import NEAR, Tournament, metrics
 from rocelab.tournament.traffics import Traffic
@@ -24,15 +26,19 @@ _HEADS = {
 
 _NEAR = f"within {100 * NEAR:.0f} % of the best mean"
 
+_INTERVAL = "half of their 95 % confidence interval"
+_BEST = (
+    "best by more than noise: the confidence interval of the difference to each other scheme, "
+    "taken seed by seed, is on one side of 0"
+)
+
 _EXPLAINED = (
     "Each scheme has its default preset; network, traffic and PFC are those of the paper's figure "
-    "in its headline reading. Values are means with half of their 95 % confidence interval. Bold "
-    "is best by more than noise: the confidence interval of the difference to each other scheme, "
-    "taken seed by seed, is on one side of 0. The lines below count the traffics on which the mean "
-    f"of a scheme is {_NEAR}. With few seeds it can be so by chance: the tables have the interval. "
-    "Small messages have at most 100 KB, large ones at least 1 MB; recovery is the time from the "
-    "longest queue to a tenth of it. `rcm` has switches with input queues everywhere: its longest "
-    "queue is that of an output, which holds 100 KB."
+    f"in its headline reading. Values are means with {_INTERVAL}. Bold is {_BEST}. The lines below "
+    f"count the traffics on which the mean of a scheme is {_NEAR}. With few seeds it can be so by "
+    "chance: the tables have the interval. Small messages have at most 100 KB, large ones at least "
+    "1 MB; recovery is the time from the longest queue to a tenth of it. `rcm` has switches with "
+    "input queues everywhere: its longest queue is that of an output, which holds 100 KB."
 )
 
 
@@ -63,15 +69,18 @@ def to_csv(played: Tournament) -> str:
 
 
 def table(played: Tournament) -> str:
-    """For terminals: a table for each traffic; ``*`` marks the best by more than noise."""
+    """For terminals: a table for each traffic, what it says, and what its marks mean."""
     parts = []
     for traffic in played.traffics:
-        parts.append(f"{traffic.id}: {traffic.title}")
-        parts.append(aligned(_rows(played, traffic, "{}*"), left=1))
-        parts += [f"  {scheme}: {why}" for scheme, why in _refused(played, traffic)]
-        parts += [f"  {text}" for text in played.doubts[traffic.id]]
+        parts.append(filled(f"{traffic.id}: {traffic.title}"))
+        parts.append(fitted(_rows(played, traffic, "{}*"), left=1))
+        told = [f"{scheme}: {why}" for scheme, why in _refused(played, traffic)]
+        parts += [
+            filled(text, first="  ", others="    ") for text in (*told, *played.doubts[traffic.id])
+        ]
         parts.append("")
-    return "\n".join([*parts, *summary(played)])
+    parts += [filled(line, others="  ") for line in summary(played)]
+    return "\n".join([*parts, "", filled(f"*: {_BEST}. ±: {_INTERVAL}.")])
 
 
 def page(played: Tournament, command: str) -> str:
@@ -93,7 +102,15 @@ def page(played: Tournament, command: str) -> str:
         doubts = [f"- {text}" for text in played.doubts[traffic.id]]
         if refused or doubts:
             parts.append("\n".join([*refused, *doubts]))
+    if told := caveats(played):
+        parts += ["## Caveats", "\n".join(f"- {text}" for text in told)]
     return "\n\n".join(parts) + "\n"
+
+
+def caveats(played: Tournament) -> list[str]:
+    """What to know of the schemes, with their default presets, before their numbers are trusted."""
+    default = {one["name"]: one["presets"][0]["name"] for one in catalogue.schemes()}
+    return catalogue.caveats_of((name, default[name]) for name in played.schemes)
 
 
 def summary(played: Tournament) -> list[str]:
