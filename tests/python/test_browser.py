@@ -198,7 +198,7 @@ def test_the_slider_moves_all_parts_of_a_view(opened: Open, view: Path) -> None:
     slider.focus()
     page.keyboard.press("Home")
     assert clock.inner_text().startswith("10 µs, step 1 of")
-    assert "no port is paused" in page.locator("#trees").inner_text()
+    assert "No port is paused." in page.locator("#trees").inner_text()
     for _ in range(20):
         page.keyboard.press("ArrowRight")
     assert clock.inner_text().startswith("210 µs, step 21 of")

@@ -305,6 +305,15 @@ def test_the_page_has_what_the_probes_saw(incast: Path) -> None:
         assert [one > 0 for one in shown] == [one > 0 for one in rows["paused_share"]]
 
 
+def test_the_page_has_the_caveat_of_its_scheme() -> None:
+    for scheme, told in (("hpcc", False), ("dcqcn", True)):
+        settings = {"probe": [{"preset": "view"}], "scheme.name": scheme}
+        result = rocelab.run(rocelab.load("examples/incast-victim.toml", set=settings))
+        view = collect(result)
+        assert dict(view.facts).get("caveat", "") == result.summary.caveat
+        assert ("differ tenfold" in page(view)) == told
+
+
 def test_the_view_finds_the_victim_of_the_example(incast: Path) -> None:
     """Protects what the example is about: s1 pauses s0 because of h2, and the victim suffers."""
     data = collect(rocelab.open(incast)).data

@@ -90,6 +90,7 @@ def collect(result: Result) -> View:
         ("flows", f"{summary.flows_done:,} of {summary.flows:,} done"),
         ("step", plot_duration(grid.step_ps)),
         *([("links", failed)] if (failed := failures_in_words(result)) else []),
+        *([("caveat", summary.caveat)] if summary.caveat else []),
     ]
     data = {
         "nodes": _nodes(network),

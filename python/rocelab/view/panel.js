@@ -104,8 +104,9 @@ class Panel {
   trees(step) {
     const { queue, paused, moments } = this.data;
     const moment = moments[step];
+    const said = this.summary(step);
     /** @type {Node[]} */
-    const parts = [make("p", `${this.summary(step)}.`)];
+    const parts = [make("p", `${said[0].toUpperCase()}${said.slice(1)}.`)];
     const withPauses = moment.trees.filter(isWaitedFor);
     for (const tree of withPauses.slice(0, MAX_TREES)) {
       const head = make("h3", `${KINDS[tree.kind]}: `);
