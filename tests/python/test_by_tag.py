@@ -14,6 +14,7 @@ import rocelab
 from conftest import INCAST, Command, reseal
 from rocelab.hpcc.fct import select_flows
 from rocelab.hpcc.fct_plot import plot_slowdowns
+from rocelab.plot.gallery import plot_all
 from rocelab.sweeps.metrics import METRICS, probe_metrics, select_metrics, tag_metrics
 
 
@@ -151,6 +152,24 @@ def test_the_picture_by_tag_has_a_line_for_each(result: rocelab.Result) -> None:
         for text in legend.get_texts()
     }
     assert labels >= {"incast", "victim"}
+
+
+def test_a_picture_of_one_tag_names_it_and_is_not_drawn_unasked(tmp_path: Path) -> None:
+    """Of the other tag no flow is done: it would look like the picture of all flows."""
+    flows = [{"src": "h0", "dst": "h2", "size": size} for size in ("1KB", "10KB", "20KB")]
+    late = [{"src": "h1", "dst": "h3", "size": "1MB", "start": "90us"}]
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(
+        traffic=[
+            {"kind": "flows", "tag": "early", "flows": flows},
+            {"kind": "flows", "tag": "late", "flows": late},
+        ],
+        run__stop="100us",
+    )
+    run = rocelab.run(scenario)
+    assert run.plot.fct_by_tag().axes[0].get_title(loc="right") == "dcqcn, early"
+    paths, _ = plot_all([run], tmp_path)
+    assert "tags.png" in {path.name for path in paths}
+    assert "fct-by-tag.png" not in {path.name for path in paths}
 
 
 def test_older_results_without_tags_open(tmp_path: Path, result: rocelab.Result) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 import rocelab
 from conftest import INCAST
-from rocelab.papers import measurements, reproduce, seeds
-from rocelab.papers.model import Figure, Measure, Panel, Paper
+from rocelab.papers import measurements, plots, reproduce, seeds
+from rocelab.papers.model import Figure, Line, Measure, Panel, Paper
 
 
 @pytest.mark.parametrize("id_", reproduce.ids())
@@ -62,3 +62,16 @@ def test_a_picture_says_how_many_seeds_it_stands_for(
     notes = json.loads((made.directory / "claims.json").read_text())["notes"]
     assert notes[: len(said)] == said
     assert any("seeds" in note for note in notes) == bool(said)
+
+
+def test_a_line_that_is_always_alone_has_no_gaps() -> None:
+    """They would hide samples."""
+    first, second, third = (
+        Line(name, lambda _runs: ([0.0, 1.0], [1.0, 2.0])) for name in ("a", "b", "c")
+    )
+    panels = [Panel("x", "x", "y", [first, second]), Panel("z", "x", "y", [third])]
+    figure = Figure("f", "f", lambda _reading, _quick: {}, panels, [])
+    looks = {"a": 0, "b": 1, "c": 2}
+    together, alone = plots.picture(figure, plots.data(figure, {}), looks, []).axes
+    assert [line.get_linestyle() for line in together.lines] == ["-", "--"]
+    assert [line.get_linestyle() for line in alone.lines] == ["-"]

@@ -11,7 +11,7 @@ from rocelab.papers.model import Figure, Line, Panel, Runs
 from rocelab.plot.footnotes import footnotes
 from rocelab.plot.labels import plot_number
 from rocelab.plot.scales import log_sizes, log_slowdown, log_values
-from rocelab.plot.theme import HEADROOM, HEIGHT_IN, WIDTH_IN, line_style, theme
+from rocelab.plot.theme import HEADROOM, HEIGHT_IN, WIDTH_IN, LineStyle, line_style, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,13 +82,20 @@ def picture(
     columns = min(figure.columns, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     names = list(dict.fromkeys(line.name for panel in figure.panels for line in panel.lines))
+    beside = {line.name for panel in figure.panels if len(panel.lines) > 1 for line in panel.lines}
+    # Gaps set lines apart; of a line that is always alone they would only hide samples.
+    styles = {
+        name: style if name in beside else style._replace(line="-")
+        for name in names
+        for style in (line_style(looks[name]),)
+    }
     with theme():
         # A little for the legend.
         height = rows * HEIGHT_IN * 0.9 + 0.3
         drawn = Drawing(figsize=(WIDTH_IN * columns, height), layout="constrained")
         grid = list(drawn.subplots(rows, columns, squeeze=False).flat)
         for axes, panel in zip(grid, figure.panels, strict=False):
-            _panel(axes, panel, frame.filter(pl.col("panel") == panel.title), looks)
+            _panel(axes, panel, frame.filter(pl.col("panel") == panel.title), looks, styles)
         for axes in grid[len(figure.panels) :]:
             axes.set_axis_off()
         _legend(drawn, grid[: len(figure.panels)], names, columns)
@@ -96,12 +103,18 @@ def picture(
     return drawn
 
 
-def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, int]) -> None:
+def _panel(
+    axes: Axes,
+    panel: Panel,
+    frame: pl.DataFrame,
+    looks: Mapping[str, int],
+    styles: Mapping[str, LineStyle],
+) -> None:
     has_bars = frame["word"].null_count() < len(frame)
     if has_bars:
-        _bars(axes, panel, frame, looks)
+        _bars(axes, panel, frame, styles)
     else:
-        _lines(axes, panel, frame, looks)
+        _lines(axes, panel, frame, looks, styles)
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
@@ -114,7 +127,9 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
         axes.set_ylim(panel.y_range)
 
 
-def _bars(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, int]) -> None:
+def _bars(
+    axes: Axes, panel: Panel, frame: pl.DataFrame, styles: Mapping[str, LineStyle]
+) -> None:
     """Draws the lines of ``panel`` as bars side by side, with their numbers above."""
     turned = not _numbers_fit(frame, len(panel.lines))
     width = _BARS_WIDE / len(panel.lines)
@@ -122,8 +137,7 @@ def _bars(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, int
         rows = frame.filter(pl.col("index") == index)
         shift = (index - (len(panel.lines) - 1) / 2) * width
         spots = [at + shift for at in range(len(rows))]
-        colour = line_style(looks[line.name]).colour
-        axes.bar(spots, rows["y"], width, color=colour, label=line.name)
+        axes.bar(spots, rows["y"], width, color=styles[line.name].colour, label=line.name)
         spread = rows["spread"].fill_null(0.0)
         if (spread > 0).any():
             axes.errorbar(
@@ -155,11 +169,17 @@ def _bars(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, int
     axes.margins(y=0.2 if turned else 0.12)
 
 
-def _lines(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, int]) -> None:
+def _lines(
+    axes: Axes,
+    panel: Panel,
+    frame: pl.DataFrame,
+    looks: Mapping[str, int],
+    styles: Mapping[str, LineStyle],
+) -> None:
     for index, line in enumerate(panel.lines):
         rows = frame.filter(pl.col("index") == index)
         look = looks[line.name]
-        style = line_style(look)
+        style = styles[line.name]
         axes.plot(
             rows["x"],
             rows["y"],

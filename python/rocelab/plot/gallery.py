@@ -151,9 +151,9 @@ class _Gallery:
 
 
 def _has_sizes_by_tag(run: Result) -> bool:
-    """Whether flows of a tag have several sizes, so that slowdown by size and tag shows more."""
-    tags = run.summary.by_tag.values()
-    return len(tags) <= _MAX_LINES and any(len(one.slowdown.bins) > 1 for one in tags)
+    """Whether slowdown by size and tag shows more: of several tags, of one in several sizes."""
+    counts = [len(one.slowdown.bins) for one in run.summary.by_tag.values()]
+    return sum(count > 0 for count in counts) > 1 and len(counts) <= _MAX_LINES and max(counts) > 1
 
 
 def stems() -> list[str]:

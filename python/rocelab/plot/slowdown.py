@@ -113,8 +113,10 @@ def fct_by_tag(
         raise _nothing_completed(name)
     said = [*unfinished([run], [name]), *failures([run], [name]), *caveats([run])]
     drawn = by_size(lists, said, look=look)
+    # The legend names several tags, and percentiles where there is one.
+    alone = lists[0][0] if len(lists) == 1 else ""
     with theme():
-        title(drawn.axes[0], name)
+        title(drawn.axes[0], name, alone)
         fit_titles(drawn, drawn.axes)
     return drawn
 
