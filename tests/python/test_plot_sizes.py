@@ -14,7 +14,8 @@ from matplotlib.transforms import Bbox
 
 import rocelab
 from conftest import Command
-from rocelab.plot import scales
+from rocelab.plot import scales, theme
+from rocelab.plot.footnotes import footnotes
 
 
 def at_column_size(runs: list[rocelab.Result]) -> list[Figure]:
@@ -113,3 +114,18 @@ def test_a_line_alone_has_no_gaps(incast: rocelab.Result) -> None:
         (line,) = rocelab.plot.throughput(run, nodes=["s0"], ports=[port]).axes[0].lines
         assert line.get_linestyle() == "-"
         assert line.get_color() == one.get_color()
+
+
+@pytest.mark.parametrize("dpi", [72, 90, 100, 150, 300])
+def test_notes_end_within_the_picture_in_any_resolution(dpi: int) -> None:
+    """Small letters are wider where they take whole pixels, as in notebooks."""
+    notes = [one["caveat"] for one in rocelab.schemes()] + ["illimitable " * 12, "MWMW " * 20]
+    for width_in in (2.0, 3.4, 7.0):
+        drawn = Figure(figsize=(width_in, 12), layout="constrained", dpi=dpi)
+        with theme.theme():
+            drawn.subplots()
+            footnotes(drawn, notes)
+            drawn.draw_without_rendering()
+            (said,) = drawn.texts
+            assert said.get_window_extent().x1 <= drawn.bbox.width
+    assert " ".join(said.get_text().split()) == " ".join(" ".join(notes).split())

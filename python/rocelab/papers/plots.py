@@ -127,9 +127,7 @@ def _panel(
         axes.set_ylim(panel.y_range)
 
 
-def _bars(
-    axes: Axes, panel: Panel, frame: pl.DataFrame, styles: Mapping[str, LineStyle]
-) -> None:
+def _bars(axes: Axes, panel: Panel, frame: pl.DataFrame, styles: Mapping[str, LineStyle]) -> None:
     """Draws the lines of ``panel`` as bars side by side, with their numbers above."""
     turned = not _numbers_fit(frame, len(panel.lines))
     width = _BARS_WIDE / len(panel.lines)

@@ -20,6 +20,8 @@ _NOTE_PT = 6
 """Size of the letters of notes."""
 _MARGIN_PT = 6
 """Left free beside notes, in all."""
+_COARSE = 1.19
+"""How much wider small letters are in low resolutions, where they take whole pixels."""
 _MAX_FAILURES = 4
 """Link failures that a note lists."""
 
@@ -101,7 +103,7 @@ def footnotes(drawn: Figure, notes: Sequence[str]) -> None:
     """Writes ``notes`` in small letters below all panels of ``drawn``, which grows by them."""
     if not notes:
         return
-    room_pt = (width_in(drawn) * 72 - _MARGIN_PT) * FONT_PT / _NOTE_PT
+    room_pt = (width_in(drawn) * 72 - _MARGIN_PT) / _COARSE * FONT_PT / _NOTE_PT
     lines = [line for note in notes for line in _fill(note, room_pt)]
     grow(drawn, 0.12 * (len(lines) + 1))
     drawn.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=_NOTE_PT, parse_math=False)
