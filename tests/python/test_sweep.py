@@ -220,6 +220,7 @@ def test_the_directory_of_a_sweep(command: Command, random_file: Path, tmp_path:
     assert head.split()[:3] == ["scheme.name", "traffic.0.load", "slowdown_mean"]
     told_of = f"8 runs in {out}, 8 pictures in {out / 'plots'}"
     assert done.stdout.splitlines()[-1] == told_of
+    assert "\ncaveat: dcqcn (dcqcn-paper): " in done.stdout
     mean = told["statistics"][0]["slowdown_mean"]
     assert first.split()[:4] == ["hpcc", "0.3", f"{mean:.2f}", "±"]
 

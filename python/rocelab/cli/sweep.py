@@ -159,8 +159,8 @@ def sweep(
         drawn = f", {len(pictures)} pictures in {place / 'plots'}" if pictures else ""
         runs = len(done.results)
         before = f"; {done.found} of {runs} runs were there before" if done.found else ""
-        show(f"\n{runs} runs in {place}{drawn}{before}")
         show_caveats(caveats(done.results))
+        show(f"\n{runs} runs in {place}{drawn}{before}")
     check_doubts(done.doubts, strict=strict, told=not quiet)
 
 
