@@ -15,7 +15,7 @@ const FEW_PACKETS: usize = 4;
 
 impl Schedule<'_> {
     /// Claims the next group to run: one of its own, else one that another thread has not reached.
-    #[inline]
+    #[inline(always)]
     pub(super) fn claim_group(&mut self, alone: bool) -> Option<u32> {
         if self.claimed.is_empty() {
             self.claim_range(alone);
@@ -29,7 +29,7 @@ impl Schedule<'_> {
 
     /// Claims several groups of its own. A worker that runs `alone` then claims all groups of the
     /// others.
-    #[inline]
+    #[inline(always)]
     fn claim_range(&mut self, alone: bool) {
         let ranges = self.shared.ranges;
         self.claimed_from = self.thread;

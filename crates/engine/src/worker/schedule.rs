@@ -180,7 +180,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Returns the device of a group that has only one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn single_device(&self, group: u32) -> Option<u32> {
         let device = self.single_device[group as usize];
         (device != NOT_SINGLE).then_some(device)
@@ -253,7 +253,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Sets the time of the next event of a group.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_wake(&mut self, group: u32, wake: Time) {
         self.wake[group as usize] = wake;
         // Counted without branches, which would be mispredicted.
