@@ -789,7 +789,8 @@ def test_what_is_no_result_says_what_it_is(command: Command, tmp_path: Path) -> 
 
 
 CAUSES = dict.fromkeys(
-    ("lost", "deadlock", "paused", "disconnected", "waiting", "sending", "not_started"), 0
+    ("lost", "stopped", "deadlock", "paused", "disconnected", "waiting", "sending", "not_started"),
+    0,
 )
 """The causes of unfinished flows."""
 

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import rocelab
-from conftest import INCAST, LOSSY
+from conftest import INCAST, LOSSY, reseal
 from rocelab import demo
-from rocelab._rocelab import Summary
+from rocelab._rocelab import Ack, Context, PathFacts, Summary
 from rocelab.compare import measure
 from rocelab.compare.networks import NETWORKS
 from rocelab.papers import reproduce
@@ -26,7 +26,16 @@ Command = Callable[..., Any]
 NEVER_END = Path(__file__).parent / "cases" / "flows-never-end"
 """2000 flows over links that lose one packet in a thousand, with no retransmission timeout."""
 
-CAUSES = {"lost", "deadlock", "paused", "disconnected", "waiting", "sending", "not_started"}
+CAUSES = {
+    "lost",
+    "stopped",
+    "deadlock",
+    "paused",
+    "disconnected",
+    "waiting",
+    "sending",
+    "not_started",
+}
 
 
 @pytest.fixture
@@ -256,3 +265,38 @@ def test_flows_that_nothing_lets_through_are_disconnected(
     )
     assert result.flows.to_polars()["unfinished"].to_list() == ["disconnected"]
     assert mend in result.warnings[0]
+
+
+def test_flows_that_a_scheme_lets_send_no_more_are_stopped(tmp_path: Path) -> None:
+    """They lost nothing, and nothing has to be sent again."""
+
+    class Closing:
+        """Sends for one round trip, then closes its window."""
+
+        def __init__(self, path: PathFacts, now_ps: int) -> None:
+            del path, now_ps
+            self.acked = False
+
+        def limits(self) -> rocelab.Limits:
+            return rocelab.Limits(window_bytes=0 if self.acked else 1_000)
+
+        def on_ack(self, cx: Context, ack: Ack) -> None:
+            del cx, ack
+            self.acked = True
+
+    path = tmp_path / "scenario.toml"
+    path.write_text(INCAST, encoding="utf-8")
+    result = rocelab.prototype(Closing).run(rocelab.load(path))
+    assert result.summary.unfinished.stopped == result.summary.flows
+    assert set(result.flows.to_polars()["unfinished"]) == {"stopped"}
+    assert "that the scheme lets send no more" in result.warnings[0]
+    assert "lost packet" not in result.warnings[0]
+
+
+def test_results_of_older_versions_count_no_stopped_flows(cut: Path, tmp_path: Path) -> None:
+    out = rocelab.run(rocelab.load(cut)).save(tmp_path / "older")
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    del summary["unfinished"]["stopped"]
+    (out / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    reseal(out)
+    assert rocelab.open(out).summary.unfinished.stopped == 0

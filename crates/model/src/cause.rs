@@ -5,6 +5,8 @@
 pub enum Cause {
     /// A packet of it, or its ACK, was lost, and nothing sends it again.
     Lost,
+    /// Its scheme lets it send no more, though all that it sent has arrived.
+    Stopped,
     /// Links on its path wait for each other in a circle of PFC pauses.
     Deadlock,
     /// A port on its path stays paused, because the PFC frame that ends the pause was lost.
@@ -24,6 +26,7 @@ impl Cause {
     pub fn name(self) -> &'static str {
         match self {
             Cause::Lost => "lost",
+            Cause::Stopped => "stopped",
             Cause::Deadlock => "deadlock",
             Cause::Paused => "paused",
             Cause::Disconnected => "disconnected",

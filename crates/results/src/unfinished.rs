@@ -9,6 +9,8 @@ record! {
     pub struct Unfinished {
         /// Flows of which a packet, or its ACK, was lost, and nothing sends it again.
         pub lost: u64,
+        /// Flows that their scheme lets send no more, though all that they sent has arrived.
+        pub stopped: u64,
         /// Flows with links on their path that wait for each other in a circle of PFC pauses.
         pub deadlock: u64,
         /// Flows with a port on their path that stays paused, because the PFC frame that ends the
@@ -32,6 +34,7 @@ impl Unfinished {
         for cause in causes {
             *match cause {
                 Cause::Lost => &mut counts.lost,
+                Cause::Stopped => &mut counts.stopped,
                 Cause::Deadlock => &mut counts.deadlock,
                 Cause::Paused => &mut counts.paused,
                 Cause::Disconnected => &mut counts.disconnected,
@@ -45,9 +48,17 @@ impl Unfinished {
 
     /// All of them.
     pub fn total(&self) -> u64 {
-        let Unfinished { lost, deadlock, paused, disconnected, waiting, sending, not_started } =
-            self;
-        lost + deadlock + paused + disconnected + waiting + sending + not_started
+        let Unfinished {
+            lost,
+            stopped,
+            deadlock,
+            paused,
+            disconnected,
+            waiting,
+            sending,
+            not_started,
+        } = self;
+        lost + stopped + deadlock + paused + disconnected + waiting + sending + not_started
     }
 }
 

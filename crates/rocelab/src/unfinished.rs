@@ -37,12 +37,12 @@ pub(crate) fn warning(
 
 /// How many flows more time would not finish, those aside that wait for others.
 fn stuck(counts: &Unfinished) -> u64 {
-    counts.lost + counts.deadlock + counts.paused + counts.disconnected
+    counts.lost + counts.stopped + counts.deadlock + counts.paused + counts.disconnected
 }
 
 /// How many flows are unfinished for each cause.
 fn causes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> String {
-    let Unfinished { lost, deadlock, paused, disconnected, waiting, sending, not_started } =
+    let Unfinished { lost, stopped, deadlock, paused, disconnected, waiting, sending, not_started } =
         *counts;
     let first = scenario.messages.iter().map(|message| message.start).min();
     let not_yet = match first {
@@ -55,6 +55,7 @@ fn causes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Strin
     let told = [
         (unacknowledged, "whose last data L2_ACK_INTERVAL leaves without an ACK"),
         (lost - unacknowledged, "with a lost packet that nothing sends again"),
+        (stopped, "that the scheme lets send no more"),
         (deadlock, "in a PFC deadlock"),
         (paused, "behind a port that stays paused, as the frame that ends the pause was lost"),
         (disconnected, "without a path on which packets get through"),
@@ -87,6 +88,9 @@ fn fixes(
     if counts.lost > unacknowledged {
         let without = if order == EventOrder::Ns3 { "leave out the order and " } else { "" };
         fixes.push(format!("{without}{}", send_again(scenario)));
+    }
+    if counts.stopped > 0 {
+        fixes.push("have the scheme keep a window and a rate above 0, or a timer".to_owned());
     }
     if counts.deadlock > 0 {
         fixes.push(break_circles(scenario));

@@ -127,6 +127,9 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
         add_recording_stopped(summary)
     if "warning_kinds" not in summary:
         add_warning_kinds(summary)
+    if isinstance(summary.get("unfinished"), dict):
+        # Was counted as lost.
+        summary["unfinished"].setdefault("stopped", 0)
     check_values(summary_path, summary)
     checked = checked_summary(summary_path, summary)
     check_probes(directory / SCENARIO, scenario_toml, checked)

@@ -81,7 +81,16 @@ def _step(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-_CAUSES = ("lost", "deadlock", "paused", "disconnected", "waiting", "sending", "not_started")
+_CAUSES = (
+    "lost",
+    "stopped",
+    "deadlock",
+    "paused",
+    "disconnected",
+    "waiting",
+    "sending",
+    "not_started",
+)
 """Causes of unfinished flows, which older versions did not count."""
 
 _PROBE_KEYS = {"name": str, "kind": str, "start": str, "interval": str}

@@ -100,7 +100,7 @@ impl<S: Scheme> Host<S> {
                 Cause::Sending => flow == sending,
                 // All messages on the path wait for the same reason.
                 Cause::Deadlock | Cause::Paused | Cause::Disconnected => false,
-                Cause::Lost | Cause::Waiting | Cause::NotStarted => true,
+                Cause::Lost | Cause::Stopped | Cause::Waiting | Cause::NotStarted => true,
             };
             flow = row.next_on_qp;
         }

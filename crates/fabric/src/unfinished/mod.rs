@@ -177,18 +177,18 @@ impl<'a, S: Scheme> Look<'a, S> {
             return cause;
         }
         let moves = self.moving.contains(&(src, slot));
-        if !moves && self.is_stuck(sender) {
-            Cause::Lost
-        } else if !moves && self.hosts[src as usize].sleeps(sender) {
-            Cause::Waiting
-        } else {
-            Cause::Sending
+        if moves {
+            return Cause::Sending;
         }
+        self.stuck_for(sender).unwrap_or_else(|| {
+            let sleeps = self.hosts[src as usize].sleeps(sender);
+            if sleeps { Cause::Waiting } else { Cause::Sending }
+        })
     }
 
-    /// Whether nothing more will ever be acknowledged at a sending end that has no packet in
-    /// flight.
-    fn is_stuck(&self, sender: &Sender<S>) -> bool {
+    /// Why nothing more will ever be acknowledged at a sending end that has no packet in flight, if
+    /// that is so.
+    fn stuck_for(&self, sender: &Sender<S>) -> Option<Cause> {
         let (host, compat) = (&self.common.host, &self.common.compat);
         let receiver = self.hosts[sender.dst as usize];
         let expected = receiver.expected(sender.receiver_slot);
@@ -196,21 +196,23 @@ impl<'a, S: Scheme> Look<'a, S> {
         let goes_back = times_out && sender.unacknowledged() > 0;
         if expected >= sender.posted && !compat.answers_duplicates() {
             // Everything has arrived, the last ACK is lost, and duplicates are not answered.
-            return true;
+            return Some(Cause::Lost);
         }
         if goes_back {
-            return false;
+            return None;
         }
         if sender.next_to_send == sender.posted && !sender.has_lost {
-            return true;
+            return Some(Cause::Lost);
         }
         if expected < sender.next_to_send && !host.nack && !self.common.recovery.is_selective {
             // The receiver does not report the gap.
-            return true;
+            return Some(Cause::Lost);
         }
-        !sender.may_send(&sender.rp.limits())
+        let is_stopped = !sender.may_send(&sender.rp.limits())
             && RpTimerOf::<S>::next_timer(&sender.rp) == Time::NEVER
-            && receiver.receiver_timer(sender.receiver_slot) == Time::NEVER
+            && receiver.receiver_timer(sender.receiver_slot) == Time::NEVER;
+        let cause = if sender.unacknowledged() > 0 { Cause::Lost } else { Cause::Stopped };
+        is_stopped.then_some(cause)
     }
 
     /// What blocks the path of a sending end's data, or that of its ACKs, forever.

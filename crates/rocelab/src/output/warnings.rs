@@ -411,7 +411,8 @@ fn sent_for_nothing(scenario: &Scenario, output: &RunOutput, flows: &FlowTable) 
         );
     }
     if expired > 0 {
-        why.push(format!("{expired} times an ACK took longer than {}", timeouts(host)));
+        let times = if expired == 1 { "once" } else { &format!("{expired} times") };
+        why.push(format!("{times} an ACK took longer than {}", timeouts(host)));
     }
     if why.is_empty() {
         why.push("packets overtook each other".to_owned());

@@ -163,7 +163,7 @@ impl Arrivals {
             "is so low that a message would start after the latest time, {MAX_TIME}, before \
              `messages` are there"
         );
-        Err(ScenarioError::new(entry.key("load"), why).hint("raise it, or lower `flows`"))
+        Err(ScenarioError::new(entry.key("load"), why).hint("raise it, or lower `messages`"))
     }
 
     /// The next arrival: at which host, and when.
@@ -244,7 +244,7 @@ pub(super) fn end(
     match (*duration, flows) {
         (Some(_), Some(_)) => Err(ScenarioError::new(
             entry.key("messages"),
-            "give either `duration` or `flows`, not both",
+            "give either `duration` or `messages`, not both",
         )),
         (None, Some(0)) => Err(ScenarioError::new(entry.key("messages"), "must be above zero")),
         (None, Some(count)) => Ok(End::After(count)),
@@ -265,7 +265,7 @@ pub(super) fn end(
                 format!("is not before the end of the run at {stop}"),
             )),
             None => Err(ScenarioError::new(entry.key("duration"), "is missing")
-                .hint("give a `duration`, a number of `flows`, or a time as `run.stop`")),
+                .hint("give a `duration`, a number of `messages`, or a time as `run.stop`")),
         },
     }
 }

@@ -414,7 +414,7 @@ fn traffic_must_make_sense() {
     );
     says(
         &poisson("load = 0.5\nworkload = \"WebSearch\"\nduration = \"1ms\"\nmessages = 3"),
-        &["give either `duration` or `flows`"],
+        &["give either `duration` or `messages`"],
     );
     says(
         &poisson("load = 0.5\ncdf = [[0, 0], [10, 0.5], [5, 1]]\nduration = \"1ms\""),
