@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from rocelab import _format
+from rocelab._pauses import Pause, pauses_of
 from rocelab.errors import ConfigError
 from rocelab.io.files import write_atomic
 
@@ -27,7 +29,8 @@ def write_trace(result: Result, path: Path) -> None:
 
     Times are rounded down to nanoseconds. Each node is a group of tracks. A host has the flows that
     it sends, on as many tracks as there are at a time; a port has its pauses and its counters. A
-    flow or pause that was not over ends with the run. Raises :class:`ConfigError` where the package
+    flow that was not over ends with the run, a pause with the trace of PFC frames; one that a
+    watchdog ended is there until it was taken back. Raises :class:`ConfigError` where the package
     perfetto is not installed.
     """
     try:
@@ -41,8 +44,7 @@ def write_trace(result: Result, path: Path) -> None:
     ports = result.ports.to_polars()
     peers = {(node, port): peer for node, port, peer in ports["node", "port", "peer"].iter_rows()}
     if "pfc" in result.traces:
-        pauses = result.traces["pfc"].to_polars()
-        made.add_pauses(pauses, peers, int(result.summary.simulated_ns))
+        made.add_pauses(pauses_of(result, result.traces["pfc"].to_polars()), peers)
     for name, series in result.series.items():
         made.add_series(name, series.to_polars(), series.column, peers)
     write_atomic(path, made.encoded())
@@ -85,27 +87,12 @@ class _Trace:
             title = f"{flow['tag']} to {flow['dst']}, {_format.size(flow['size_bytes'])}"
             self._slice(track, begin, end, title, notes)
 
-    def add_pauses(
-        self, frames: pl.DataFrame, peers: dict[tuple[str, int], str], end_ns: int
-    ) -> None:
+    def add_pauses(self, pauses: Iterable[Pause], peers: dict[tuple[str, int], str]) -> None:
         """A slice for each time in which a port's priority is paused."""
-        begun: dict[tuple[str, int, int], int] = {}
-        for frame in frames.iter_rows(named=True):
-            key = (frame["node"], frame["port"], frame["priority"])
-            at = frame["time_ps"] // PS_PER_NS
-            if frame["pause"]:
-                begun.setdefault(key, at)
-            elif key in begun:
-                self._pause(key, peers, begun.pop(key), at)
-        for key, at in begun.items():
-            self._pause(key, peers, at, end_ns)
-
-    def _pause(
-        self, key: tuple[str, int, int], peers: dict[tuple[str, int], str], begin: int, end: int
-    ) -> None:
-        node, port, priority = key
-        track = self._track(node, f"{_port(node, port, peers)} paused, priority {priority}")
-        self._slice(track, begin, end, "paused", {"priority": priority})
+        for node, port, priority, begin_ps, end_ps in pauses:
+            called = f"{_port(node, port, peers)} paused, priority {priority}"
+            span_ns = begin_ps // PS_PER_NS, end_ps // PS_PER_NS
+            self._slice(self._track(node, called), *span_ns, "paused", {"priority": priority})
 
     def add_series(
         self, name: str, samples: pl.DataFrame, column: str, peers: dict[tuple[str, int], str]

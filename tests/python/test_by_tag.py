@@ -68,7 +68,7 @@ def test_metrics_of_tags_are_those_of_the_summary(result: rocelab.Result) -> Non
 
 def test_recovery_ends_when_the_queue_is_a_tenth_of_its_peak(result: rocelab.Result) -> None:
     (recovery,) = select_metrics(
-        ["bottleneck.recovery_ps"], [*METRICS, *probe_metrics({"bottleneck": "bytes"})]
+        ["bottleneck.recovery_ps"], [*METRICS, *probe_metrics({"bottleneck": "queue"})]
     )
     took = recovery.read(result)
     series = result.series["bottleneck"]

@@ -87,9 +87,10 @@ probe_kinds! {
     /// DCQCN's alpha of a flow, or what a scheme has in its place.
     Alpha = "alpha", "", Flows, "Congestion estimate (alpha probe)",
         "the scheme {scheme} tells no alpha, or none of its flows was under way when it looked";
-    /// Mean time that a flow's packets took from sender to receiver since the last sample.
+    /// Mean time that a flow's packets took from sender to receiver since the last sample, without
+    /// those that the receiver discarded.
     Latency = "latency", "s", Flows, "Packet latency",
-        "no packet of its flows arrived in order while it looked";
+        "no packet of its flows arrived while it looked, or all were discarded";
     /// Bytes in the queue that the scheme keeps for a flow, and others like it, at its first
     /// switch.
     FlowQueue = "flow-queue", "bytes", Flows, "Queue of the flow's own",
@@ -103,7 +104,8 @@ probe_kinds! {
     FlowRate = "flow-rate", "bps", Flows, "Rate given",
         "the scheme {scheme} tells no flow-rate, or none of its flows was under way when it \
          looked";
-    /// Data that a flow's receiver got in order since the last sample, as a rate.
+    /// New data that a flow's receiver took since the last sample, as a rate: what came in order,
+    /// and what it keeps ahead of a gap.
     Goodput = "goodput", "bps", Flows, "Goodput", "";
     /// Bytes in a switch that came in through a port: its input queue.
     InputQueue = "input-queue", "bytes", Priorities, "Input queue length", "";

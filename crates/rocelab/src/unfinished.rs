@@ -42,11 +42,9 @@ fn stuck(counts: &Unfinished) -> u64 {
 
 /// How many flows are unfinished for each cause.
 fn causes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> String {
-    let Unfinished { lost, stopped, deadlock, paused, disconnected, waiting, sending, not_started } =
-        *counts;
     let first = scenario.messages.iter().map(|message| message.start).min();
     let not_yet = match first {
-        Some(first) if not_started == scenario.messages.len() as u64 => {
+        Some(first) if counts.not_started == scenario.messages.len() as u64 => {
             format!("not yet started (the first starts at {first})")
         }
         _ => "not yet started".to_owned(),
@@ -54,14 +52,17 @@ fn causes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Strin
     let unacknowledged = unacknowledged(output);
     let told = [
         (unacknowledged, "whose last data L2_ACK_INTERVAL leaves without an ACK"),
-        (lost - unacknowledged, "with a lost packet that nothing sends again"),
-        (stopped, "that the scheme lets send no more"),
-        (deadlock, "in a PFC deadlock"),
-        (paused, "behind a port that stays paused, as the frame that ends the pause was lost"),
-        (disconnected, "without a path on which packets get through"),
-        (waiting, "waiting for another message"),
-        (sending, "still sending"),
-        (not_started, &not_yet),
+        (counts.lost - unacknowledged, "with a lost packet that nothing sends again"),
+        (counts.stopped, "that the scheme lets send no more"),
+        (counts.deadlock, "in a PFC deadlock"),
+        (
+            counts.paused,
+            "behind a port that stays paused, as the frame that ends the pause was lost",
+        ),
+        (counts.disconnected, "without a path on which packets get through"),
+        (counts.waiting, "waiting for another message"),
+        (counts.sending, "still sending"),
+        (counts.not_started, &not_yet),
     ];
     let told = told.iter().filter(|(count, _)| *count > 0);
     told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")

@@ -137,6 +137,8 @@ def _table(found: Tuning, best: list[Trial]) -> str:
 
 def _learned(found: Tuning, asked: int, place: Path, *, conditions: bool) -> str:
     """What is known of each key, and how many combinations were tried of those ``asked`` for."""
+    words = {True: "high is good", False: "low is good"}
+    goals = [f"{one.name} ({words[one.more_is_better]})" for one in found.goals]
     # Of several goals it is the first.
     explains = f"explains of {found.goals[0].name}" if len(found.goals) > 1 else "explains"
     lines = [["key", explains, "in the best tenth"]]
@@ -149,6 +151,7 @@ def _learned(found: Tuning, asked: int, place: Path, *, conditions: bool) -> str
     tried = f"{len(found.trials)} combinations tried"
     # There are no more, or the search proposed the others again.
     tried += f" of the {asked} asked for" if len(found.trials) < asked else ""
-    count = f"{tried}, {held} meet all conditions" if conditions else tried
+    tried += f" for {' and '.join(goals)}"
+    count = f"{tried}; {held} meet all conditions" if conditions else tried
     before = f"; {found.found} runs were there before" if found.found else ""
     return f"\n{aligned(lines, left=1)}\n\n{count}; all in {place / 'trials.csv'}{before}"

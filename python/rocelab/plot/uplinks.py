@@ -90,8 +90,12 @@ class _Imbalances:
 
 
 def _first(run: Result) -> _Imbalances | None:
-    """Those of the first series that has some."""
-    for name, series in run.series.items():
+    """Those of the first series that has some.
+
+    Utilisation comes first: it knows links that became slow.
+    """
+    kinds = sorted(run.series.items(), key=lambda one: one[1].kind != "utilisation")
+    for name, series in kinds:
         if series.kind in KINDS:
             table = imbalance_over_time(run, name)
             if len(table):

@@ -219,7 +219,7 @@ def _repeats(sweep: Sweep) -> bool:
 def _metrics(results: Sequence[Result], wanted: Sequence[str]) -> list[Metric]:
     """What tables show: ``wanted``, or slowdowns by tag and some of the whole run."""
     tags = _groups(results)
-    series = {one.name: one.unit for run in results for one in run.series.values()}
+    series = {one.name: one.kind for run in results for one in run.series.values()}
     known = [*METRICS, *tag_metrics(tags), *probe_metrics(series)]
     if wanted:
         selected = select_metrics(wanted, known)

@@ -74,7 +74,7 @@ class Sweep:
         series = [one for result in self.results for one in result.series.values()]
         summaries = [one.summary for one in self.results]
         tags = dict.fromkeys(group for one in summaries for group in (*one.by_tag, *one.by_scheme))
-        probes = {one.name: one.unit for one in series}
+        probes = {one.name: one.kind for one in series}
         return [*METRICS, *tag_metrics(tags), *probe_metrics(probes)]
 
     def _runs(self) -> pl.DataFrame:

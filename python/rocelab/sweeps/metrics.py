@@ -233,15 +233,17 @@ _OF_SAMPLES: Mapping[str, tuple[str, Callable[[pl.Series], Number]]] = {
 }
 
 
-def probe_metrics(units: Mapping[str, str]) -> list[Metric]:
-    """The metrics of each probe in ``units``.
+def probe_metrics(kinds: Mapping[str, str]) -> list[Metric]:
+    """The metrics of each probe in ``kinds``, which has the kind of each by its name.
 
     ``NAME.mean``, ``NAME.p99`` and ``NAME.max`` are over all samples. ``NAME.recovery_ps`` is the
     time from the largest sample until all targets are at most a tenth of it.
     """
+    known = probe_kinds()
     return [
         metric
-        for name, unit in units.items()
+        for name, kind in kinds.items()
+        for unit in (known[kind].unit if kind in known else "",)
         for metric in (
             *(
                 Metric(
@@ -249,7 +251,8 @@ def probe_metrics(units: Mapping[str, str]) -> list[Metric]:
                     f"{title} of {name}",
                     unit,
                     _of_samples(name, read),
-                    more_is_better=unit == "bps",
+                    # Utilisation is throughput over the rate of the link.
+                    more_is_better=unit == "bps" or kind == "utilisation",
                 )
                 for statistic, (title, read) in _OF_SAMPLES.items()
             ),
@@ -265,10 +268,7 @@ def probe_metrics(units: Mapping[str, str]) -> list[Metric]:
 
 def known_metrics(scenario: Scenario) -> list[Metric]:
     """The metrics that runs of ``scenario`` have."""
-    kinds = probe_kinds()
-    probes = {
-        probe["name"]: kinds[probe["kind"]].unit for probe in scenario.to_dict().get("probe", [])
-    }
+    probes = {probe["name"]: probe["kind"] for probe in scenario.to_dict().get("probe", [])}
     return [*METRICS, *tag_metrics(scenario.groups), *probe_metrics(probes)]
 
 

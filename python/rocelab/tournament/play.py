@@ -32,7 +32,7 @@ _NAMES = (
 
 def metrics() -> list[Metric]:
     """What schemes are compared by, as sweeps define it."""
-    return select_metrics(_NAMES, [*METRICS, *probe_metrics({"queue": "bytes"})])
+    return select_metrics(_NAMES, [*METRICS, *probe_metrics({"queue": "queue"})])
 
 
 @dataclass(frozen=True)

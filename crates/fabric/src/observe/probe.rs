@@ -222,7 +222,7 @@ impl FlowProbes {
         self.probes.is_empty()
     }
 
-    /// Counts a data packet of `flow` that arrived in order.
+    /// Counts a data packet of `flow` with new data, which came in order or is kept.
     pub(crate) fn received(&mut self, flow: u32, delay: Time, payload: u16) {
         for probe in &mut self.probes {
             let first = probe.targets.partition_point(|target| target.id < flow);

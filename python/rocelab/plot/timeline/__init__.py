@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocelab._format import picoseconds
+from rocelab._pauses import ended_by_watchdog, pfc_trace
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import caveats, cut_off, failures
@@ -15,7 +16,7 @@ from rocelab.plot.labels import resolve_names
 from rocelab.plot.look import Look, Scale
 from rocelab.plot.span import Span
 from rocelab.plot.timeline.axes import axis_begin
-from rocelab.plot.timeline.bars import cut_pauses, draw_bars, paused_lines, pfc_trace
+from rocelab.plot.timeline.bars import cut_pauses, draw_bars, paused_lines
 from rocelab.plot.timeline.deadlock import Deadlock, deadlock_notes, deadlocks_of
 from rocelab.plot.timeline.lines import draw_curves
 from rocelab.plot.timeline.looks import looks_of
@@ -231,7 +232,8 @@ def pauses(
     ``nodes`` and ``ports`` choose among them. Those are drawn that were paused longest, in the
     order of their first pause: so congestion is seen to spread. Several results share the rows that
     one has, each port with a row for each of them in which it was paused. If a run ended in a
-    deadlock, the ports of its circle are written in bold.
+    deadlock, the ports of its circle are written in bold. A pause ends when it is taken back or
+    expires, or when its link fails; that a watchdog ended one is not in the trace.
 
     ``start``, ``end``, ``notes`` and ``size`` are those of :func:`series`; a port that was paused
     at ``start`` is shown as paused from then on.
@@ -268,6 +270,8 @@ def pauses(
     begin_ps = max(span.start_ps, min(pfc_trace(run)["start_ps"] for run in runs))
     circles = deadlocks_of(runs)
     said = [*_notes(runs, names, circles), *absent_results(lines, names, "pause")]
+    if any(map(ended_by_watchdog, runs)):
+        said.append("Pauses that a watchdog ended are drawn until they were taken back.")
     return draw_bars(
         Scene(lines, names, places, [], left_out, said, begin_ps, _whole_ps(runs), circles, look)
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocelab._format import picoseconds
+from rocelab._pauses import pauses_of, pfc_trace
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.labels import wrap
 from rocelab.plot.panels import figure, fit_titles, panel_note, title
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from rocelab._rocelab import TraceInfo
     from rocelab.result import Result
 
 
@@ -31,37 +29,29 @@ _ROW_WIDTH = 22
 """Letters of what names a row of bars in a line."""
 
 
-def pfc_trace(run: Result) -> TraceInfo:
-    """What the summary of ``run`` says of its trace of PFC frames."""
-    return next(one for one in run.summary.traces if one.name == "pfc")
-
-
 def paused_lines(run_number: int, frame: pl.DataFrame, run: Result) -> list[Line]:
-    """A line for each port of ``frame``: 1 from the first priority that is paused to the last."""
+    """A line for each port of ``frame``: 1 while a priority is paused."""
     import polars as pl
 
     called = port_names_of(run)
-    cuts = _cuts(run)
     end_ps = pfc_trace(run).end_ps
+    spans: dict[tuple[str, int], list[tuple[int, int]]] = {
+        (node, port): [] for node, port in frame.select("node", "port").unique().rows()
+    }
+    for pause in pauses_of(run, frame):
+        of_port = spans[pause.node, pause.port]
+        if of_port and pause.begin_ps <= of_port[-1][1]:
+            begin_ps, last_ps = of_port.pop()
+            of_port.append((begin_ps, max(last_ps, pause.end_ps)))
+        else:
+            of_port.append((pause.begin_ps, pause.end_ps))
     lines = []
-    for (node, port), rows in frame.partition_by("node", "port", as_dict=True).items():
-        paused: set[int] = set()
-        times, values = [], []
-        frames = rows.select("time_ps", "priority", "pause").rows()
-        cut = [(time_ps, -1, False) for time_ps in cuts.get((str(node), int(port)), [])]
-        for time_ps, priority, pause in sorted(frames + cut, key=lambda event: event[0]):
-            if priority < 0:
-                # No frame says so: who sent the pause is not there any more.
-                paused.clear()
-            else:
-                (paused.add if pause else paused.discard)(priority)
-            times.append(time_ps)
-            values.append(float(bool(paused)))
-        times.append(max(end_ps, times[-1]))
-        values.append(0.0)
-        where = called[str(node), int(port)]
-        line = Line(run_number, where, None, pl.Series(times), pl.Series(values), max(values))
-        lines.append(line)
+    for place, of_port in sorted(spans.items()):
+        times = [time_ps for span in of_port for time_ps in span]
+        values = [1.0, 0.0] * len(of_port)
+        last_ps = max([end_ps, *times])
+        series = pl.Series([*times, last_ps]), pl.Series([*values, 0.0])
+        lines.append(Line(run_number, called[place], None, *series, max(values, default=0.0)))
     return lines
 
 
@@ -131,17 +121,3 @@ def _name(line: Line, names: Sequence[str], places: Sequence[str]) -> str:
     if len(names) == 1:
         return line.where
     return names[line.run] if len(places) == 1 else f"{names[line.run]}, {line.where}"
-
-
-def _cuts(run: Result) -> dict[tuple[str, int], list[int]]:
-    """When the link of each port fails, in picoseconds within the trace."""
-    from rocelab.result import failures_of
-
-    begin_ps, end_ps = (pfc_trace(run)[key] for key in ("start_ps", "end_ps"))
-    failed: dict[frozenset[str], list[int]] = defaultdict(list)
-    for failure in failures_of(run.scenario_toml):
-        at_ps = picoseconds(failure["at"])
-        if begin_ps <= at_ps <= end_ps:
-            failed[frozenset(failure["link"].split(":"))].append(at_ps)
-    rows = run.ports.to_polars().select("node", "port", "peer").rows() if failed else []
-    return {(node, port): failed.get(frozenset((node, peer)), []) for node, port, peer in rows}
