@@ -104,8 +104,8 @@ impl<'a> Choice<'a> {
         self.tag.set(tag);
     }
 
-    /// The loads of the next hops, in their order. Only a policy with [`Depends::Queues`] sees
-    /// them.
+    /// The loads of the next hops, in their order. Only a policy that depends on
+    /// [queues](super::Depends::Queues) sees them.
     #[inline]
     pub fn loads(&self) -> &'a [NextHopLoad] {
         self.loads
