@@ -103,8 +103,8 @@ REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb")
 $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 	@echo "Compiling takes about three minutes on two cores."
 	$(BIN)/python -c '$(REQUIREMENTS)' >$(VENV)/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt & \
-		$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(VENV)/wheel . && wait
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt & needed=$$!; \
+		$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(VENV)/wheel . && wait $$needed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(VENV)/wheel/*.whl
 	touch $@
 
