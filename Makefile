@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := pyproject.toml Cargo.toml $(shell find crates python rocelab.data -type f \
 	-not -name '*.py[co]' -not -name '*.so' -not -name 'THIRD-PARTY-LICENSES.txt')
 LICENCES := python/rocelab/THIRD-PARTY-LICENSES.txt
@@ -72,13 +73,13 @@ docs-slow: $(VENV)/.installed-dev
 
 # The documentation as a site, in out/site. It needs the extra "docs".
 docs: $(VENV)/.installed-dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	$(PIP) install '.[docs]'
 	$(BIN)/mkdocs build --quiet --strict
 
 # What a release has: a wheel that needs no compiler, and the sources. On Linux the wheel is for glibc
 # 2.28 and later, which zig links for.
 wheels: | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin[zig]>=1.9,<2'
+	$(PIP) install 'maturin[zig]>=1.9,<2'
 	$(BIN)/python tools/third_party.py $(LICENCES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig --compatibility manylinux_2_28 --out dist
 	$(BIN)/maturin sdist --out dist
@@ -103,9 +104,10 @@ REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb")
 $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 	@echo "Compiling takes about three minutes on two cores."
 	$(BIN)/python -c '$(REQUIREMENTS)' >$(VENV)/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt & needed=$$!; \
-		$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(VENV)/wheel . && wait $$needed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	rm -rf $(VENV)/wheel
+	$(PIP) install -r $(VENV)/requirements.txt & needed=$$!; \
+		$(PIP) wheel --no-deps --wheel-dir $(VENV)/wheel . && wait $$needed
+	$(PIP) install --force-reinstall --no-deps $(VENV)/wheel/*.whl
 	touch $@
 
 # The package and the tools that check it. The wheel stays in out/wheel, where a test installs it in an
@@ -113,7 +115,7 @@ $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 $(VENV)/.installed-dev: $(SOURCES) | $(BIN)/python
 	$(BIN)/python tools/third_party.py $(LICENCES)
 	rm -rf out/wheel
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir out/wheel .
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps out/wheel/*.whl
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(echo out/wheel/*.whl)[dev]"
+	$(PIP) wheel --no-deps --wheel-dir out/wheel .
+	$(PIP) install --force-reinstall --no-deps out/wheel/*.whl
+	$(PIP) install "$$(echo out/wheel/*.whl)[dev]"
 	touch $(VENV)/.installed $@
