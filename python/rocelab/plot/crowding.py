@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rocelab.plot.growth import width_in
+from rocelab.plot.theme import theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,14 +23,12 @@ _SLACK_PX = 2
 
 
 def crowding(drawn: Figure) -> str:
-    """What cannot be read in ``drawn``, and what helps; empty if all can.
-
-    To be called in our theme.
-    """
-    # Texts know their size in the resolution in which they were drawn last.
-    drawn.draw_without_rendering()
-    panels = [axes for axes in drawn.axes if axes.axison]
-    fault = next(filter(None, map(_fault, panels)), "")
+    """What cannot be read in ``drawn``, and what helps; empty if all can."""
+    with theme():
+        # Texts know their size in the resolution in which they were drawn last.
+        drawn.draw_without_rendering()
+        panels = [axes for axes in drawn.axes if axes.axison]
+        fault = next(filter(None, map(_fault, panels)), "")
     if not fault:
         return ""
     size = f"{width_in(drawn):.3g} x {drawn.get_figheight():.3g} in"

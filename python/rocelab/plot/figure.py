@@ -31,16 +31,18 @@ class LabelledFigure(Figure):
 
         Warns of letters that no font has, and where the picture is too small for what it shows.
         """
+        self.draw_to(fname, **kwargs)
+        self.warn_of_boxes()
+        if fault := crowding(self):
+            warnings.warn(f"a picture of {fault}", CrowdedPictureWarning, stacklevel=2)
+
+    def draw_to(self, fname: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        """As :meth:`savefig`, without a look at what is drawn."""
         with theme():
             self._forget_layout()
             super().savefig(fname, **{"dpi": DPI, **kwargs})
-            fault = crowding(self)
 
-        self._warn_of_boxes()
-        if fault:
-            warnings.warn(f"a picture of {fault}", CrowdedPictureWarning, stacklevel=2)
-
-    def _warn_of_boxes(self) -> None:
+    def warn_of_boxes(self) -> None:
         """Names the letters for which boxes stand: words of equal length look alike so."""
         texts: list[Any] = self.findobj(Text)
         if missing := missing_letters(text.get_text() for text in texts):

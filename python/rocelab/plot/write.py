@@ -35,6 +35,8 @@ def save(
     """
     from matplotlib.figure import Figure
 
+    from rocelab.plot.figure import LabelledFigure
+
     if not isinstance(drawn, Figure):
         raise TypeError(f"save takes a picture such as result.plot.fct(), not {drawn!r}")
     paths = []
@@ -43,6 +45,8 @@ def save(
     for kind in kinds:
         if kind not in known:
             raise ResultError(f"no picture format {kind!r}; there are: {', '.join(sorted(known))}")
+    # What is wrong is looked for once, whatever the formats.
+    draw_to = drawn.draw_to if isinstance(drawn, LabelledFigure) else drawn.savefig
     for kind in kinds:
         path = Path(f"{stem}.{kind}")
         buffer = io.BytesIO()
@@ -50,18 +54,16 @@ def save(
         # Most formats take no such argument, not even an empty one.
         dated: Any = {"metadata": dates[kind]} if kind in dates else {}
         with theme():
-            # Said once below, with the picture's name.
-            warnings.simplefilter("ignore", CrowdedPictureWarning)
             try:
-                drawn.savefig(buffer, format=kind, dpi=dpi, **dated)
+                draw_to(buffer, format=kind, dpi=dpi, **dated)
             except RuntimeError as error:
                 # As pgf where there is no LaTeX.
                 raise ResultError(f"no picture as {kind}: {error}") from None
         write_atomic(path, buffer.getvalue(), follow=follow)
         paths.append(path)
-    with theme():
-        fault = crowding(drawn)
-    if fault:
+    if isinstance(drawn, LabelledFigure):
+        drawn.warn_of_boxes()
+    if fault := crowding(drawn):
         message = f"{Path(stem).name}: {fault}"
         warnings.warn(message, CrowdedPictureWarning, stacklevel=2)
     return paths
