@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocelab import _memory
 from rocelab.errors import ConfigError
@@ -374,10 +374,10 @@ def run_plan(
     if out is None:
         if force:
             raise ConfigError("force= replaces runs of a directory", hint="say which: out=")
-        results, _ = _make_runs(plan, plan.cases, None, jobs, executor, progress=progress)
-        return Sweep(plan, [results[case.place] for case in plan.cases])
-    _, todo = _make_runs(plan, plan.cases, out, jobs, executor, force=force, progress=progress)
-    return _finished(plan, out, found=len(plan.cases) - todo)
+        made = _make_runs(plan, plan.cases, None, jobs, executor, progress=progress)
+        return Sweep(plan, [made.results[case.place] for case in plan.cases])
+    made = _make_runs(plan, plan.cases, out, jobs, executor, force=force, progress=progress)
+    return _finished(plan, out, made.scenarios, found=len(plan.cases) - made.total)
 
 
 def run_shard(
@@ -398,22 +398,37 @@ def run_shard(
 
     number, count = shard
     cases = [case for at, case in enumerate(plan.cases) if at % count == number - 1]
-    _, todo = _make_runs(plan, cases, out, jobs, None, force=force, progress=progress)
-    scenarios = ((case.place, plan.scenario_of(case).to_toml()) for case in plan.cases)
-    missing = len(store.cases_to_run(out, scenarios, force=True))
-    return missing or _finished(plan, out, found=len(cases) - todo)
+    made = _make_runs(plan, cases, out, jobs, None, force=force, progress=progress)
+    scenarios = {
+        case.place: made.scenarios.get(case.place) or plan.scenario_of(case).to_toml()
+        for case in plan.cases
+    }
+    missing = len(store.cases_to_run(out, scenarios.items(), force=True))
+    return missing or _finished(plan, out, scenarios, found=len(cases) - made.total)
 
 
-def _finished(plan: Plan, out: Path, found: int) -> Sweep:
-    """The sweep whose runs are all in ``out``, where its tables are written."""
+def _finished(plan: Plan, out: Path, scenarios: Mapping[str, str], found: int) -> Sweep:
+    """The sweep whose runs are all in ``out``, where its tables are written.
+
+    ``scenarios`` has the complete scenario of each run by its place.
+    """
     from rocelab.sweeps import store
 
-    results = [
-        store.open_case(out / case.place, plan.scenario_of(case).to_toml()) for case in plan.cases
-    ]
+    results = [store.open_case(out / case.place, scenarios[case.place]) for case in plan.cases]
     done = Sweep(plan, results, found=found)
     store.write_tables(out, done)
     return done
+
+
+class _Made(NamedTuple):
+    """What came of the runs that were wanted."""
+
+    results: dict[str, Result]
+    """By their places, if they are not stored."""
+    scenarios: dict[str, str]
+    """The complete scenario of each run by its place, also of those that were there already."""
+    total: int
+    """How many runs were made."""
 
 
 def _make_runs(
@@ -425,11 +440,8 @@ def _make_runs(
     *,
     progress: bool,
     force: bool = False,
-) -> tuple[dict[str, Result], int]:
-    """Makes those of ``cases`` that are not in ``out``.
-
-    Returns the results by their places, if they are not stored, and how many runs were made.
-    """
+) -> _Made:
+    """Makes those of ``cases`` that are not in ``out``."""
     from rocelab.sweeps import store
     from rocelab.sweeps.parallel import check_jobs, parallel_runs
     from rocelab.sweeps.remote import run_scenarios
@@ -438,12 +450,14 @@ def _make_runs(
     # One after the other: networks may be large.
     several = parallel_runs(jobs, len(cases))
     shortages: list[str] = []
+    scenarios: dict[str, str] = {}
 
     def wanted() -> Iterator[tuple[str, str]]:
         for case in cases:
             scenario, shortage = plan.checked(case, several)
             shortages.extend([shortage] if shortage else [])
-            yield case.place, scenario.to_toml()
+            scenarios[case.place] = scenario.to_toml()
+            yield case.place, scenarios[case.place]
 
     if out is None:
         places = {place for place, _ in wanted()}
@@ -462,4 +476,4 @@ def _make_runs(
 
     todo = [case for case in cases if case.place in places]
     run_scenarios(todo, plan.scenario_of, keep, jobs=jobs, executor=executor, progress=progress)
-    return results, len(todo)
+    return _Made(results, scenarios, len(todo))
