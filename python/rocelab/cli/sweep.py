@@ -187,8 +187,7 @@ def _order(done: Sweep, by: Sequence[str], *, only_best: bool) -> list[int]:
 
 def _best_note(done: Sweep, by: Sequence[str], count: int) -> str:
     """What the printed combinations are best in."""
-    high = {one.name: one.more_is_better for one in done.metrics}
-    words = [f"{name} ({'high' if high[name] else 'low'} is good)" for name in by]
+    words = [one.named_with_direction for one in select_metrics(by, done.metrics)]
     total = len(done.plan.combinations)
     front = "best by" if len(by) == 1 else "on the Pareto front of"
     return f"\n{count} of {total} combinations, {front} {', '.join(words)}"

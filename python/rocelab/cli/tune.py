@@ -137,8 +137,7 @@ def _table(found: Tuning, best: list[Trial]) -> str:
 
 def _learned(found: Tuning, asked: int, place: Path, *, conditions: bool) -> str:
     """What is known of each key, and how many combinations were tried of those ``asked`` for."""
-    words = {True: "high is good", False: "low is good"}
-    goals = [f"{one.name} ({words[one.more_is_better]})" for one in found.goals]
+    goals = [one.named_with_direction for one in found.goals]
     # Of several goals it is the first.
     explains = f"explains of {found.goals[0].name}" if len(found.goals) > 1 else "explains"
     lines = [["key", explains, "in the best tenth"]]

@@ -43,6 +43,11 @@ class Metric:
     more_is_better: bool = False
     """Whether large values are better than small ones."""
 
+    @property
+    def named_with_direction(self) -> str:
+        """Its name and which values are good."""
+        return f"{self.name} ({'high' if self.more_is_better else 'low'} is good)"
+
 
 def _summary(
     name: str, title: str, unit: str = "", *, whole: bool = True, more_is_better: bool = False
