@@ -34,10 +34,18 @@ def schemes() -> list[dict[str, Any]]:
 
 
 def caveats_of(chosen: Iterable[tuple[str, str]]) -> list[str]:
-    """What to know of schemes with presets before their numbers are trusted, each pair once."""
+    """What to know of schemes with presets before their numbers are trusted, each once."""
     caveats = {one["name"]: one["caveat"] for one in schemes()}
-    pairs = dict.fromkeys(chosen)
-    return [f"{name} ({preset}): {caveats[name]}" for name, preset in pairs if caveats[name]]
+    return caveat_lines((name, preset, caveats[name]) for name, preset in chosen)
+
+
+def caveat_lines(told: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Caveats, each once with the presets of its scheme. ``told`` has scheme, preset and caveat."""
+    presets: dict[tuple[str, str], dict[str, None]] = {}
+    for scheme, preset, caveat in told:
+        if caveat:
+            presets.setdefault((scheme, caveat), {})[preset] = None
+    return [f"{scheme} ({', '.join(known)}): {why}" for (scheme, why), known in presets.items()]
 
 
 def topologies() -> list[dict[str, Any]]:

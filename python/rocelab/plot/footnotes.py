@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab._format import parse, picoseconds, rate
+from rocelab.catalogue import caveat_lines
 from rocelab.plot.growth import grow, width_in
 from rocelab.plot.labels import narrow, plot_duration, width_pt
 from rocelab.plot.theme import FONT_PT
@@ -28,17 +29,8 @@ _MAX_FAILURES = 4
 
 def caveats(results: Sequence[Result]) -> list[str]:
     """What a reader of a picture must know of the schemes of ``results``, each once."""
-    presets: dict[tuple[str, str], list[str]] = {}
-    for result in results:
-        scheme, preset, caveat = (result.summary[key] for key in ("scheme", "preset", "caveat"))
-        known = presets.setdefault((scheme, caveat), [])
-        if preset not in known:
-            known.append(preset)
-    return [
-        f"{scheme} ({', '.join(known)}): {caveat}"
-        for (scheme, caveat), known in presets.items()
-        if caveat
-    ]
+    summaries = [result.summary for result in results]
+    return caveat_lines((one.scheme, one.preset, one.caveat) for one in summaries)
 
 
 def unfinished(results: Sequence[Result | None], names: Sequence[str]) -> list[str]:

@@ -13,6 +13,7 @@ import polars as pl
 from rocelab import catalogue
 from rocelab._text import filled
 from rocelab._text_table import fitted, markdown
+from rocelab.compare.measure import presets
 from rocelab.sweeps.metrics import Metric
 from rocelab.tournament.play import NEAR, Tournament, metrics
 from rocelab.tournament.traffics import Traffic
@@ -109,8 +110,7 @@ def page(played: Tournament, command: str) -> str:
 
 def caveats(played: Tournament) -> list[str]:
     """What to know of the schemes, with their default presets, before their numbers are trusted."""
-    default = {one["name"]: one["presets"][0]["name"] for one in catalogue.schemes()}
-    return catalogue.caveats_of((name, default[name]) for name in played.schemes)
+    return catalogue.caveats_of(presets(played.schemes))
 
 
 def summary(played: Tournament) -> list[str]:
