@@ -38,7 +38,7 @@ def pauses_of(run: Result, frames: pl.DataFrame) -> list[Pause]:
     """The pauses that ``frames``, rows of the trace of ``run``, began, by port and begin.
 
     A pause ends by a frame, with the failure of the link, or after ``pfc.pause_time``; else with
-    the trace. Those that a watchdog ended are not known, see :func:`ended_by_watchdog`.
+    the trace. Those that a watchdog ended are not known, see :func:`watchdog_acted`.
     """
     settings = scenario_sections(run.scenario_toml, ["failure", "pfc"])
     failures: list[dict[str, Any]] = settings.get("failure", [])
@@ -61,9 +61,9 @@ def pauses_of(run: Result, frames: pl.DataFrame) -> list[Pause]:
     return sorted(found)
 
 
-def ended_by_watchdog(run: Result) -> int:
-    """How many pauses a watchdog ended, or had packets pass in spite of."""
-    return int(run.summary.counters.get("watchdog_storms", 0))
+def watchdog_acted(run: Result) -> bool:
+    """Whether a watchdog ended pauses, or had packets pass in spite of them."""
+    return run.summary.counters.get("watchdog_storms", 0) > 0
 
 
 def _of_port(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocelab._format import picoseconds
-from rocelab._pauses import ended_by_watchdog, pfc_trace
+from rocelab._pauses import pfc_trace, watchdog_acted
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import caveats, cut_off, failures
@@ -270,7 +270,7 @@ def pauses(
     begin_ps = max(span.start_ps, min(pfc_trace(run)["start_ps"] for run in runs))
     circles = deadlocks_of(runs)
     said = [*_notes(runs, names, circles), *absent_results(lines, names, "pause")]
-    if any(map(ended_by_watchdog, runs)):
+    if any(map(watchdog_acted, runs)):
         said.append("Pauses that a watchdog ended are drawn until they were taken back.")
     return draw_bars(
         Scene(lines, names, places, [], left_out, said, begin_ps, _whole_ps(runs), circles, look)
