@@ -42,6 +42,11 @@ pub(super) fn after_run(scenario: &Scenario, output: &RunOutput, flows: &FlowTab
     (0..).zip(schemes(scenario)).flat_map(of_scheme).collect()
 }
 
+/// Data bytes of a full packet.
+fn payload(scenario: &Scenario) -> Bytes {
+    Bytes::new(u64::from(scenario.wire.payload))
+}
+
 fn value(scheme: &ResolvedScheme, name: &str) -> Option<Value> {
     scheme.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
@@ -103,8 +108,7 @@ fn slows_nobody(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> 
 fn outlives_records(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> {
     let Some(Value::Choice("full")) = value_read(scheme, "int_format") else { return None };
     let Some(Value::Rate(min_rate)) = value_read(scheme, "min_rate") else { return None };
-    let packet = Bytes::new(u64::from(scenario.wire.payload));
-    let gap = min_rate.time_for(packet);
+    let gap = min_rate.time_for(payload(scenario));
     (gap > MAX_RECORD_AGE).then(|| {
         format!(
             "scheme.params.min_rate is {min_rate}, at which packets are {gap} apart, and {} does \
@@ -119,7 +123,7 @@ fn outlives_records(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<Stri
 /// enough where packets take most of the time, as links of 10 Gb/s and 1 us are filled with 2 us.
 fn short_hops(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> {
     let Some(Value::Time(hop_rtt)) = value(scheme, "hop_rtt") else { return None };
-    let packet = Bytes::new(u64::from(scenario.wire.payload));
+    let packet = payload(scenario);
     let hops = scenario.network.host_links().map(|link| {
         let on_cable = link.delay.saturating_mul(2);
         (on_cable, on_cable + link.rate.time_for(packet))
@@ -142,7 +146,7 @@ fn few_packets(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> {
     let Some(Value::Bytes(threshold)) = value(scheme, "congestion_threshold") else { return None };
     let slowest = scenario.network.links.iter().map(|link| link.rate).min()?;
     let there = threshold.get() as f64 * slowest.bps() as f64 / Rate::from_gbps(100).bps() as f64;
-    let packet = u64::from(scenario.wire.payload);
+    let packet = payload(scenario).get();
     (there < (FEW * packet) as f64).then(|| {
         format!(
             "scheme.params.congestion_threshold is {threshold} at 100Gbps and {} at ports of \
@@ -174,7 +178,7 @@ fn small_window(
     output: &RunOutput,
 ) -> Option<String> {
     let Some(Value::Number(max_cwnd)) = value(scheme, "max_cwnd") else { return None };
-    let most = Bytes::new((max_cwnd * f64::from(scenario.wire.payload)) as u64);
+    let most = Bytes::new((max_cwnd * payload(scenario).get() as f64) as u64);
     let bdp = output.network_bdp.filter(|bdp| *bdp > most)?;
     Some(format!(
         "scheme.params.max_cwnd is {max_cwnd} packets, or {most}, and the longest path holds \
@@ -194,8 +198,8 @@ fn coarse_utilisation(
     value(scheme, "log_base")?;
     let Some(Value::Choice("ns3")) = value(scheme, "variant") else { return None };
     let fastest = scenario.network.links.iter().map(|link| link.rate).max()?;
-    let payload = f64::from(scenario.wire.payload);
-    let packets = fastest.bytes_in(output.network_rtt).get() as f64 / payload;
+    let in_flight = fastest.bytes_in(output.network_rtt);
+    let packets = in_flight.get() as f64 / payload(scenario).get() as f64;
     (packets > FEW).then(|| {
         format!(
             "with variant = ns3 switches of {} round U to units of 1/8192, and the longest round \
