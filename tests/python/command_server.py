@@ -1,6 +1,7 @@
 """Runs the ``rocelab`` command in processes that are forked, with its modules imported already.
 
-Tests start it more than a thousand times; to import its modules takes most of a short command.
+Tests start it more than a thousand times. To import its modules and the libraries behind them takes
+most of a short command.
 """
 
 from __future__ import annotations
@@ -16,8 +17,18 @@ from pathlib import Path
 from rocelab.cli import main
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-# Processes are forked from one that has imported the command and nothing else.
-_CONTEXT.set_forkserver_preload(["rocelab.cli.app"])
+# The command, and what it imports late. A module that is not there is passed over.
+_CONTEXT.set_forkserver_preload(
+    [
+        "rocelab.cli.app",
+        "typer._adapters",
+        "polars",
+        "matplotlib.backends.backend_agg",
+        "matplotlib.backends.backend_svg",
+        "rocelab.plot",
+        "rocelab.report",
+    ]
+)
 
 
 def run(

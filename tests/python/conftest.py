@@ -147,15 +147,14 @@ def _worked_s(pid: int, task: int) -> float:
 def command() -> Command:
     """Runs ``rocelab`` with arguments in a process of its own.
 
-    It is forked from one that has imported the command, unless options other than ``cwd`` and
-    ``env`` are given: then a new interpreter is started.
+    It is forked from one that has imported the command and its libraries, unless options other than
+    ``cwd`` are given: then a new interpreter is started, which sees its environment from the start.
     """
 
     def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
         words = [str(argument) for argument in arguments]
-        if options.keys() <= {"cwd", "env"}:
-            env = options.get("env") or dict(os.environ)
-            return command_server.run(words, options.get("cwd"), env, _TIMEOUT_S)
+        if options.keys() <= {"cwd"}:
+            return command_server.run(words, options.get("cwd"), dict(os.environ), _TIMEOUT_S)
         return subprocess.run(
             [sys.executable, "-m", "rocelab", *words],
             capture_output=True,
