@@ -35,9 +35,11 @@ impl Handle {
     pub(crate) fn into_raw(self) -> u32 {
         self.0
     }
-    /// Makes a handle from the number that [`Handle::into_raw`] returned. The caller must own the
-    /// packet, and passes the ownership on.
-    pub(crate) fn from_raw(raw: u32) -> Handle {
+    /// Makes a handle from the number that [`Handle::into_raw`] returned.
+    ///
+    /// # Safety
+    /// The caller owns the packet, and passes the ownership on: it makes one handle only.
+    pub(crate) unsafe fn from_raw(raw: u32) -> Handle {
         Handle(raw)
     }
 }
@@ -205,7 +207,11 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         // SAFETY: a free slot has no handle, so nobody else accesses it. The slot may hold no valid
         // value yet, so it is written without a read.
         unsafe { self.slot(raw).write(Slot { next: NIL, packet }) };
-        Handle(raw)
+        let mut handle = Handle(raw);
+        if !self.tags.is_null() {
+            self.set_tag(&mut handle, 0);
+        }
+        handle
     }
 
     /// Takes a packet out of the arena.
@@ -258,8 +264,7 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         unsafe { &mut (*self.slot(handle.0)).packet }
     }
 
-    /// Returns the tag of a packet: a word that travels beside it. A new packet has the tag that
-    /// the one before it in its slot had.
+    /// Returns the tag of a packet: a word that travels beside it. A new packet has the tag 0.
     ///
     /// # Panics
     /// If the run has no tags ([`Layout::tags`](crate::Layout::tags)).
@@ -288,10 +293,14 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
     }
 
     /// Returns a packet that waits in a mailbox, for the device that will receive it.
+    ///
+    /// # Safety
+    /// `raw` is in a mailbox of a device whose group the caller has claimed, and is not taken from
+    /// there while the reference is alive.
     #[inline]
-    pub(crate) fn peek(&self, raw: u32) -> &P {
-        // SAFETY: the mailbox owns the packet, and only the device that looks at it takes it from
-        // there. So nobody changes it meanwhile.
+    pub(crate) unsafe fn peek(&self, raw: u32) -> &P {
+        // SAFETY: the mailbox owns the packet, and only its device takes it from there. So nobody
+        // changes it meanwhile.
         unsafe { &(*self.slot(raw)).packet }
     }
 
@@ -452,6 +461,18 @@ mod tests {
             assert_eq!(other.tag(&handle), value << 40 | 7);
             assert_eq!(packets.remove(handle), [value; 12]);
         }
+    }
+
+    #[test]
+    fn a_new_packet_has_the_tag_0_whatever_its_slot_had() {
+        let arena = Arena::<u64>::new().with_tags(true);
+        let mut packets = arena.packets();
+        let mut first = packets.insert(1);
+        packets.set_tag(&mut first, 7);
+        let slot = first.0;
+        packets.discard(first);
+        let second = packets.insert(2);
+        assert_eq!((second.0, packets.tag(&second)), (slot, 0));
     }
 
     #[test]

@@ -57,7 +57,8 @@
 //! - `mailbox`: one thread writes a mailbox in one window, another empties it in a later one; and
 //!   threads claim devices in turn. `worker` and `worker_pool` use these.
 //! - `sort` uses AVX2 if the processor has it. `prefetch` gives harmless hints to the processor.
-//! - [`Window::take_bucketed`]: a device that takes arrivals from buckets must take each once.
+//! - [`Window::take_bucketed`], [`Window::keep_for_uplinks`] and [`Window::keep_for_coupled`]: a
+//!   device that works with buckets must take or keep each arrival once.
 //!
 //! No type checks one condition: a handle or a queue belongs to the arena of its run. Devices must
 //! not pass handles to another run.

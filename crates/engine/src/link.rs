@@ -21,8 +21,8 @@ pub enum Class {
 pub struct Link {
     pub(crate) device: u32,
     pub(crate) port: u16,
-    /// For each class, the number of the last packet among those of its instant. Classes are
-    /// counted apart, because packets of one class may overtake those of another.
+    /// For each class, the number of its last packet among those that arrive at one instant. Each
+    /// class has its own, because packets of one class may overtake those of another.
     numbers: [u8; 3],
     /// For each class, when the last packet arrives.
     lasts: [Time; 3],
@@ -38,8 +38,8 @@ impl Link {
     /// Returns when a packet that is due at `arrival` arrives, and its number among those of that
     /// instant.
     ///
-    /// The number keeps packets in order that take no time on the link, as in a compatibility
-    /// profile that truncates serialisation times. An instant has room for four packets. The next
+    /// The number keeps packets in order that take no time on the link, if devices round times down.
+    /// An instant has room for four packets. The next
     /// ones arrive a picosecond later.
     #[inline]
     pub(crate) fn position(&mut self, arrival: Time, class: Class) -> (Time, u8) {

@@ -107,12 +107,16 @@ impl Mailboxes {
     pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &PhaseCell<Vec<u64>> {
         &self.boxes[(slot * self.threads + from) * self.devices + device as usize]
     }
-    /// Returns what arrives at `device` in this window, for the thread that has claimed its group.
+    /// Returns what arrives at `device` in this window.
     ///
     /// That is the only mailbox that has packets, if there is only one. Otherwise all of them are
     /// emptied into `gathered`.
+    ///
+    /// # Safety
+    /// The caller has claimed the group of `device` in this window, and no other reference to the
+    /// device's mailboxes of this window is alive.
     #[inline]
-    pub(crate) fn arrived<'m>(
+    pub(crate) unsafe fn arrived<'m>(
         &'m self,
         window: u64,
         device: u32,
@@ -128,10 +132,13 @@ impl Mailboxes {
         }
     }
     /// Moves what arrives at `device` in this window into the mailbox that `thread` sends through,
-    /// and returns that mailbox. For the thread that has claimed the group.
+    /// and returns that mailbox.
+    ///
+    /// # Safety
+    /// As for [`arrived`](Self::arrived).
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "it returns the content of a cell")]
-    pub(crate) fn merged(&self, window: u64, thread: usize, device: u32) -> &mut Vec<u64> {
+    pub(crate) unsafe fn merged(&self, window: u64, thread: usize, device: u32) -> &mut Vec<u64> {
         let slot = window as usize % SLOTS;
         // SAFETY: the mailboxes of this window's slot are complete since the last barrier, or since
         // the owner published its groups, and the caller has claimed the device's group.

@@ -115,10 +115,8 @@ fn on_threads(
         let mut started = Vec::with_capacity(threads);
         for thread in 0..threads {
             let run = move || {
-                let guard = PoisonOnPanic(barrier);
-                let result = work(thread);
-                std::mem::forget(guard);
-                result
+                let _guard = PoisonOnPanic(barrier);
+                work(thread)
             };
             match thread::Builder::new().spawn_scoped(scope, run) {
                 Ok(handle) => started.push(handle),
@@ -142,6 +140,8 @@ struct PoisonOnPanic<'a>(&'a Barrier);
 
 impl Drop for PoisonOnPanic<'_> {
     fn drop(&mut self) {
-        self.0.poison();
+        if thread::panicking() {
+            self.0.poison();
+        }
     }
 }

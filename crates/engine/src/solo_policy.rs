@@ -100,6 +100,28 @@ fn count_cores(list: &str) -> usize {
 mod tests {
     use super::*;
 
+    /// Protects the choice between waiting for a lost core and working alone: what was lost is
+    /// compared with what two threads gain, half of the time that they worked together.
+    #[test]
+    fn a_loss_beyond_the_gain_begins_a_solo_period() {
+        let policy = |together_ms, is_enabled| SoloPolicy {
+            since: Instant::now() - Duration::from_millis(together_ms),
+            ..SoloPolicy::new(2, is_enabled)
+        };
+        let lost = Duration::from_millis(4);
+        let mut long_together = policy(1_000, true);
+        assert!(!long_together.should_go_solo(lost));
+        assert!(long_together.since.elapsed() < Duration::from_secs(1), "counts from here on");
+        let mut just_begun = policy(4, true);
+        assert!(just_begun.should_go_solo(lost));
+        assert_eq!(just_begun.solo_period, lost * SOLO_FACTOR);
+        assert!(!policy(4, true).should_go_solo(Duration::ZERO));
+        assert!(!policy(4, false).should_go_solo(lost));
+        let mut for_long = policy(60_000, true);
+        for_long.should_go_solo(Duration::from_secs(60));
+        assert_eq!(for_long.solo_period, MAX_SOLO);
+    }
+
     #[test]
     fn what_linux_says_is_understood_and_anything_else_is_nothing() {
         assert_eq!(runnable_threads("0.53 0.96 0.98 3/79 13805\n"), 3);

@@ -73,7 +73,8 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
         let entry = self.entries[index];
         let time = arrival_key::time(entry, self.base);
         let port = arrival_key::port(self.rotation, entry, time);
-        (time, port, self.packets.peek(arrival_key::handle(entry)))
+        // SAFETY: `entries` are the mailbox of the device that puts them in order.
+        (time, port, unsafe { self.packets.peek(arrival_key::handle(entry)) })
     }
     /// Swaps two arrivals. They must arrive at the same instant.
     pub fn swap(&mut self, a: usize, b: usize) {
@@ -228,8 +229,9 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
             return None;
         }
         self.arrivals = rest;
-        // The mailbox owned the packet for this device. It passes the ownership on here.
-        Some((time, ArrivalTag { time, entry }, Handle::from_raw(arrival_key::handle(entry))))
+        // SAFETY: the mailbox owned the packet for this device. It passes the ownership on here.
+        let handle = unsafe { Handle::from_raw(arrival_key::handle(entry)) };
+        Some((time, ArrivalTag { time, entry }, handle))
     }
 
     /// Returns the packet that arrives `places` after the next one, for a device that prefetches
@@ -237,7 +239,9 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// ahead.
     #[inline]
     pub fn peek_ahead(&self, places: usize) -> Option<&P> {
-        self.arrivals.get(places).map(|&entry| self.packets.peek(arrival_key::handle(entry)))
+        // SAFETY: `arrivals` are in the mailbox of this device.
+        let peek = |&entry| unsafe { self.packets.peek(arrival_key::handle(entry)) };
+        self.arrivals.get(places).map(peek)
     }
 
     /// Returns up to `count` packets that arrive next, and prefetches as many after them. The
@@ -248,7 +252,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         for &entry in &later[..count.min(later.len())] {
             self.packets.prefetch(arrival_key::handle(entry));
         }
-        now.iter().map(|&entry| self.packets.peek(arrival_key::handle(entry)))
+        // SAFETY: `arrivals` are in the mailbox of this device.
+        now.iter().map(|&entry| unsafe { self.packets.peek(arrival_key::handle(entry)) })
     }
 
     /// Puts the arrivals of the window into `buckets` buckets, each of them in order. `bucket_of`
@@ -272,15 +277,22 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
 
     /// Keeps a bucket whose packets leave the group for
     /// [`advance_uplinks`](crate::Device::advance_uplinks). Its arrivals remain to be taken.
+    ///
+    /// # Safety
+    /// `buckets` are of this window. The bucket is kept once, its arrivals are not taken before
+    /// that part of the window, and all arrivals of the other buckets are taken.
     #[inline]
-    pub fn keep_for_uplinks(&mut self, buckets: &Buckets, bucket: usize) {
+    pub unsafe fn keep_for_uplinks(&mut self, buckets: &Buckets, bucket: usize) {
         self.bucketizer.kept.extend_from_slice(buckets.get(bucket));
     }
 
     /// Keeps a bucket whose packets go to a coupled device for
     /// [`advance_coupled`](crate::Device::advance_coupled). Its arrivals remain to be taken.
+    ///
+    /// # Safety
+    /// As for [`keep_for_uplinks`](Window::keep_for_uplinks).
     #[inline]
-    pub fn keep_for_coupled(&mut self, buckets: &Buckets, bucket: usize) {
+    pub unsafe fn keep_for_coupled(&mut self, buckets: &Buckets, bucket: usize) {
         self.bucketizer.for_coupled.extend_from_slice(buckets.get(bucket));
     }
 
@@ -300,7 +312,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// `entry` is in [`Buckets`] of this window, and has not been taken.
     #[inline(always)]
     pub unsafe fn peek_bucketed(&self, entry: u64) -> &P {
-        self.packets.peek(arrival_key::handle(entry))
+        // SAFETY: the caller says that the mailbox still has it.
+        unsafe { self.packets.peek(arrival_key::handle(entry)) }
     }
 
     /// Returns the port of an arrival that is in a bucket.
@@ -318,7 +331,10 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline(always)]
     pub unsafe fn take_bucketed(&self, entry: u64) -> (Time, ArrivalTag, Handle) {
         let time = arrival_key::time(entry, self.base);
-        (time, ArrivalTag { time, entry }, Handle::from_raw(arrival_key::handle(entry)))
+        // SAFETY: the mailbox owned the packet for this device. The caller says that it is the
+        // first to take it.
+        let handle = unsafe { Handle::from_raw(arrival_key::handle(entry)) };
+        (time, ArrivalTag { time, entry }, handle)
     }
 
     /// Takes the first packet of a queue if the queue has packets, else an arrival that is in a

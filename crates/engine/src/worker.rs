@@ -229,7 +229,9 @@ impl<'a, D: Device> Worker<'a, D> {
         sender: &mut MailSender<'a>,
     ) -> Time {
         let mut gathered = std::mem::take(&mut self.arrivals);
-        let arrivals = self.schedule.shared.mailboxes.arrived(window, device, &mut gathered);
+        let mailboxes = self.schedule.shared.mailboxes;
+        // SAFETY: this thread has claimed the device's group in this window.
+        let arrivals = unsafe { mailboxes.arrived(window, device, &mut gathered) };
         let wake = self.advance_device(device, arrivals, (from, sender.ends[0]), sender);
         arrivals.clear();
         self.arrivals = gathered;
@@ -256,11 +258,12 @@ impl<'a, D: Device> Worker<'a, D> {
             let tie_break = self.schedule.shared.layout.tie_break;
             reorder_arrivals(this, tie_break, &self.packets, span.0, arrivals);
         }
-        if this.wants_buckets(arrivals.len())
-            && let Some(wake) =
-                this.advance_bucketed(&mut self.window_of((arrivals, in_order), span, sender))
-        {
-            return wake;
+        if this.wants_buckets(arrivals.len()) {
+            let view = &mut self.window_of((arrivals, in_order), span, sender);
+            if let Some(wake) = this.advance_bucketed(view) {
+                return wake;
+            }
+            assert_eq!(view.remaining_arrivals(), arrivals.len(), "they are handled in order now");
         }
         if !in_order {
             self.bucketizer.sorter.sort(arrivals);

@@ -18,7 +18,8 @@ use std::time::Duration;
 pub(crate) struct WorkerPool<'a, D: Device> {
     workers: Vec<CachePadded<PhaseCell<Worker<'a, D>>>>,
     barrier: &'a Barrier,
-    /// The longest wait for a thread without a core since the first thread asked last, ns.
+    /// Nanoseconds of the longest wait for a thread that had lost its core, since the first thread
+    /// last read it.
     lost: AtomicU64,
     /// Whether a solo period begins after the window, by parity of the window.
     alone: [AtomicBool; 2],

@@ -42,7 +42,8 @@ impl<'a, D: Device> Worker<'a, D> {
     ) -> Time {
         let shared = self.schedule.shared;
         for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
-            let arrivals = shared.mailboxes.arrived(window, device, &mut self.arrivals);
+            // SAFETY: this thread has claimed the group.
+            let arrivals = unsafe { shared.mailboxes.arrived(window, device, &mut self.arrivals) };
             self.bucketizer.sorter.sort(arrivals);
             inbox.fill(arrivals);
             inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);

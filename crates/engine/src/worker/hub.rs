@@ -43,17 +43,20 @@ impl<'a, D: Device> Worker<'a, D> {
         }
         couplings[self.index_in_group[hub as usize] as usize] = 0;
         let mut within = sender.within(window, from);
-        let arrivals = mailboxes.merged(window, self.schedule.thread, hub);
+        // SAFETY: as above.
+        let arrivals = unsafe { mailboxes.merged(window, self.schedule.thread, hub) };
         self.bucketizer.kept.clear();
         self.bucketizer.for_coupled.clear();
         let view = &mut self.window_of((arrivals, false), span, &mut within);
         let is_split = device(hub).advance_downlinks(view, &couplings);
+        let has_taken = view.remaining_arrivals() < arrivals.len();
         sender.merge_posted(&within);
+        let later = self.bucketizer.kept.len() + self.bucketizer.for_coupled.len();
         if !is_split {
+            assert!(!has_taken && later == 0, "the group is advanced step by step now");
             self.couplings = couplings;
             return None;
         }
-        let later = self.bucketizer.kept.len() + self.bucketizer.for_coupled.len();
         self.schedule.delivered += (arrivals.len() - later) as u64;
         arrivals.clear();
         self.advance_coupled_devices((group, hub), devices, &couplings, window, from, sender);
@@ -64,7 +67,8 @@ impl<'a, D: Device> Worker<'a, D> {
         }
         self.couplings = couplings;
         sender.merge_posted(&within);
-        let arrivals = mailboxes.merged(window, self.schedule.thread, hub);
+        // SAFETY: as above.
+        let arrivals = unsafe { mailboxes.merged(window, self.schedule.thread, hub) };
         arrivals.append(&mut self.bucketizer.kept);
         self.schedule.delivered += arrivals.len() as u64;
         let view = &mut self.window_of((arrivals, false), span, sender);
@@ -83,7 +87,8 @@ impl<'a, D: Device> Worker<'a, D> {
         within: &mut MailSender<'a>,
     ) {
         let shared = self.schedule.shared;
-        let arrivals = shared.mailboxes.merged(window, self.schedule.thread, device);
+        // SAFETY: this thread has claimed the group, and uses one device at a time.
+        let arrivals = unsafe { shared.mailboxes.merged(window, self.schedule.thread, device) };
         if !arrivals.is_empty() || shared.device_wake(device) < span.1 {
             let wake = self.advance_device(device, arrivals, span, within);
             arrivals.clear();
@@ -113,7 +118,9 @@ impl<'a, D: Device> Worker<'a, D> {
                 // Only the hub knows what waits in its queues, so it is called at the beginning.
                 inbox.due = from;
             } else if coupling > 0 {
-                let arrivals = shared.mailboxes.merged(window, self.schedule.thread, device);
+                // SAFETY: this thread has claimed the group, and uses one device at a time.
+                let arrivals =
+                    unsafe { shared.mailboxes.merged(window, self.schedule.thread, device) };
                 self.bucketizer.sorter.sort(arrivals);
                 inbox.fill(arrivals);
                 inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);

@@ -325,7 +325,8 @@ fn a_panic_in_a_device_reaches_the_caller() {
         let layout = Layout::one_group_per_device(2, 2, Time::from_us(1));
         run_all(vec![Bomb, Bomb], &layout, limits, &|_| true);
     });
-    assert!(result.is_err());
+    let payload = result.expect_err("the device panics");
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"boom"));
 }
 
 /// Delays the first thread by `nap` every `windows` windows, as another process on its core would.

@@ -171,12 +171,14 @@ impl Switch {
         let buckets = buckets.expect("each token has a port");
         for host in 0..hosts {
             if self.coupled[host] {
-                window.keep_for_coupled(&buckets, host);
+                // SAFETY: each bucket of this window is either kept or taken, once.
+                unsafe { window.keep_for_coupled(&buckets, host) };
             } else {
                 self.forward_bucket(window, buckets.get(host));
             }
         }
-        window.keep_for_uplinks(&buckets, hosts);
+        // SAFETY: as above.
+        unsafe { window.keep_for_uplinks(&buckets, hosts) };
         window.recycle(buckets);
         true
     }
