@@ -71,6 +71,7 @@ impl Time {
     }
 }
 
+/// Overflows as `u64` does: use [`Time::saturating_add`] where a time may be [`Time::NEVER`].
 impl Add for Time {
     type Output = Time;
     #[inline]

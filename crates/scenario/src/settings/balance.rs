@@ -8,6 +8,7 @@ use crate::network::Network;
 use crate::spec::{
     BalanceKind, ConWeaveSpec, CongaSpec, PathsKind, Quantity, QuirksSpec, RoutingSpec,
 };
+use crate::traffic::check_time;
 use model::{Balance, ConWeave, Conga, HostConfig, PortUse, RecoveryMode, Spray};
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
@@ -220,12 +221,13 @@ fn conweave(spec: &ConWeaveSpec) -> Result<ConWeave> {
     let Some(header) = u32::try_from(spec.header.0.get()).ok().filter(|bytes| *bytes <= 64) else {
         return refuse("header", format!("{} is too much; allowed: up to 64B", spec.header.0));
     };
+    let time = |key: &str, time| check_time(time, || format!("routing.conweave.{key}"));
     Ok(ConWeave {
-        reply_extra: spec.reply_extra.0,
-        path_busy: spec.path_busy.0,
-        inactive: spec.inactive.0,
-        resume_extra: spec.resume_extra.expect("it was filled in").0,
-        resume_default: spec.resume_default.0,
+        reply_extra: time("reply_extra", spec.reply_extra)?,
+        path_busy: time("path_busy", spec.path_busy)?,
+        inactive: time("inactive", spec.inactive)?,
+        resume_extra: time("resume_extra", spec.resume_extra.expect("it was filled in"))?,
+        resume_default: time("resume_default", spec.resume_default)?,
         queues,
         samples,
         header,

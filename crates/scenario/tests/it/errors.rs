@@ -361,6 +361,16 @@ fn quirks_of_a_scan_need_the_scan() {
     }
 }
 
+/// Protects ConWeave's clocks, which are added to the time of the run.
+#[test]
+fn times_of_conweave_are_bounded() {
+    for key in ["reply_extra", "path_busy", "inactive", "resume_extra", "resume_default"] {
+        let lines = format!("balance = \"conweave\"\nconweave.{key} = \"18446744s\"");
+        let text = format!("{STAR}{FLOW}[routing]\n{lines}");
+        says(&error(&text), &[&format!("routing.conweave.{key}: 18446744"), "is too late"]);
+    }
+}
+
 #[test]
 fn traffic_must_make_sense() {
     says(&star(""), &["traffic: there is no message to send"]);
