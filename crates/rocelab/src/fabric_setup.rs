@@ -64,7 +64,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
 
 /// The marking law of a run. It marks nothing if only single classes are marked.
 fn ecn(scenario: &Scenario) -> Option<EcnConfig> {
-    let at_enqueue = scenario.spec().ecn.mark_at == scenario::MarkAt::Enqueue;
+    let at_enqueue = scenario.mark_at == scenario::MarkAt::Enqueue;
     let Some(ecn) = &scenario.ecn else {
         let is_law =
             |class: &ClassSettings| matches!(class.marking, Some(ClassMarking::Law { .. }));
@@ -114,20 +114,36 @@ fn records(trace: &Trace, options: &RunOptions) -> Records {
 }
 
 fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
+    // Without a default for what is left out no quirk can be forgotten.
+    let scenario::QuirksSpec {
+        whole_nanoseconds,
+        ns3_ecmp_hash,
+        one_way_rtt,
+        acks_ignore_pause,
+        silent_duplicates,
+        scan_queue_pairs,
+        missed_wakeup,
+        stale_scan_index,
+        rate_scaled_alpha,
+        threshold_wraparound,
+        ns3_ecn_draws,
+        ns3_tie_order,
+        packet_round_robin,
+    } = *spec;
     Quirks {
-        whole_nanoseconds: spec.whole_nanoseconds,
-        ns3_ecmp_hash: spec.ns3_ecmp_hash,
-        one_way_rtt: spec.one_way_rtt,
-        acks_ignore_pause: spec.acks_ignore_pause,
-        silent_duplicates: spec.silent_duplicates,
-        scan_queue_pairs: spec.scan_queue_pairs,
-        missed_wakeup: spec.missed_wakeup,
-        stale_scan_index: spec.stale_scan_index,
-        rate_scaled_alpha: spec.rate_scaled_alpha.is_some(),
-        threshold_wraparound: spec.threshold_wraparound,
-        ns3_ecn_draws: spec.ns3_ecn_draws,
-        ns3_tie_order: spec.ns3_tie_order,
-        packet_round_robin: spec.packet_round_robin,
+        whole_nanoseconds,
+        ns3_ecmp_hash,
+        one_way_rtt,
+        acks_ignore_pause,
+        silent_duplicates,
+        scan_queue_pairs,
+        missed_wakeup,
+        stale_scan_index,
+        rate_scaled_alpha: rate_scaled_alpha.is_some(),
+        threshold_wraparound,
+        ns3_ecn_draws,
+        ns3_tie_order,
+        packet_round_robin,
     }
 }
 

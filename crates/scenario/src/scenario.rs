@@ -12,7 +12,7 @@ use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
 use crate::settings::{self, Classes, Ecn, Pfc, Run, Stop, SwitchSettings, Wire};
 use crate::source::Source;
-use crate::spec::{QuirksSpec, Spec};
+use crate::spec::{MarkAt, QuirksSpec, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, Traffic};
@@ -63,6 +63,8 @@ pub struct Scenario {
     pub pfc: Pfc,
     /// ECN marking; `None` where switches do not mark.
     pub ecn: Option<Ecn>,
+    /// When switches look at the queue to mark a packet, also where only single classes are marked.
+    pub mark_at: MarkAt,
     /// Priorities.
     pub classes: Classes,
     /// What single classes have of their own.
@@ -201,6 +203,7 @@ impl Scenario {
             switch,
             pfc,
             ecn,
+            mark_at: spec.ecn.mark_at,
             classes,
             class_settings,
             routing,

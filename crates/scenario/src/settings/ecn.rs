@@ -1,7 +1,7 @@
 //! `[ecn]`: where marking begins, and how it rises.
 
 use crate::error::{Result, ScenarioError};
-use crate::spec::{EcnSpec, MarkAt, Quantity};
+use crate::spec::{EcnSpec, Quantity};
 use schemes::contract::EcnLaw;
 use units::{Bytes, Rate};
 
@@ -19,8 +19,6 @@ pub struct Ecn {
     pub at: Option<Rate>,
     /// Thresholds and probability (`kmin`, `kmax`, `pmax`) of ports of certain rates.
     pub by_rate: Vec<(Rate, Bytes, Bytes, f64)>,
-    /// Whether the queue is looked at when a packet leaves or when it arrives.
-    pub mark_at: MarkAt,
 }
 
 pub(crate) fn ecn(
@@ -55,7 +53,7 @@ pub(crate) fn ecn(
     let pmax = fill(&mut spec.pmax, law.map(|law| law.pmax), || missing("pmax"))?;
     check_order(kmin, kmax, "ecn.kmin")?;
     let at = spec.reference_rate.map(|at| at.0);
-    Ok(Some(Ecn { kmin, kmax, pmax, at, by_rate, mark_at: spec.mark_at }))
+    Ok(Some(Ecn { kmin, kmax, pmax, at, by_rate }))
 }
 
 pub(crate) fn check_probability(pmax: f64, key: &str) -> Result<()> {
