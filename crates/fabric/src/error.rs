@@ -30,6 +30,12 @@ pub enum SetupError {
         /// Its priority.
         priority: u8,
     },
+    /// The scheme gives a class a share of the link that is not within
+    /// [`ClassSpec::SHARES`](schemes::contract::ClassSpec::SHARES), or no packet at a time.
+    ClassNotSendable {
+        /// Its priority.
+        priority: u8,
+    },
     /// Data and ACKs of two hosts take different paths, but the scheme needs one path for both.
     AsymmetricPath {
         /// The sender.

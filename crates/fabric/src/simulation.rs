@@ -115,6 +115,9 @@ fn check(
     if let Some(priority) = common.classes.class_not_first() {
         return Err(SetupError::ClassNotFirst { priority });
     }
+    if let Some(priority) = common.classes.class_not_sendable() {
+        return Err(SetupError::ClassNotSendable { priority });
+    }
     if needs.symmetric_paths
         && let Some((src, dst)) = common.asymmetric_pair()
     {

@@ -28,6 +28,14 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
         .hint("give some links the same rate"),
         SetupError::ClassInUse { priority } => class_in_use(scheme, priority),
         SetupError::ClassNotFirst { priority } => class_not_first(scheme, priority),
+        SetupError::ClassNotSendable { priority } => ScenarioError::new(
+            "scheme",
+            format!(
+                "{scheme} gives its class of priority {priority} a share of the link that is not \
+                 within 1/65536 and 1, or a burst of no packet"
+            ),
+        )
+        .hint("take other parameters; if it is a scheme of your own, mend its classes"),
         SetupError::AsymmetricPath { src, dst } => asymmetric_path(scenario, [src, dst]),
         SetupError::NoSpanningTree => ScenarioError::new(
             "routing.paths",

@@ -60,4 +60,11 @@ impl Classes {
             !is_strict || others >> priority != 0
         })
     }
+
+    /// Finds a class whose shaper could not send.
+    pub(crate) fn class_not_sendable(&self) -> Option<u8> {
+        let sends =
+            |class: &&ClassSpec| ClassSpec::SHARES.contains(&class.share) && class.burst > 0;
+        self.own.iter().find(|class| !sends(class)).map(|class| class.priority.get())
+    }
 }

@@ -28,7 +28,7 @@ fn ones(mut bits: u8) -> impl Iterator<Item = usize> {
 }
 
 impl Shaper {
-    /// Limits a class to its share of the link.
+    /// Limits a class to its share of the link, which is within [`ClassSpec::SHARES`].
     pub(super) fn limit(&mut self, class: &ClassSpec) {
         let priority = class.priority.index();
         self.shaped |= 1 << priority;
@@ -41,10 +41,11 @@ impl Shaper {
     pub(super) fn sent(&mut self, priority: usize, start: Time, end: Time) {
         let stretch = self.stretch[priority];
         if stretch != 0 {
-            let gap = Time::from_ps(((end - start).ps() * stretch) >> 16);
-            self.full[priority] = self.full[priority].max(start) + gap;
-            self.earliest[priority] =
-                self.full[priority].saturating_sub(gap * self.saved[priority]);
+            let gap = (u128::from((end - start).ps()) * u128::from(stretch)) >> 16;
+            let gap = u64::try_from(gap).map_or(Time::NEVER, Time::from_ps);
+            self.full[priority] = self.full[priority].max(start).saturating_add(gap);
+            let saved = gap.saturating_mul(self.saved[priority]);
+            self.earliest[priority] = self.full[priority].saturating_sub(saved);
         }
     }
 

@@ -16,8 +16,8 @@ pub struct PathFacts {
     pub base_rtt: Time,
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
-    /// What the sender's port sends in that time; as the HPCC simulator has it, the most that any
-    /// pair of hosts could have under way: its round trip at the lowest rate between them.
+    /// What the sender's port sends in `network_rtt`. With the quirk `one_way_rtt`: the largest
+    /// product of round trip and lowest rate of any pair of hosts.
     pub network_bdp: Bytes,
     /// Switches on the path.
     pub switches: u32,
@@ -138,11 +138,17 @@ pub struct ClassSpec {
     pub priority: Priority,
     /// What happens when it is full.
     pub limit: QueueLimit,
-    /// Share of the link's rate that it may take at most, in wire bytes; 1 for all of it.
+    /// Share of the link's rate that it may take at most, in wire bytes, within
+    /// [`SHARES`](Self::SHARES); 1 for all of it.
     pub share: f64,
     /// Depth of the token bucket in packets, if the share is below 1: up to this many packets leave
-    /// back to back after a silence. 1 spaces all packets.
+    /// back to back after a silence. 1, the least, spaces all packets.
     pub burst: u32,
     /// It has priority over data, ACKs and control packets; a run in which it has not is refused.
     pub first: bool,
+}
+
+impl ClassSpec {
+    /// The shares of a link's rate that a class may have. A run with another one is refused.
+    pub const SHARES: std::ops::RangeInclusive<f64> = 1.0 / 65_536.0..=1.0;
 }

@@ -101,6 +101,20 @@ fn a_shaped_class_takes_its_share() {
     assert!((at_least..at_least + 5_000_000).contains(&last), "{last}");
 }
 
+/// Protects shapers from shares with which a class could never send, or not be limited.
+#[test]
+fn a_share_that_is_none_is_refused() {
+    for (share, burst) in [(0.0, 1), (-0.5, 1), (f64::NAN, 1), (1.5, 1), (1e-9, 1), (0.5, 0)] {
+        let (priority, limit) = (Priority::new(3), QueueLimit::Lossless);
+        let spec = ClassSpec { priority, limit, share, burst, first: false };
+        let mut setup = line(1, G100, US);
+        setup.message(0, 1, 1_000, Time::ZERO);
+        let toy = parts::<Limited>().classes(move |_| vec![spec]);
+        let refused = Simulation::<Limited>::new(&setup, toy).err();
+        assert_eq!(refused, Some(SetupError::ClassNotSendable { priority: 3 }), "{share} {burst}");
+    }
+}
+
 /// Class 5 may take 84 of 1700 bytes, two packets at once.
 fn bucket() -> (Parts<Limited>, Log<Time>) {
     let (toy, log) = shouting();
