@@ -16,6 +16,7 @@ use crate::port::pause_clock::PauseClock;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use engine::Outcome;
 use model::{Cause, FlowRecovery};
+use schemes::contract::add_counter;
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -71,7 +72,8 @@ pub struct RunOutput {
     pub path_changes: Option<Vec<u32>>,
     /// Bytes into and out of each switch.
     pub audits: Vec<SwitchAudit>,
-    /// Counters of the scheme by name, summed over hosts and switches.
+    /// Counters of the scheme, of load balancing and of pauses by name, put together over all nodes
+    /// by [`add_counter`].
     pub counters: BTreeMap<&'static str, u64>,
     /// How the run ended.
     pub outcome: Outcome,
@@ -183,12 +185,11 @@ impl RunOutput {
         self.drops.append(&mut drops.listed);
     }
 
-    /// Adds what a node counted. Of what is called `max_...` the largest value remains.
+    /// Adds what a node counted.
     fn add_counters(&mut self, counters: Vec<(&'static str, u64)>, pauses: Option<&PauseClock>) {
         let of_pauses = pauses.into_iter().flat_map(PauseClock::counters);
         for (name, count) in counters.into_iter().chain(of_pauses) {
-            let all = self.counters.entry(name).or_default();
-            *all = if name.starts_with("max_") { (*all).max(count) } else { *all + count };
+            add_counter(self.counters.entry(name).or_default(), name, count);
         }
     }
 

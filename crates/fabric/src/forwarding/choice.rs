@@ -43,12 +43,12 @@ impl<'a> Choice<'a> {
         Choice { routes, row, now, loads: &[], hosts: &[], tag: Cell::new(0) }
     }
 
-    /// As [`new`](Self::new), with the tag of the packet, and where hosts are.
+    /// Adds the tag of the packet, and where hosts are.
     pub(crate) fn with_tag(self, tag: u64, hosts: &'a [HostLocation]) -> Choice<'a> {
         Choice { hosts, tag: Cell::new(tag), ..self }
     }
 
-    /// As [`new`](Self::new), with the loads of the packet's next hops.
+    /// Adds the loads of the packet's next hops.
     pub(crate) fn with_loads(self, loads: &'a [NextHopLoad]) -> Choice<'a> {
         Choice { loads, ..self }
     }

@@ -284,8 +284,6 @@ impl Forwarding for Conga {
         let from_switch = in_port.is_some_and(|port| self.estimators[port.index()].is_some());
         let [source, target] = choice.racks(header);
         match &mut self.leaf {
-            // The switch has made it: no leaf has written its tag.
-            None if !from_switch => choice.set_tag(NO_TAG),
             // With failed links a shortest path may lead through a leaf.
             Some(leaf) if from_switch && target != leaf.number => {}
             None => {}

@@ -97,7 +97,7 @@ impl Ecmp {
         }
     }
 
-    /// As [`look_up`](Self::look_up), if the table alone does not tell.
+    /// Looks up the next hop of a packet where the table alone does not decide.
     #[inline(never)]
     fn look_up_slow(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
         let ends = header.route_ends();

@@ -97,7 +97,8 @@ pub trait Forwarding: Send + 'static {
         Vec::new()
     }
 
-    /// What it counted, by name. Runs sum it over switches.
+    /// Returns what it counted, by name. A run puts the counts of switches together with
+    /// [`add_counter`](schemes::contract::add_counter).
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }

@@ -20,7 +20,7 @@
 //! | | `on_send` | for each data packet that leaves |
 //! | | `on_ack`, `on_ctl` | for each ACK or NACK, and each control packet, that arrives |
 //! | | `on_backlog` | when a message is posted, and when the last byte leaves |
-//! | | `on_retransmission_timeout` | when nothing was acknowledged for the timeout |
+//! | | `on_retransmission_timeout` | when the timeout passes without an ACK |
 //! | | `observe` | by probes |
 //! | | [`RpTimer`]: `next_timer`, `on_timer` | `type Timer = Present` |
 //! | [`Np`] | `open` (required) | when the first packet of a QP arrives |
@@ -49,6 +49,7 @@
 //! Each hook's documentation says which fast paths of ARCHITECTURE.md it turns off.
 
 mod capabilities;
+mod counters;
 mod ctl;
 mod effects;
 mod facts;
@@ -70,6 +71,7 @@ pub use capabilities::{
     NpTimerSlot, OnArrival, OnArrivalOrHold, OnEnqueue, Present, Requeue, RequeueSlot, RpTimer,
     RpTimerSlot, SubQueueSlot, SubQueues, Verdict,
 };
+pub use counters::add_counter;
 pub use ctl::{Ctl, NoCtl};
 pub use effects::{HostCx, QpEnd, SwitchEffect, SwitchEffects};
 pub use facts::{

@@ -70,7 +70,7 @@ impl Address {
 }
 
 bitflags::bitflags! {
-    /// What is true of a packet or not, in one byte.
+    /// Properties of a packet, one bit each.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Flags: u8 {
         /// Data: last of its message.
@@ -81,7 +81,7 @@ bitflags::bitflags! {
         const TO_SOURCE = 4;
         /// A bit for the scheme: a notification handled on the way, a marked packet.
         const MARK = 8;
-        /// For the fabric: both its ends are joined to one switch by links shorter than others.
+        /// For the fabric: sender and receiver are in one rack, whose links are shorter than others.
         const NEIGHBOURLY = 16;
     }
 }
@@ -110,7 +110,9 @@ pub struct Header {
     /// Data: payload bytes. ACK and NACK: the low 16 bits of the number of the packet that is
     /// answered, in its QP's stream, if receivers keep data that is out of order; else 0.
     pub payload: u16,
-    /// The port of the current switch through which it came.
+    /// In a switch: the port through which the packet came, or `u16::MAX` if the switch made it. On
+    /// a link, in runs with the quirk `ns3_tie_order`: how long before its sending the sending was
+    /// scheduled, in ns.
     pub ingress: u16,
     /// What it is.
     pub kind: PacketKind,
@@ -120,7 +122,7 @@ pub struct Header {
     pub code_point: EcnCodePoint,
     /// ACK and NACK: the code point of the data packet answered. PFC: pause, if not `NotMarked`.
     pub echo: EcnCodePoint,
-    /// What it is beside.
+    /// Further properties, one bit each.
     pub flags: Flags,
 }
 

@@ -18,7 +18,7 @@ struct LinkRate {
     bytes_per_ps: f64,
 }
 
-// It is a number.
+// `bytes_per_ps` is computed from an integer, so it is never NaN.
 impl Eq for LinkRate {}
 
 impl LinkRates {
@@ -36,19 +36,19 @@ impl LinkRates {
         LinkRates(RATES.iter().chain(&others).map(known).collect())
     }
 
-    /// Returns how many rates there are. If they are more than [`MAX`](Self::MAX), the last have no
-    /// code.
+    /// Returns the number of rates. A run with more than [`MAX`](Self::MAX) must be refused:
+    /// [`code`](Self::code) would give the others the last code.
     pub fn count(&self) -> usize {
         self.0.len()
     }
-    /// The code of a rate that was given to [`new`](Self::new).
+    /// Returns the code of a rate that was given to [`new`](Self::new).
     ///
     /// # Panics
     /// If it was not.
     pub fn code(&self, rate: Rate) -> RateCode {
-        let place =
+        let index =
             self.0.iter().position(|known| known.rate == rate).expect("it is a link's rate");
-        RateCode(u8::try_from(place).unwrap_or(u8::MAX))
+        RateCode(u8::try_from(index).unwrap_or(u8::MAX))
     }
     /// Returns the rate that a code stands for.
     #[inline]

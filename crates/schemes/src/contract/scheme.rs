@@ -53,7 +53,8 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
         (0, 0)
     }
-    /// As [`meta_bytes`](Scheme::meta_bytes), of QPs with this [`law`](super::PathFacts::law).
+    /// Returns the bytes that `Meta` adds to a data packet and to an ACK of QPs with this
+    /// [`law`](super::PathFacts::law).
     fn meta_bytes_of_law(params: &Self::Params, _law: u8) -> (u32, u32) {
         Self::meta_bytes(params)
     }
@@ -61,8 +62,8 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host;
     /// Called when a control packet reaches a host and its QP is over.
     fn on_late_ctl(_host: &mut Self::Host, _ctl: &Self::Ctl) {}
-    /// Returns what a host counted, by name. All hosts return equal names; the summary has the
-    /// sums.
+    /// Returns what a host counted, by name. All hosts return equal names. A run puts them together
+    /// with [`add_counter`](super::add_counter).
     fn counters(_host: &Self::Host) -> Vec<(&'static str, u64)> {
         Vec::new()
     }

@@ -139,8 +139,7 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     /// the first time. `left` bytes are still to be sent for the first time. Not called for the
     /// bytes in between.
     fn on_backlog(&mut self, _cx: &mut HostCx<'_, S>, _left: Bytes) {}
-    /// Called when nothing was acknowledged for the retransmission timeout and the sender goes
-    /// back.
+    /// Called when the retransmission timeout passes without an ACK and the sender goes back.
     fn on_retransmission_timeout(&mut self, _cx: &mut HostCx<'_, S>) {}
     /// Returns the value of a quantity at `now`, for a probe: finite and not negative. It must not
     /// change what follows. `None`: there is none. By default the rate and the window of

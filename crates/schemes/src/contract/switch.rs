@@ -66,7 +66,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     type Level: Level;
     /// State per port.
     type Port: Send + 'static;
-    /// Written by [`hooks!`](crate::hooks!), as the five below: whether it sees arrivals.
+    /// Whether it sees arrivals. [`hooks!`](crate::hooks!) writes this type and the five after it.
     type Arrivals: ArrivalSlot<S, Self>;
     /// Whether it sees packets join queues.
     type Enqueues: EnqueueSlot<S, Self>;
@@ -143,8 +143,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> Option<f64> {
         None
     }
-    /// Returns what the switch counted, by name. All switches return equal names; the summary has
-    /// the sums.
+    /// Returns what the switch counted, by name. All switches return equal names. A run puts them
+    /// together with [`add_counter`](super::add_counter).
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }

@@ -20,7 +20,7 @@ pub(crate) struct Toward {
     pub(crate) paths: u32,
     /// The longest time that a full data packet takes on one of them while nothing waits.
     pub(crate) data: Time,
-    /// As `data`, for a packet of the switches.
+    /// The longest time that a control packet of the switches takes on one of them.
     pub(crate) control: Time,
 }
 

@@ -4,7 +4,8 @@ use super::sealed::Marker;
 use super::{Absent, ArriveCx, Both, Present};
 use crate::contract::{Cp, Level, Packet, PortView, Scheme, Stack};
 
-/// Sees packets as they join a queue. Switches off the fabric's loop for backlogged ports.
+/// Sees packets as they join a queue. Runs with it do not use the fast path for ports with a
+/// backlog.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says `hooks!(enqueues)` and does not implement `OnEnqueue`",
     label = "named here"

@@ -25,7 +25,8 @@ pub enum Gate {
     label = "named here"
 )]
 pub trait SubQueues<S: Scheme>: Cp<S, SubQueues = Present, Level = Strict> {
-    /// The sub-queue of `out_port` that a packet joins; 0 is the ordinary queue. Called after
+    /// Returns the sub-queue of `out_port` that a packet joins; 0 is the ordinary queue. Numbers
+    /// should be small and dense, because memory is proportional to the largest. Called after
     /// [`on_enqueue`](super::OnEnqueue::on_enqueue).
     fn sub_queue(&self, in_port: PortId, out_port: PortId, packet: &Packet<S>) -> u32;
     /// Whether the head of a sub-queue other than 0 may leave.

@@ -10,7 +10,7 @@ pub use switch::MixSwitch;
 
 use super::{
     Absent, Classes, Cp, Ctl, Fit, HostCx, HostFacts, Join, Needs, Preset, Scheme, SwitchFacts,
-    Tolerates,
+    Tolerates, add_counter,
 };
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use std::marker::PhantomData;
@@ -303,14 +303,14 @@ where
     }
 }
 
-/// The counters of both schemes. What has one name is added.
+/// The counters of both schemes. Those of one name are put together.
 fn added(
     mut first: Vec<(&'static str, u64)>,
     second: Vec<(&'static str, u64)>,
 ) -> Vec<(&'static str, u64)> {
     for (name, count) in second {
         match first.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += count,
+            Some((_, known)) => add_counter(known, name, count),
             None => first.push((name, count)),
         }
     }

@@ -110,7 +110,7 @@ fn relay<S: Scheme, Own: Scheme, R>(
     result
 }
 
-/// As [`relay`], for hooks of departures.
+/// Calls a departure hook of one scheme with a context of the mix.
 #[inline]
 fn relay_departure<S: Scheme, Own: Scheme>(
     full: &mut FullCx<'_, S>,
