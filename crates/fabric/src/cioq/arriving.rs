@@ -42,7 +42,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// require it. Transfers the packet at once if nothing can be in its way.
     fn admit(&mut self, window: &mut Win<'_, '_, S>, now: Time, in_port: u16, handle: Handle) {
         let packet = window.packets.get(&handle);
-        let out = self.select_port(packet, now, true);
+        let out = self.select_port(packet, now);
         let header = &packet.header;
         let (priority, size) = (header.priority, u64::from(header.size));
         if self.chassis.watchdog_drops(out, priority) {
@@ -134,14 +134,10 @@ impl<S: Scheme> CioqSwitch<S> {
             || InputQueuesOf::<S>::crossing(cp, out, header, now) == Crossing::Allowed
     }
 
-    /// Returns the port that a packet leaves through. `from_outside`: the switch has not made it.
+    /// Returns the port that a packet leaves through. The scheme may reroute data, none of which
+    /// the switch makes itself.
     #[inline]
-    pub(super) fn select_port(
-        &mut self,
-        packet: &Packet<S>,
-        now: Time,
-        from_outside: bool,
-    ) -> usize {
+    pub(super) fn select_port(&mut self, packet: &Packet<S>, now: Time) -> usize {
         let header = &packet.header;
         let Chassis { common, cp, effects, views, switch_row, router, .. } = &mut self.chassis;
         let choice = Choice::new(&common.routes, switch_row, now);
@@ -152,7 +148,7 @@ impl<S: Scheme> CioqSwitch<S> {
         };
         let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
         let candidates = choice.next_hops(header);
-        if from_outside && header.kind == PacketKind::Data {
+        if header.kind == PacketKind::Data {
             return InputQueuesOf::<S>::reroute(cp, &mut cx, header, candidates, chosen).index();
         }
         chosen.index()

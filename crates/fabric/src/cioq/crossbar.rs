@@ -26,8 +26,9 @@ pub(super) struct Grant {
 struct Side {
     /// When it becomes free.
     free: Time,
-    /// By priority: the output that an input prefers, or the input that an output prefers.
-    from: [u16; 8],
+    /// By priority, the round-robin pointer of iSLIP: of an input its accept pointer, of an output
+    /// its grant pointer.
+    pointer: [u16; 8],
     /// The priority that an output serves first among those that are not strict.
     turn: u8,
 }
@@ -98,8 +99,8 @@ impl Crossbar {
 
     /// Returns the input at which an output begins its search for packets of a priority.
     #[inline]
-    pub(super) fn first_claim(&self, output: usize, priority: usize) -> usize {
-        self.outputs[output].from[priority] as usize
+    pub(super) fn grant_pointer(&self, output: usize, priority: usize) -> usize {
+        self.outputs[output].pointer[priority] as usize
     }
 
     /// Offers an output to an input, which keeps the better of two offers. Returns whether it had
@@ -119,7 +120,7 @@ impl Crossbar {
     /// turn.
     fn rank(&self, grant: &Grant) -> (usize, usize, usize) {
         let Grant { input, output, priority, .. } = *grant;
-        let from = self.inputs[input].from[priority] as usize;
+        let from = self.inputs[input].pointer[priority] as usize;
         let distance =
             if output >= from { output - from } else { output + self.inputs.len() - from };
         let strict = self.strict & 1 << priority != 0;
@@ -150,8 +151,8 @@ impl Crossbar {
         let (from, to) = (&mut self.inputs[input], &mut self.outputs[output]);
         (from.free, to.free) = (until, until);
         if first {
-            from.from[priority] = after(output);
-            to.from[priority] = after(input);
+            from.pointer[priority] = after(output);
+            to.pointer[priority] = after(input);
         }
         if self.strict & 1 << priority == 0 {
             to.turn = (priority as u8 + 1) % 8;
@@ -193,9 +194,9 @@ mod tests {
         let until = crossbar.connect(&grant(2, 1, 3), 1000, Time::from_ns(5), false);
         assert_eq!((until, crossbar.output_free(1)), (Time::from_ns(45), Time::from_ns(45)));
         assert_eq!((crossbar.both_free(2, 3), crossbar.input_free(2)), (until, until));
-        assert_eq!((crossbar.both_free(1, 2), crossbar.first_claim(1, 3)), (Time::ZERO, 0));
+        assert_eq!((crossbar.both_free(1, 2), crossbar.grant_pointer(1, 3)), (Time::ZERO, 0));
         crossbar.connect(&grant(3, 1, 3), 1000, Time::from_ns(45), true);
-        assert_eq!(crossbar.first_claim(1, 3), 0, "the input after the last one");
+        assert_eq!(crossbar.grant_pointer(1, 3), 0, "the input after the last one");
         assert_eq!(crossbar.first_priority(1, 0b1010), 1, "priority 3 had its turn");
         assert_eq!(crossbar.first_priority(0, 0b1010), 1);
         assert_eq!(crossbar.first_priority(1, 0b1_1010), 4);

@@ -151,7 +151,7 @@ impl<S: Scheme> Actor<S> for CioqSwitch<S> {
     fn act(&mut self, window: &mut Win<'_, '_, S>, now: Time, action: SwitchAction<S>) {
         match action {
             SwitchAction::ToHost(packet) => {
-                let out = self.select_port(&packet, now, false);
+                let out = self.select_port(&packet, now);
                 let priority = packet.header.priority;
                 let handle = window.packets.insert(packet);
                 if self.chassis.watchdog_drops(out, priority)

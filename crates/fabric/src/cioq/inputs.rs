@@ -47,7 +47,7 @@ impl HeldBack {
     }
 
     fn pop<S: Scheme>(&mut self, packets: &Packets<'_, Packet<S>>) -> Option<Handle> {
-        let flow = flow_of(self.fifo.peek(packets)?);
+        let flow = self.fifo.peek(packets)?.header.address.qp();
         let index = self.flows.iter().position(|(known, _)| *known == flow)?;
         self.flows[index].1 -= 1;
         if self.flows[index].1 == 0 {
@@ -55,13 +55,6 @@ impl HeldBack {
         }
         self.fifo.pop(packets)
     }
-}
-
-/// Returns the QP of a packet.
-#[inline]
-fn flow_of<S: Scheme>(packet: &Packet<S>) -> u64 {
-    let address = &packet.header.address;
-    u64::from(address.src) << 32 | u64::from(address.sender_slot)
 }
 
 /// The VOQs of a switch.
@@ -199,7 +192,7 @@ impl Inputs {
             if packet.header.kind != PacketKind::Data {
                 return open(packet);
             }
-            let flow = flow_of(packet);
+            let flow = packet.header.address.qp();
             let follows = voq.held_back.as_ref().is_some_and(|held_back| held_back.has(flow));
             if !follows
                 && InputQueuesOf::<S>::crossing(cp, out, &packet.header, now) == Crossing::Allowed

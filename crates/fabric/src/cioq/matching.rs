@@ -266,7 +266,7 @@ impl<S: Scheme> CioqSwitch<S> {
         while priorities != 0 {
             let priority = self.crossbar.first_priority(output, priorities);
             priorities &= !(1 << priority);
-            let from = self.crossbar.first_claim(output, priority);
+            let from = self.crossbar.grant_pointer(output, priority);
             let mut member = None;
             while let Some(input) =
                 self.inputs.waiting.following(output * 8 + priority, from, member)

@@ -5,7 +5,7 @@
 
 use super::CioqSwitch;
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{NO_INGRESS, PfcFrame, Scheme, Win};
+use crate::packet::{NO_INGRESS, Scheme, Win};
 use crate::switch::actions::Actor;
 use crate::switch::pause_times::PauseTimes;
 use units::Time;
@@ -40,10 +40,7 @@ impl<S: Scheme> PauseTimes<S> for CioqSwitch<S> {
                     recorder.packet(now, input as u16, PacketEventKind::Dropped, 0, &header);
                 }
                 self.chassis.count_watchdog_drop(port, &header);
-                let size = u64::from(header.size);
-                if self.chassis.mmu.release(input as u16, priority, size) {
-                    self.send_pfc(window, now, input, priority, PfcFrame::Resume);
-                }
+                self.release_ingress(window, now, input as u16, priority, header.size);
             }
         }
         self.update_due(port, now);

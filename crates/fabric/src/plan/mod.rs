@@ -165,8 +165,8 @@ impl NetworkContext {
         let paths = flows.map(|(flow, ideal)| {
             cancel::check();
             planner.add_acks(flow);
-            planner.add_data(flow);
-            planner.planned_path(flow, ideal)
+            let links = planner.add_data(flow);
+            planner.planned_path(flow, links, ideal)
         });
         let paths = paths.collect();
         let Planner { mut ports, shares, packet_hops, depends, .. } = planner;
@@ -230,7 +230,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The index in `ports` of the port that sends over a link, found by its far end.
-    fn place(&self, end: &LinkEnd) -> usize {
+    fn port_index(&self, end: &LinkEnd) -> usize {
         let near = self.near(end);
         self.first_port[near.peer as usize] + near.peer_port as usize
     }
@@ -238,7 +238,7 @@ impl<'a> Planner<'a> {
     /// Notes that a link may be paused because of the next one.
     fn note(&mut self, link: &LinkEnd, next: &LinkEnd, priority: u8) {
         if self.common.lossless & 1 << priority != 0 && link.pfc && next.pfc {
-            let (link, next) = (self.place(link) as u32, self.place(next) as u32);
+            let (link, next) = (self.port_index(link) as u32, self.port_index(next) as u32);
             self.depends[usize::from(priority)].add(link, next);
         }
     }
@@ -276,14 +276,14 @@ impl<'a> Planner<'a> {
         let acks = self.packets(flow).div_ceil(u64::from(common.host.ack_every));
         self.packet_hops += acks * path.len() as u64;
         for end in &path {
-            let place = self.place(end);
-            self.ports[place].ack_bytes += acks * u64::from(common.wire.ack_size_of(flow.law));
+            let index = self.port_index(end);
+            self.ports[index].ack_bytes += acks * u64::from(common.wire.ack_size_of(flow.law));
         }
         self.path = path;
     }
 
-    /// Adds the data of a message.
-    fn add_data(&mut self, flow: &FlowInfo) {
+    /// Adds the data of a message. Returns the number of links of its path.
+    fn add_data(&mut self, flow: &FlowInfo) -> usize {
         let common = self.common;
         let mut path = std::mem::take(&mut self.path);
         let (ends, hash) = ((flow.src, flow.dst), common.data_hash(flow));
@@ -294,14 +294,16 @@ impl<'a> Planner<'a> {
             self.add_spread_data(flow, hash, bytes);
         } else {
             for end in &path {
-                let place = self.place(end);
-                let port = &mut self.ports[place];
+                let index = self.port_index(end);
+                let port = &mut self.ports[index];
                 port.messages += 1;
                 port.data_bytes += bytes;
             }
             self.note_path(&path, flow.priority);
         }
+        let links = path.len();
         self.path = path;
+        links
     }
 
     /// Adds the data of a message that may take any of the shortest paths.
@@ -309,15 +311,15 @@ impl<'a> Planner<'a> {
         let mut links = Vec::new();
         self.common.shares((flow.src, flow.dst), hash, 0, &mut |link, share| {
             let near = self.common.graph.ports(link.peer)[link.peer_port as usize];
-            let place = self.first_port[near.peer as usize] + near.peer_port as usize;
-            self.shares[place] += bytes as f64 * share;
+            let index = self.first_port[near.peer as usize] + near.peer_port as usize;
+            self.shares[index] += bytes as f64 * share;
             links.push(*link);
         });
-        links.sort_unstable_by_key(|link| self.place(link));
-        links.dedup_by_key(|link| self.place(link));
+        links.sort_unstable_by_key(|link| self.port_index(link));
+        links.dedup_by_key(|link| self.port_index(link));
         for link in &links {
-            let place = self.place(link);
-            self.ports[place].messages += 1;
+            let index = self.port_index(link);
+            self.ports[index].messages += 1;
             for next in &links {
                 if self.near(next).peer == link.peer {
                     self.note(link, next, flow.priority);
@@ -326,8 +328,9 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn planned_path(&mut self, flow: &FlowInfo, ideal: Time) -> PlannedPath {
-        let switches = (self.path.len() - 1) as u32;
+    /// Returns what is planned of a message over a path with `links`.
+    fn planned_path(&mut self, flow: &FlowInfo, links: usize, ideal: Time) -> PlannedPath {
+        let switches = links as u32 - 1;
         let hash = self.common.data_hash(flow);
         let ends = (flow.src, flow.dst);
         let WayFacts { bottleneck, base_rtt, .. } =
