@@ -32,9 +32,8 @@ impl Rate {
     pub const fn bps(self) -> u64 {
         self.0
     }
-    /// The time that `bytes` take at this rate, rounded up to a picosecond.
-    ///
-    /// A rate of zero never gets done: [`Time::NEVER`].
+    /// Returns the time that `bytes` take at this rate, rounded up to a picosecond, or
+    /// [`Time::NEVER`] if the rate is zero.
     #[inline]
     pub const fn time_for(self, bytes: Bytes) -> Time {
         if self.0 == 0 {

@@ -77,7 +77,8 @@ pub(crate) struct ArrivalTrain {
     wire: TrainWire,
 }
 
-/// The link that packets of a train come over. Its rate never changes.
+/// The link that packets of a train come over. Its rate never changes: scenarios refuse impaired
+/// links together with `ns3_tie_order`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TrainWire {
     /// Propagation delay of the link.

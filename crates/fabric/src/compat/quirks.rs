@@ -30,8 +30,8 @@ pub struct Quirks {
     /// Needs `scan_queue_pairs`. When finished QPs leave the table, the NIC's position in the table
     /// is not corrected.
     pub stale_scan_index: bool,
-    /// A port's dynamic threshold doubles with each doubling of its rate over the slowest host
-    /// port's, up to the whole free buffer. Headroom belongs to the port, not to each priority.
+    /// A port's dynamic threshold doubles with each doubling of its rate over
+    /// [`Threshold::Dynamic`](crate::Threshold::Dynamic)'s `at`, up to the whole free buffer. Headroom belongs to the port, not to each priority.
     /// Ingresses that PFC protects are checked against their own limits only. Needs PFC and a
     /// dynamic threshold.
     pub rate_scaled_alpha: bool,

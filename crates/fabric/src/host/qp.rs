@@ -237,7 +237,7 @@ impl ColdSenderState {
         &mut self.boards[slot as usize]
     }
 
-    /// As [`board`](Self::board); `None` if the receiver keeps nothing.
+    /// Returns the scoreboard of a QP; `None` if receivers keep nothing out of order.
     pub(crate) fn board_of(&mut self, slot: u32) -> Option<&mut Scoreboard> {
         self.boards.get_mut(slot as usize)
     }

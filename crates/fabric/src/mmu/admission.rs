@@ -166,6 +166,7 @@ impl Mmu {
     }
 
     /// Releases a packet that has left. Returns whether its ingress must resume the peer.
+    #[must_use]
     #[inline(always)]
     pub(crate) fn release(&mut self, port: u16, priority: u8, size: u64) -> bool {
         let index = self.index(port, priority);

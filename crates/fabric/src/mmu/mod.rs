@@ -301,7 +301,7 @@ mod tests {
         }
         assert_eq!(mmu.admit(1, 3, 1, true), Admission::BufferFull, "3000 + 2000 are port 0's");
         assert!(!mmu.is_lossless(1, 3) && mmu.is_lossless(0, 3) && !mmu.is_lossless(0, 2));
-        mmu.release(1, 3, 1_000);
+        assert!(!mmu.release(1, 3, 1_000), "it has paused nobody");
         assert_eq!(mmu.reserved_bytes(), 2_000);
     }
 
@@ -334,7 +334,7 @@ mod tests {
                         // Full: the oldest packet leaves.
                         _ if !stored.is_empty() => {
                             let (port, priority, size) = stored.remove(0);
-                            mmu.release(port, priority, size);
+                            let _ = mmu.release(port, priority, size);
                         }
                         _ => {}
                     }
@@ -343,7 +343,7 @@ mod tests {
                 prop_assert_eq!(mmu.used(), stored.iter().map(|packet| packet.2).sum::<u64>());
             }
             for (port, priority, size) in stored {
-                mmu.release(port, priority, size);
+                let _ = mmu.release(port, priority, size);
             }
             prop_assert_eq!((mmu.used(), mmu.shared_used, mmu.pausing), (0, 0, 0));
         }

@@ -406,7 +406,7 @@ fn place(from: &mut impl Read) -> io::Result<(Time, NodeId, u16)> {
     Ok((time, node, u16::from_le_bytes(array(from)?)))
 }
 
-/// By their numbers.
+/// Every kind of packet, at the index that is its number in a file.
 const KINDS: [PacketKind; 7] = [
     PacketKind::Data,
     PacketKind::Ack,
@@ -416,8 +416,10 @@ const KINDS: [PacketKind; 7] = [
     PacketKind::PathControl,
     PacketKind::Pfc,
 ];
+/// Every code point, at the index that is its number in a file.
 const CODE_POINTS: [EcnCodePoint; 3] =
     [EcnCodePoint::NotMarked, EcnCodePoint::Undetermined, EcnCodePoint::CongestionExperienced];
+/// Every kind of event, at the index that is its number in a file.
 const HAPPENINGS: [PacketEventKind; 6] = [
     PacketEventKind::Received,
     PacketEventKind::Enqueued,
@@ -427,7 +429,25 @@ const HAPPENINGS: [PacketEventKind; 6] = [
     PacketEventKind::Held,
 ];
 
-/// What has a number.
+const _: () = {
+    let mut index = 0;
+    while index < KINDS.len() {
+        assert!(KINDS[index] as usize == index);
+        index += 1;
+    }
+    index = 0;
+    while index < CODE_POINTS.len() {
+        assert!(CODE_POINTS[index] as usize == index);
+        index += 1;
+    }
+    index = 0;
+    while index < HAPPENINGS.len() {
+        assert!(HAPPENINGS[index] as usize == index);
+        index += 1;
+    }
+};
+
+/// Returns the variant with this number in a file.
 fn numbered<T: Copy>(all: &[T], number: u8) -> io::Result<T> {
     all.get(usize::from(number)).copied().ok_or_else(|| ErrorKind::InvalidData.into())
 }

@@ -34,6 +34,22 @@ pub(crate) trait Actor<S: Scheme> {
         frame: PfcFrame,
     );
 
+    /// Takes a packet that leaves the switch off the count of the ingress through which it came, and
+    /// resumes the peer there if that ends a pause.
+    #[inline]
+    fn release_ingress(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        ingress: u16,
+        priority: u8,
+        size: u16,
+    ) {
+        if self.chassis().mmu.release(ingress, priority, u64::from(size)) {
+            self.send_pfc(window, now, usize::from(ingress), priority, PfcFrame::Resume);
+        }
+    }
+
     /// Does all that the hooks have asked for.
     #[inline]
     fn apply_effects(&mut self, window: &mut Win<'_, '_, S>, now: Time) {

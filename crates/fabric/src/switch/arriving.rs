@@ -137,10 +137,7 @@ impl<S: Scheme> Switch<S> {
             (HoldVerdict::Hold(until), _) => self.hold(now, in_port, until, handle),
             (verdict @ (HoldVerdict::Forward | HoldVerdict::Consume | HoldVerdict::Drop), _) => {
                 self.drain_all(window, now);
-                let size = u64::from(header.size);
-                if self.chassis.mmu.release(in_port, header.priority, size) {
-                    self.send_pfc(window, now, in_port as usize, header.priority, PfcFrame::Resume);
-                }
+                self.release_ingress(window, now, in_port, header.priority, header.size);
                 if verdict == HoldVerdict::Consume {
                     self.chassis.consume(window, handle);
                 } else {

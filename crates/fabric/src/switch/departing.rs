@@ -4,7 +4,7 @@ use super::actions::Actor;
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
 use crate::hooks::{RequeueOf, SubQueuesOf, has_own_classes};
-use crate::packet::{NO_INGRESS, Packet, PfcFrame, Scheme, Win};
+use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC;
 use crate::switch::chassis::Chassis;
 use engine::Handle;
@@ -110,9 +110,7 @@ impl<S: Scheme> Switch<S> {
         self.chassis.ports[port].transmit(window, now, kind_priority_size, handle);
         self.next_departure::<PLAIN>(window, port, now);
         if ingress != NO_INGRESS {
-            if self.chassis.mmu.release(ingress, priority, u64::from(size)) {
-                self.send_pfc(window, now, ingress as usize, priority, PfcFrame::Resume);
-            }
+            self.release_ingress(window, now, ingress, priority, size);
         } else {
             self.chassis.generated_bytes += u64::from(size);
         }

@@ -76,17 +76,8 @@ impl<S: Scheme> Switch<S> {
             }
             self.chassis.egress(port).notify_drop(now, &packet);
             if header.ingress != NO_INGRESS {
-                let size = u64::from(header.size);
-                self.chassis.audit.removed += size;
-                if self.chassis.mmu.release(header.ingress, header.priority, size) {
-                    self.send_pfc(
-                        window,
-                        now,
-                        header.ingress as usize,
-                        header.priority,
-                        PfcFrame::Resume,
-                    );
-                }
+                self.chassis.audit.removed += u64::from(header.size);
+                self.release_ingress(window, now, header.ingress, header.priority, header.size);
             }
         }
         self.chassis.refresh_view(port);

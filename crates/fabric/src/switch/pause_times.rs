@@ -105,11 +105,8 @@ impl<S: Scheme> PauseTimes<S> for Switch<S> {
         self.drain_all(window, now);
         while let Some(handle) = self.remove_of(window, port, priority) {
             let header = self.chassis.drop_queued(window, now, port, handle);
-            let size = u64::from(header.size);
-            if header.ingress != NO_INGRESS
-                && self.chassis.mmu.release(header.ingress, priority, size)
-            {
-                self.send_pfc(window, now, header.ingress as usize, priority, PfcFrame::Resume);
+            if header.ingress != NO_INGRESS {
+                self.release_ingress(window, now, header.ingress, priority, header.size);
             }
         }
         self.chassis.refresh_view(port);

@@ -124,8 +124,12 @@ impl<S: Scheme> Switch<S> {
                 self.advance_port::<false>(window, port, buckets.get(port), &mut schedule);
             }
         }
-        window.keep_for_coupled(&buckets, for_coupled);
-        window.keep_for_uplinks(&buckets, for_uplinks);
+        // SAFETY: the two buckets are kept once, and the others, one for each downlink that is not
+        // coupled, have just been taken.
+        unsafe {
+            window.keep_for_coupled(&buckets, for_coupled);
+            window.keep_for_uplinks(&buckets, for_uplinks);
+        }
         window.recycle(buckets);
         true
     }

@@ -4,7 +4,7 @@ use super::Switch;
 use super::actions::Actor;
 use crate::forwarding::{Arrival, Choice, ConWeave, Fate, Notice};
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Flags, Header, NO_INGRESS, Packet, PacketKind, PfcFrame, Scheme, Win, blank};
+use crate::packet::{Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win, blank};
 use crate::switch::chassis::Chassis;
 use engine::{Fifo, Handle};
 use units::Time;
@@ -107,10 +107,8 @@ impl<S: Scheme> Switch<S> {
                 Some(out) => self.enqueue(window, now, ingress, out, handle),
                 None => {
                     self.drain_all(window, now);
-                    if !has_own_memory
-                        && self.chassis.mmu.release(ingress, priority, u64::from(size))
-                    {
-                        self.send_pfc(window, now, ingress as usize, priority, PfcFrame::Resume);
+                    if !has_own_memory {
+                        self.release_ingress(window, now, ingress, priority, size);
                     }
                     self.chassis.discard(window, now, ingress, handle);
                 }

@@ -128,7 +128,7 @@ impl SubQueues {
         packets: &Packets<'_, Packet<S>>,
         index: u32,
     ) -> Handle {
-        let number = self.round.remove(index as usize).expect("it has a index");
+        let number = self.round.remove(index as usize).expect("the index is below the length");
         let queue = &mut self.queues[number as usize];
         let handle = queue.fifo.pop(packets).expect("only filled ones are in the round");
         if !queue.fifo.is_empty() {

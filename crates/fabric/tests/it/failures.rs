@@ -66,19 +66,18 @@ fn what_is_on_the_wire_is_lost_and_the_rest_takes_the_other_way() {
         let size = if n == 1 { FIRST } else { FULL };
         leaves(n).max(if n == 1 { 0 } else { leaves(n - 1) + FULL * 80 }) + size * 80 + 1_000_000
     };
-    let kind_priority_size =
-        (1..400).filter(|&n| leaves(n) < at.ps() && arrives(n) >= at.ps()).count();
-    assert_eq!(kind_priority_size, 12, "of 1 us and a packet at 86.56 ns each");
-    assert_eq!(port(&output, spine, 0).lost_packets, kind_priority_size as u64);
+    let on_wire = (1..400).filter(|&n| leaves(n) < at.ps() && arrives(n) >= at.ps()).count();
+    assert_eq!(on_wire, 12, "of 1 us and a packet at 86.56 ns each");
+    assert_eq!(port(&output, spine, 0).lost_packets, on_wire as u64);
     // ACKs come back on the same cable or on the other one.
     let acks_lost = port(&output, leaf, used).lost_packets;
     assert_eq!(acks_lost > 0, port(&whole, spine, 0).tx_packets > 0);
-    assert_eq!(lost(&output), kind_priority_size as u64 + acks_lost);
+    assert_eq!(lost(&output), on_wire as u64 + acks_lost);
     let gone = port(&output, leaf, used).tx_packets;
     assert!(gone < port(&whole, leaf, used).tx_packets / 2, "nothing goes there any more");
     assert!(port(&output, leaf, 3 - used).tx_data_packets > 200);
     assert!(fct(&output, 0) > fct(&whole, 0));
-    assert!(output.flows[0].retransmitted_bytes >= 1000 * kind_priority_size as u64);
+    assert!(output.flows[0].retransmitted_bytes >= 1000 * on_wire as u64);
     balances(&output).unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! From the events that the fabric recorded to the tables of traces.
 
 use crate::Recordings;
-use fabric::{Outcome, PacketEvent, PfcEvent};
+use fabric::{Outcome, PacketEvent, PacketEventKind, PfcEvent};
 use results::{PacketTrace, PfcTrace, TraceInfo};
 use scenario::Scenario;
 use schemes::contract::{EcnCodePoint, PacketKind};
@@ -36,7 +36,7 @@ pub(crate) fn packets(events: &[PacketEvent], names: &Arc<Vec<String>>) -> Packe
         time_ps: events.iter().map(|event| event.time.ps()).collect(),
         node: events.iter().map(|event| event.node.get()).collect(),
         port: events.iter().map(|event| event.port).collect(),
-        event: events.iter().map(|event| event.happening as u8).collect(),
+        event: events.iter().map(happening).collect(),
         kind: events.iter().map(kind).collect(),
         flow_id: events.iter().map(flow_id).collect(),
         priority: events.iter().map(|event| event.header.priority).collect(),
@@ -76,7 +76,19 @@ pub(crate) fn trace_infos(
     pfc.into_iter().chain(packets).map(info).collect()
 }
 
-/// Its place among [`PacketTrace::KINDS`].
+/// Returns its index in [`PacketTrace::EVENTS`].
+fn happening(event: &PacketEvent) -> u8 {
+    match event.happening {
+        PacketEventKind::Received => 0,
+        PacketEventKind::Enqueued => 1,
+        PacketEventKind::Dequeued => 2,
+        PacketEventKind::Dropped => 3,
+        PacketEventKind::Lost => 4,
+        PacketEventKind::Held => 5,
+    }
+}
+
+/// Returns its index in [`PacketTrace::KINDS`].
 fn kind(event: &PacketEvent) -> u8 {
     match event.header.kind {
         PacketKind::Data => 0,
@@ -90,7 +102,7 @@ fn kind(event: &PacketEvent) -> u8 {
     }
 }
 
-/// Its place among [`PacketTrace::CODE_POINTS`].
+/// Returns its index in [`PacketTrace::CODE_POINTS`].
 fn ecn(event: &PacketEvent) -> u8 {
     let header = &event.header;
     match header.kind {

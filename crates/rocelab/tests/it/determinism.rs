@@ -2,8 +2,8 @@
 //!
 //! # Golden digests
 //! A golden digest changes when the simulated behaviour changes, and only then. When a change of
-//! behaviour is meant, run `cargo test -p rocelab --test determinism golden`, read in the failure
-//! what each scheme's digest is now, put it into `GOLDEN`, and say in the commit why it changed. A
+//! behaviour is meant, run `cargo test -p rocelab --test it golden`, read in the failure what
+//! each scheme's digest is now, put it into `GOLDEN`, and say in the commit why it changed. A
 //! refactoring or an optimisation never changes it.
 
 use crate::common::run_on;

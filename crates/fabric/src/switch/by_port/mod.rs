@@ -206,7 +206,8 @@ impl<S: Scheme> Switch<S> {
         }
         while let Some((&entry, rest)) = arrivals.split_first() {
             arrivals = rest;
-            // SAFETY: each arrival of the port, all of them bucketed in this window, once.
+            // SAFETY: each arrival of the port, bucketed in this window, is taken once. The callers
+            // take or keep all buckets, none by `next_arrival`, and report that they did so.
             let (now, tag, mut handle) = unsafe { window.take_bucketed(entry) };
             isolated.drain::<NS3>(window, now);
             let packet = window.packets.get_mut(&mut handle);
