@@ -1,8 +1,9 @@
 """Writes the parts of these pages that the program itself knows: keys, presets, parameters.
 
 ``python docs/generate.py`` rewrites what stands between ``<!-- generated: NAME -->`` and ``<!--
-end -->`` in every page and in the README, and the pages of claims from what ``rocelab reproduce
---readings`` wrote, ``claims/PAPER.json``, and the keys of scenarios as TypedDicts,
+end -->`` in every page and in the README, and the pages of claims: verdicts are those that
+``rocelab reproduce --readings`` wrote, ``claims/PAPER.json``, words are those that the papers have
+today, which it writes there, too. It also writes the keys of scenarios as TypedDicts,
 ``python/rocelab/keys.py``, the package's README, ``python/README.md``, and the manual page,
 ``rocelab.data/``. ``--check`` only says whether anything is out of date. It needs the ``rocelab``
 package of the same tree.
@@ -25,7 +26,9 @@ from man_page import man_page
 from typed_keys import typed_keys
 
 import rocelab
-from rocelab.papers import pages
+from rocelab.io.files import to_json
+from rocelab.papers import pages, reproduce
+from rocelab.papers.matrix import reworded
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- generated: ([\w .+/{}-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -307,11 +310,17 @@ PAPERS = ("mercury", "rcm", "fncc", "hiercc", "themis", "conweave")
 
 @cache
 def matrices() -> dict[str, Any]:
-    """By papers, what ``rocelab reproduce --readings`` wrote of them."""
+    """By papers, what ``rocelab reproduce --readings`` wrote of them, in the words of today."""
+    papers = {paper.id: paper for paper in reproduce.PAPERS}
     return {
-        paper: json.loads((HERE / "claims" / f"{paper}.json").read_text(encoding="utf-8"))
+        paper: reworded(json.loads(claims_of(paper).read_text(encoding="utf-8")), papers[paper])
         for paper in PAPERS
     }
+
+
+def claims_of(paper: str) -> Path:
+    """What ``rocelab reproduce --readings`` wrote of a paper."""
+    return HERE / "claims" / f"{paper}.json"
 
 
 def fresh_page(page: Path, keys: Keys) -> str:
@@ -326,6 +335,7 @@ def fresh_pages(keys: Keys) -> Iterator[tuple[Path, str]]:
         yield page, fresh_page(page, keys)
     for paper, matrix in matrices().items():
         yield HERE / f"claims-{paper}.md", pages.page(matrix)
+        yield claims_of(paper), to_json(matrix).decode()
     yield HERE.parent / PACKAGE_PAGE, package_page(keys)
     yield HERE.parent / "python/rocelab/keys.py", typed_keys(keys.root)
     yield HERE.parent / MAN_PAGE, man_page()
@@ -345,7 +355,11 @@ def main() -> None:
     check = parser.parse_args().check
     keys = Keys(rocelab.schema())
     stale = []
-    for page, fresh in fresh_pages(keys):
+    try:
+        pages_now = list(fresh_pages(keys))
+    except rocelab.ConfigError as error:
+        sys.exit(f"error: {error}")
+    for page, fresh in pages_now:
         if not page.exists() or page.read_text(encoding="utf-8") != fresh:
             stale.append(str(page.relative_to(HERE.parent)))
             if not check:

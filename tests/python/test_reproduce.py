@@ -36,7 +36,7 @@ from rocelab.papers import (
     verdict,
 )
 from rocelab.papers.decisions import HEADLINE, Decision, Option, Reading, flips
-from rocelab.papers.matrix import evaluate, single
+from rocelab.papers.matrix import evaluate, joined, reworded, single
 from rocelab.papers.model import (
     Claim,
     Figure,
@@ -203,6 +203,49 @@ def test_a_matrix_has_all_readings_and_what_single_decisions_turn(tmp_path: Path
         "| [FNCC](docs/claims-fncc.md) | 4 | 2 | 1 | 1 | 2 | 1 | D1: Which? (2) | full |"
         in overview
     )
+
+
+def test_a_matrix_may_have_new_words_but_no_other_claims_or_options(tmp_path: Path) -> None:
+    paper = _readings_paper()
+    was = json.loads(json.dumps(evaluate(paper, paper.figures, cache=tmp_path / "cache")))
+    assert reworded(was, paper) == was
+    (figure,), (decision,) = paper.figures, paper.decisions
+    claims = [replace(claim, reason="as we know today") for claim in figure.claims]
+    asked = replace(decision, question="Which one?")
+    words = replace(
+        paper,
+        figures=[replace(figure, title="Another", claims=claims)],
+        decisions=[asked],
+        assumptions=["more"],
+    )
+    told = reworded(was, words)
+    assert (told["assumptions"], told["figures"][0]["title"]) == (["more"], "Another")
+    assert told["decisions"][0]["question"] == "Which one?"
+    for old, new in zip(was["figures"][0]["claims"], told["figures"][0]["claims"], strict=True):
+        assert new == old | {"reason": "as we know today"}
+    fewer = replace(paper, figures=[replace(figure, claims=claims[1:])])
+    with pytest.raises(ConfigError, match="figure fig1 has other claims than were evaluated"):
+        reworded(was, fewer)
+    options = replace(decision, options=decision.options[:2])
+    with pytest.raises(ConfigError, match="decision D1 has other options than were evaluated"):
+        reworded(was, replace(paper, decisions=[options]))
+
+
+def test_figures_evaluated_alone_are_joined_to_the_others(tmp_path: Path) -> None:
+    paper = _readings_paper()
+    (figure,) = paper.figures
+    both = replace(paper, figures=[figure, replace(figure, id="fig2", title="Two")])
+    whole = evaluate(both, both.figures, cache=tmp_path / "cache")
+    whole["columns"][0]["doubts"] = ["fig1: an old doubt", "fig2: another"]
+    alone = evaluate(both, both.figures[:1], cache=tmp_path / "cache")
+    alone["figures"][0]["claims"][0]["outcomes"]["letter"]["measured"] = "renewed"
+    alone["columns"][0]["doubts"] = ["fig1: a new doubt"]
+    told = joined(whole, alone)
+    assert told["figures"] == [alone["figures"][0], whole["figures"][1]]
+    assert told["columns"][0]["doubts"] == ["fig2: another", "fig1: a new doubt"]
+    quick = evaluate(both, both.figures[:1], cache=tmp_path / "cache", quick=True)
+    with pytest.raises(ConfigError, match="are not the readings of fncc"):
+        joined(whole, quick)
 
 
 def test_in_the_quick_version_the_headline_is_there_once(tmp_path: Path) -> None:

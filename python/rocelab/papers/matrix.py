@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from rocelab.papers.decisions import Reading, flips
+from rocelab.errors import ConfigError
+from rocelab.papers.decisions import Decision, Reading, flips
 from rocelab.papers.model import Figure, Paper
 from rocelab.papers.reproduce import OUTCOME, Reproduction, described, doubts_on, judged
 from rocelab.result import Result
@@ -137,18 +138,7 @@ def _matrix(
         "citation": paper.citation,
         "quick": quick,
         "assumptions": list(paper.assumptions),
-        "decisions": [
-            {
-                "id": decision.id,
-                "question": decision.question,
-                "step": decision.step,
-                "argument": decision.argument,
-                "options": [
-                    {"name": option.name, "source": option.source} for option in decision.options
-                ],
-            }
-            for decision in paper.decisions
-        ],
+        "decisions": [_told(decision) for decision in paper.decisions],
         "columns": [
             {
                 "id": column.id,
@@ -179,6 +169,88 @@ def _matrix(
             for figure in figures
         ],
     }
+
+
+def _told(decision: Decision[Any]) -> dict[str, Any]:
+    return {
+        "id": decision.id,
+        "question": decision.question,
+        "step": decision.step,
+        "argument": decision.argument,
+        "options": [{"name": option.name, "source": option.source} for option in decision.options],
+    }
+
+
+def reworded(matrix: Matrix, paper: Paper) -> Matrix:
+    """``matrix`` with the words that ``paper`` has today for what was evaluated then.
+
+    Outcomes stay. Raises :class:`ConfigError` where claims or options are others than were judged.
+    """
+    figures = {figure.id: figure for figure in paper.figures}
+    decisions = {decision.id: decision for decision in paper.decisions}
+    summaries = {reading.name: reading.summary for reading in paper.readings}
+    told = []
+    for was in matrix["figures"]:
+        figure = figures.get(was["id"])
+        outcomes = {claim["id"]: claim["outcomes"] for claim in was["claims"]}
+        if figure is None or [claim.id for claim in figure.claims] != list(outcomes):
+            raise _outdated(paper, f"figure {was['id']} has other claims")
+        claims = [
+            described(paper, figure, claim) | {"outcomes": outcomes[claim.id]}
+            for claim in figure.claims
+        ]
+        told.append(was | {"title": figure.title, "quick": figure.quick, "claims": claims})
+    for was in matrix["decisions"]:
+        decision = decisions.get(was["id"])
+        names = [option["name"] for option in was["options"]]
+        if decision is None or [option.name for option in decision.options] != names:
+            raise _outdated(paper, f"decision {was['id']} has other options")
+    return matrix | {
+        "citation": paper.citation,
+        "assumptions": list(paper.assumptions),
+        "decisions": [_told(decisions[was["id"]]) for was in matrix["decisions"]],
+        "columns": [
+            column | {"summary": summaries.get(column["name"], column["summary"])}
+            for column in matrix["columns"]
+        ],
+        "figures": told,
+    }
+
+
+def joined(matrix: Matrix, newer: Matrix) -> Matrix:
+    """``matrix`` with the figures of ``newer``, which were evaluated alone, in place of its own.
+
+    Raises :class:`ConfigError` where the two are not of the same readings.
+    """
+    told, known = ([column["id"] for column in one["columns"]] for one in (newer, matrix))
+    if (newer["paper"], told) != (matrix["paper"], known):
+        raise ConfigError(
+            f"{newer['paper']}: {', '.join(told)} are not the readings of {matrix['paper']} that "
+            f"are there: {', '.join(known)}",
+            hint=f"its options must be those of `{matrix['command']}`",
+        )
+    figures = {figure["id"]: figure for figure in newer["figures"]}
+    doubts = {column["id"]: column["doubts"] for column in newer["columns"]}
+    return matrix | {
+        "columns": [
+            column
+            | {
+                "doubts": [
+                    text for text in column["doubts"] if text.split(":", 1)[0] not in figures
+                ]
+                + doubts[column["id"]]
+            }
+            for column in matrix["columns"]
+        ],
+        "figures": [figures.get(figure["id"], figure) for figure in matrix["figures"]],
+    }
+
+
+def _outdated(paper: Paper, what: str) -> ConfigError:
+    return ConfigError(
+        f"{paper.id}: {what} than were evaluated",
+        hint=f"evaluate it again, with `rocelab reproduce {paper.id} --readings`",
+    )
 
 
 def _is_headline(column: Column) -> bool:
