@@ -248,6 +248,25 @@ def test_figures_evaluated_alone_are_joined_to_the_others(tmp_path: Path) -> Non
         joined(whole, quick)
 
 
+def test_what_the_smaller_network_makes_hold_is_put_down_to_no_reading(tmp_path: Path) -> None:
+    paper = _readings_paper()
+    matrix = evaluate(paper, paper.figures, cache=tmp_path / "cache", named_quick=True)
+    (figure,) = matrix["figures"]
+    claim = next(one for one in figure["claims"] if one["claim"] == "differs to holds")
+    outcomes = claim["outcomes"]
+    assert outcomes["letter"]["verdict"] == "differs"
+    assert outcomes["second, quick"]["verdict"] == "holds"
+    assert "Holds with reading second; decision D1b the other |" in pages.page(matrix)
+    outcomes["letter, quick"] = outcomes["second, quick"]
+    words = "Holds in the quick version of this reading, which is smaller |"
+    assert words in pages.page(matrix)
+    # A full run of another reading does tell something.
+    matrix = evaluate(paper, paper.figures, cache=tmp_path / "cache")
+    outcomes = matrix["figures"][0]["claims"][figure["claims"].index(claim)]["outcomes"]
+    outcomes["letter, quick"] = outcomes["second"]
+    assert f"{words[:-2]}. Holds with reading second |" in pages.page(matrix)
+
+
 def test_in_the_quick_version_the_headline_is_there_once(tmp_path: Path) -> None:
     paper = _readings_paper()
     matrix = evaluate(paper, paper.figures, cache=tmp_path / "cache", quick=True)

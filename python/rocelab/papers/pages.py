@@ -236,13 +236,18 @@ def _claims_by_reading(matrix: Matrix) -> str:
     return markdown(rows, left=2 + len(listed) + 1)
 
 
-def _flips(matrix: Matrix, claim: Claim) -> list[tuple[str, str, str]]:
-    """Decision, option and sign of the single changes that turn the headline's verdict."""
-    headline = next(
+def _quick_headline(matrix: Matrix) -> Mapping[str, Any]:
+    """The headline's column that single changes are compared with."""
+    return next(
         column
         for column in matrix["columns"]
         if column["kind"] == "headline" and (column["quick"] or matrix["quick"])
     )
+
+
+def _flips(matrix: Matrix, claim: Claim) -> list[tuple[str, str, str]]:
+    """Decision, option and sign of the single changes that turn the headline's verdict."""
+    headline = _quick_headline(matrix)
     return [
         (decision, option, _SIGNS[_verdict(claim, column)])
         for column in matrix["columns"]
@@ -357,8 +362,14 @@ def _why(matrix: Matrix, claim: Claim) -> str:
     """What makes a claim hold that does not, and the cause where it was worked out."""
     parts = [claim["reason"]] if claim["reason"] else []
     if matrix["decisions"]:
+        small = _verdict(claim, _quick_headline(matrix)) == "holds"
+        if small:
+            parts.append("holds in the quick version of this reading, which is smaller")
+        # Where the quick version makes it hold, quick versions of other readings tell nothing.
         readings = [
-            column["name"] for column in _main(matrix)[1:] if _verdict(claim, column) == "holds"
+            column["name"]
+            for column in _main(matrix)[1:]
+            if _verdict(claim, column) == "holds" and not (small and column["quick"])
         ]
         turns = [
             f"{_option_id(matrix, decision, option)} {option}"
@@ -367,9 +378,8 @@ def _why(matrix: Matrix, claim: Claim) -> str:
         ]
         found = [f"reading {', '.join(readings)}"] if readings else []
         found += [f"decision {', '.join(turns)}"] if turns else []
-        parts.append(
-            f"holds with {'; '.join(found)}"
-            if found
-            else "holds in no reading and with no single decision changed"
-        )
+        if found:
+            parts.append(f"holds with {'; '.join(found)}")
+        elif not small:
+            parts.append("holds in no reading and with no single decision changed")
     return ". ".join(part[:1].upper() + part[1:] for part in parts)
