@@ -712,6 +712,29 @@ def test_what_never_happens_is_above_all_that_does() -> None:
     assert judged(verdict.lowest_at_all(at_all, "a", "us")).verdict == "holds"
 
 
+def test_what_comes_in_turn_must_come() -> None:
+    def turn(first: float, second: float) -> Outcome:
+        return judged(verdict.in_turn({"a": reading(first), "b": reading(second)}, "us"))
+
+    assert turn(1.0, 2.0) == Outcome("a 1, b 2 us", "holds")
+    assert turn(2.0, 1.0).by == "a > b"
+    assert turn(1.0, INF) == Outcome("a 1, b never us", "differs", "b not at all")
+    assert turn(INF, INF).by == "a, b not at all"
+    assert turn(1.0, NAN).by == verdict.UNMEASURED
+
+
+def test_a_slight_difference_has_the_right_sign_and_is_no_multiple() -> None:
+    def slight(low: float | list[float], high: float | list[float]) -> Outcome:
+        return judged(verdict.slightly_below(("a", reading(low)), ("b", reading(high)), "us"))
+
+    assert slight(1.0, 2.0) == Outcome("a 1, b 2 us", "holds")
+    assert slight(2.0, 1.0).by == "a > b"
+    assert slight(1.0, 2.1) == Outcome("a 1, b 2.1 us", "differs", "by a factor of more than 2")
+    assert slight(1.0, INF).verdict == "differs"
+    assert slight([1.0, 3.0], [2.0, 2.0]).verdict == "undecidable"
+    assert slight(NAN, 1.0).by == verdict.UNMEASURED
+
+
 def test_orders_over_seeds_of_which_some_never_happen() -> None:
     def order(low: list[float], high: list[float]) -> Outcome:
         return judged(verdict.lowest({"a": reading(low), "b": reading(high)}, "a", "us"))
@@ -767,6 +790,9 @@ def test_a_span_holds_where_both_its_ends_do() -> None:
     assert judged(verdict.between(ours, others, (-19, -79), "us")).verdict == "holds"
     assert judged(verdict.between(ours, others, (-21, -79), "us")).verdict == "weaker"
     assert judged(verdict.between(ours, others, (-5, -81), "us")).verdict == "weaker"
+    assert judged(verdict.between(ours, others, (-5, -20), "us")).verdict == "holds"
+    outcome = judged(verdict.between(ours, others, (-5, -19), "us"))
+    assert (outcome.verdict, outcome.by) == ("differs", "more than twice what is claimed")
     above = {"a": curve(89.0, 100.0)}
     assert judged(verdict.between(ours, above, (-5, -40), "us")).verdict == "differs"
 
@@ -926,6 +952,20 @@ def test_causes_tell_what_hpcc_has_on_the_wire() -> None:
     assert f"{sent / 1e3:.0f} KB on the wire" in claim.reason
     assert isinstance(round_trip, int)
     assert f"T of {round_trip / 1e6:.2f} us" in claim.reason
+
+
+def test_a_rate_that_is_right_on_average_alone_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """RCM's burst, headline: far above a quarter, then far below it."""
+    monkeypatch.setattr(rcm.burst, "_SEEDS", range(1, 3))
+    (claim,) = (claim for claim in rcm.burst.FIG6.claims if claim.id == "quarter")
+    runs = run_all(rcm.burst.FIG6.cases(HEADLINE, True), tmp_path)
+    whole = measurements.single(rcm.burst._until_its_end("RCM", rcm.burst._BURST)(runs))
+    assert whole == pytest.approx(25, rel=verdict.TOLERANCE)
+    outcome = claim.judge(runs)
+    assert outcome.verdict == "differs"
+    assert re.search(r"first half \+\d+ %, second half -\d+ %", outcome.by), outcome
 
 
 def test_a_statistic_by_size_may_leave_out_smaller_flows(tmp_path: Path) -> None:

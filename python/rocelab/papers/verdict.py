@@ -2,8 +2,9 @@
 
 An order holds when each pair that it names is in that order. A change holds with the same sign and
 at least half the size, is weaker below that, and differs with the other sign. "Up to" a change
-differs, too, where it is more than twice the claim. A number holds within 15 %, a bound when it is
-kept. Where a value is not a number, nothing was measured, and the claim differs.
+differs, too, where it is more than twice the claim, and so does a span with its larger end. A
+slight difference is an order, and a factor of two at most. A number holds within 15 %, a bound when
+it is kept. Where a value is not a number, nothing was measured, and the claim differs.
 
 Over several seeds a claim is undecidable where their spread, a standard deviation, leaves it open:
 the difference of a pair is within its own spread, a change reaches across zero or across half of
@@ -24,6 +25,8 @@ from rocelab.papers.model import Measure, Outcome, Runs, Value, Verdict
 
 TOLERANCE = 0.15
 """How far a number may be from the paper's."""
+_FACTOR = 2.0
+"""Above it a difference is no slight one, and a change not what is claimed with "up to"."""
 UNMEASURED = "nothing was measured"
 """By what a claim differs where there is no number, or none to divide by."""
 
@@ -46,6 +49,36 @@ def highest(measures: Measures, name: str, unit: str) -> Judge:
 def rising(measures: Measures, unit: str) -> Judge:
     """Each is below the next, in the order given."""
     return _ordered(measures, list(pairwise(measures)), unit)
+
+
+def in_turn(measures: Measures, unit: str) -> Judge:
+    """Each of these moments is before the next, in the order given, and all of them come."""
+    order = rising(measures, unit)
+
+    def judge(runs: Runs) -> Outcome:
+        outcome = order(runs)
+        missing = [
+            name for name, value in _read(measures, runs).items() if math.inf in _values(value)
+        ]
+        if not missing:
+            return outcome
+        return Outcome(outcome.measured, "differs", f"{', '.join(missing)} not at all")
+
+    return judge
+
+
+def slightly_below(low: tuple[str, Measure], high: tuple[str, Measure], unit: str) -> Judge:
+    """The first is below the second, by a factor of at most two."""
+    order = _ordered(dict((low, high)), [(low[0], high[0])], unit)
+
+    def judge(runs: Runs) -> Outcome:
+        outcome = order(runs)
+        values = [_mean(measure(runs)) for _, measure in (low, high)]
+        if outcome.verdict == "holds" and values[1] > _FACTOR * values[0]:
+            return Outcome(outcome.measured, "differs", f"by a factor of more than {_FACTOR:g}")
+        return outcome
+
+    return judge
 
 
 def below(measures: Measures, bound: float, unit: str) -> Judge:
@@ -89,15 +122,15 @@ def up_to(new: Curve, olds: Mapping[str, Curve], paper_percent: float, unit: str
 
     More than twice as much is not what was claimed.
     """
+    return lambda runs: _up_to(_changes(new, olds, runs), paper_percent, unit)
 
-    def judge(runs: Runs) -> Outcome:
-        most = _end(max, _changes(new, olds, runs), paper_percent)
-        outcome = _change(most, paper_percent, unit)
-        if outcome.verdict == "holds" and abs(most.percent) > 2 * abs(paper_percent):
-            return Outcome(outcome.measured, "differs", "more than twice what is claimed")
-        return outcome
 
-    return judge
+def _up_to(found: Sequence[_Change], paper_percent: float, unit: str) -> Outcome:
+    largest = _end(max, found, paper_percent)
+    outcome = _change(largest, paper_percent, unit)
+    if outcome.verdict == "holds" and abs(largest.percent) > _FACTOR * abs(paper_percent):
+        return Outcome(outcome.measured, "differs", "more than twice what is claimed")
+    return outcome
 
 
 def between(
@@ -105,15 +138,14 @@ def between(
 ) -> Judge:
     """Everywhere ``new`` is above each of ``olds`` by a per cent in that span.
 
-    It holds where the least and the most hold, by the rule for changes.
+    It holds where the least change holds as one of the first per cent, and the largest as one of
+    up to the second.
     """
+    least, largest = paper_percents
 
     def judge(runs: Runs) -> Outcome:
         found = _changes(new, olds, runs)
-        ends = [
-            _change(_end(end, found, paper), paper, unit)
-            for end, paper in zip((min, max), paper_percents, strict=True)
-        ]
+        ends = [_change(_end(min, found, least), least, unit), _up_to(found, largest, unit)]
         text = " to ".join(end.measured for end in ends)
         worst = max(ends, key=lambda end: _WORSE.index(end.verdict))
         return Outcome(text, worst.verdict, worst.by)
