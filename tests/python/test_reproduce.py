@@ -954,6 +954,18 @@ def test_causes_tell_what_hpcc_has_on_the_wire() -> None:
     assert f"T of {round_trip / 1e6:.2f} us" in claim.reason
 
 
+def test_causes_tell_what_the_checks_work_out() -> None:
+    """A closed form that a cause quotes is that of the check it names."""
+    claims = {
+        f"{figure.id}/{claim.id}": claim
+        for _, figure in reproduce.chosen(["fncc"])
+        for claim in figure.claims
+    }
+    expected = claims["fig12/closed-form"].expected
+    (delay_us,) = re.findall(r"first HPCC ([\d.]+)", expected)
+    assert f"HPCC's cut comes {delay_us} us after" in claims["fig9/reaction-times"].reason
+
+
 def test_a_rate_that_is_right_on_average_alone_is_not_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -34,6 +34,10 @@ PAPER = Paper(
             "6.58 (three seeds, 28 November 2026)"
         ),
         "figure 15 is of the paper's figures 15 and 16, and has the largest values alone",
+        (
+            "figures 12 to 16 alone are made, and not those of other topologies, workloads and "
+            "parameters, nor of the testbed"
+        ),
     ),
     decisions=DECISIONS,
     readings=READINGS,

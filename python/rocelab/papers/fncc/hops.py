@@ -262,6 +262,8 @@ FIG13 = Figure(
             "it disappears after 450 us",
             verdict.close({"": _congested_us}, {"": 150.0}, "us"),
             assumption="until the queue is first below 10 KB again",
+            reason="at 0.9 of the link 150 us drain 188 KB, and the queue's peak is less than half "
+            "of that here",
         ),
         Claim(
             "fairness",

@@ -102,8 +102,8 @@ FIG3 = Figure(
                 each(of(f"{gbps}", THREE), partial(pauses_sent, node="s0")), "FNCC", "frames"
             ),
             assumption="pauses of the first switch in the first 1 ms",
-            reason="Xoff is that of an ingress port, so two flows pause at a queue of 1 MB, which "
-            "neither HPCC nor FNCC reaches",
+            reason="Xoff is that of an ingress port, so two flows that send alike pause at a queue "
+            "of 1 MB, which none of the three reaches",
         )
         for gbps in _RATES[1:]
     ],
@@ -153,6 +153,8 @@ FIG9 = Figure(
                 "us",
             ),
             assumption=f"{_REACTION}; 15 % of FNCC's 0 is nothing, so its order alone is judged",
+            reason="in this network HPCC's cut comes 16.8 us after the queue begins to grow, which "
+            "is what its news and its law take in closed form: see the check of fig12",
         ),
         *(
             Claim(

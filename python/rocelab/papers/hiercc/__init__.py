@@ -27,7 +27,10 @@ PAPER = Paper(
     },
     assumptions=(
         "a payload of 1000 B; PFC with dynamic thresholds; buffers of 32 MB",
-        "fig2: 100 KB each; the paper gives no size, and beyond a window it does not count",
+        (
+            "fig2: 100 KB each from hosts drawn at random; the paper gives neither, and beyond a "
+            "window the size does not count"
+        ),
         (
             "fig4: (b) is the queue at the receiver, with the VOQ beside it, as the paper does not "
             "say which it shows"

@@ -30,6 +30,7 @@ PAPER = Paper(
     },
     assumptions=(
         "a payload of 1000 B; buffers of 32 MB",
+        "figures 3, 4, 9 and 10: links of hosts have a delay of 4 us, too",
         "the eight burst hosts and R1 are at the last switch, so that F1 does not cross P3",
         (
             "eight bursts of 50 KB that last about 500 us contradict each other, as eight times 50 "
