@@ -50,9 +50,10 @@ RIVALS: Decision[Held] = Decision(
 )
 BASE_RTT: Decision[str] = Decision(
     "F4",
-    "What is T?",
+    "What is FNCC's T?",
     1,
-    'equation 4: the round trip "between the sender and receiver"',
+    "equation 4: the round trip \"between the sender and receiver\"; HPCC's T is the network's "
+    "longest, as in its paper",
     (
         Option("the path's round trip", "path", "equation 4"),
         Option("the network's longest", "network", "HPCC's paper"),

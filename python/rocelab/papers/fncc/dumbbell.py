@@ -117,6 +117,13 @@ TO_THE_END = "mean from the join to 1 ms"
 """How a mean of a whole run is described."""
 
 
+_LARGEST_RECORD = (
+    "from the congested port on all ports of the path are equally busy, and the largest of their "
+    "records counts, each of the few packets between two ACKs: three ports cost more than one; "
+    "HPCC's records are all of the same packet, and a longer period of the tables averages"
+)
+
+
 def highest_busy(prefix: str, where: str, names: Sequence[str]) -> Claim:
     """FNCC uses most of the probed port."""
     return Claim(
@@ -125,4 +132,5 @@ def highest_busy(prefix: str, where: str, names: Sequence[str]) -> Claim:
         "FNCC highest",
         verdict.highest(each(of(prefix, names), mean_busy), "FNCC", "%"),
         assumption=TO_THE_END,
+        reason=_LARGEST_RECORD,
     )

@@ -187,6 +187,9 @@ FIG9 = Figure(
                     "us",
                 ),
                 assumption="both within 15 % of 47.5 % of the line rate until 1 ms",
+                reason="FNCC's news cut the first flow before the joining one has its first ACK, a "
+                "round trip after its start, where HPCC's cut both at once; W_AI, that of 100 "
+                "flows, has hardly evened this out by 1 ms",
             )
             for gbps in _RATES
         ),

@@ -66,7 +66,7 @@ FIG7 = Figure(
     cases=lambda reading, _quick: seeds.cases(SEEDS, _VICTIMS, partial(victim, reading)),
     completion_times=False,
     panels=[
-        _senders_panel("Mean from 1 to 5 ms", _VICTIMS),
+        _senders_panel("(b) Mean from 1 to 5 ms", _VICTIMS),
     ],
     claims=[
         Claim(
