@@ -980,6 +980,24 @@ def test_a_rate_that_is_right_on_average_alone_is_not_kept(
     assert re.search(r"first half \+\d+ %, second half -\d+ %", outcome.by), outcome
 
 
+def test_who_gains_more_gains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RCM's figure 9: losing less than elsewhere is no gain."""
+    (claim,) = (claim for claim in rcm.groups.FIG9.claims if claim.id == "datamining-more")
+
+    def judged_at(enterprise: float, data_mining: float) -> Outcome:
+        of_rcm = {"Enterprise": enterprise, "DataMining": data_mining}
+
+        def of_size(workload: str, name: str, _size: str) -> Callable[[Runs], list[float]]:
+            return lambda _runs: [of_rcm[workload] if name == "RCM" else 50.0] * 2
+
+        monkeypatch.setattr(rcm.groups, "_of_size", of_size)
+        return judged(claim.judge)
+
+    assert judged_at(49.0, 45.0).verdict == "holds"
+    assert judged_at(45.0, 49.0).by == "DataMining > Enterprise"
+    assert judged_at(60.0, 55.0).by == "DataMining > DCQCN"
+
+
 def test_a_statistic_by_size_may_leave_out_smaller_flows(tmp_path: Path) -> None:
     ((_, figure),) = reproduce.chosen([LONG])
     cases = {case: of for case, of in figure.cases(HEADLINE, True).items() if case == "1 FNCC"}

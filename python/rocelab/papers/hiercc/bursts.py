@@ -145,7 +145,7 @@ FIG4 = Figure(
         ),
         Claim(
             "throughput",
-            "HierCC keeps a high utilisation where DCQCN wastes bandwidth after the bursts",
+            "HierCC uses more of the link than DCQCN, which wastes bandwidth after the bursts",
             "HierCC higher",
             verdict.highest(each(_BOTH, _used_percent), "HierCC", "%"),
             assumption=_FULL,

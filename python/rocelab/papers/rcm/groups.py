@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -79,11 +78,11 @@ def _of_size(workload: str, name: str, size: str) -> Callable[[Runs], list[float
 
 
 def _percent(workload: str, name: str, size: str) -> Measure:
-    """Of the mean over the seeds with DCQCN."""
+    """Of DCQCN's, seed by seed."""
 
-    def reading(runs: Runs) -> float:
+    def reading(runs: Runs) -> list[float]:
         ours, theirs = (_of_size(workload, one, size)(runs) for one in (name, "DCQCN"))
-        return 100 * statistics.fmean(ours) / statistics.fmean(theirs)
+        return [100 * (a / b) for a, b in zip(ours, theirs, strict=True)]
 
     return reading
 
@@ -163,12 +162,17 @@ FIG9 = Figure(
             "datamining-more",
             "Data mining gains more than enterprise",
             "DataMining further below DCQCN",
+            # Who is above DCQCN gains nothing, however much more the other loses.
             verdict.lowest(
-                {workload: _percent(workload, "RCM", "all") for workload in _WORKLOADS},
+                {
+                    "DataMining": _percent("DataMining", "RCM", "all"),
+                    "Enterprise": _percent("Enterprise", "RCM", "all"),
+                    "DCQCN": _percent("DataMining", "DCQCN", "all"),
+                },
                 "DataMining",
                 "% of DCQCN's mean FCT",
             ),
-            assumption=f"all sizes; {_ALL_END}",
+            assumption=f"all sizes; seed by seed; {_ALL_END}",
         )
     ],
 )
