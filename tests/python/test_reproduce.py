@@ -1143,6 +1143,26 @@ def test_files_of_a_figure_that_is_made_again_are_replaced_whole(tmp_path: Path)
     assert json.loads((new / "claims.json").read_text(encoding="utf-8"))["title"] == "New"
 
 
+def test_what_a_reading_sets_apart_from_presets_is_told(tmp_path: Path) -> None:
+    """A caveat tells the default; a reading may have another value."""
+    ((paper, figure),) = reproduce.chosen(["fncc/fig3"])
+    made = reproduce.reproduce(paper, figure, tmp_path / "out", cache=tmp_path / "cache")
+    told = json.loads((made.directory / "claims.json").read_text(encoding="utf-8"))
+    (note,) = (note for note in told["notes"] if note.startswith("Other than in presets"))
+    assert "fncc base_rtt = path, flow_count = open, update_period = 64ns;" in note
+    assert "expected_flows" not in note
+    assert "hpcc" not in note
+
+    plain = Scenario.from_toml(INCAST)
+    runs = run_all({"a": plain}, tmp_path / "cache")
+    assert reproduce._set_apart(runs) == []
+    changed = plain.to_dict()
+    changed["scheme"]["params"]["min_rate"] = "2Gbps"
+    runs = run_all({"a": Scenario(**changed), "b": plain}, tmp_path / "cache")
+    name = changed["scheme"]["name"]
+    assert reproduce._set_apart(runs) == [f"Other than in presets: {name} min_rate = 2Gbps."]
+
+
 def test_caveats_stand_below_the_figures_of_papers(tmp_path: Path) -> None:
     """All figures with PACC, whose text was not available, say so; here in one of one panel."""
     (pacc,) = (one for one in rocelab.schemes() if one["name"] == "pacc")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from rocelab.papers.model import Claim, Figure, Outcome, Panel, Paper, Runs
 from rocelab.papers.places import places
 from rocelab.plot.footnotes import caveats
 from rocelab.plot.write import save
+from rocelab.scenario import Scenario
 from rocelab.sweeps.cache import run_all
 from rocelab.sweeps.warnings import dedup_warnings
 
@@ -228,7 +230,29 @@ def _notes(figure: Figure, runs: Runs) -> list[str]:
     )
     warnings = dedup_warnings(told, len(runs))
     unfinished = _unfinished(figure, runs) if times else []
-    return [*unfinished, *caveats(list(runs.values())), *warnings]
+    return [*unfinished, *caveats(list(runs.values())), *_set_apart(runs), *warnings]
+
+
+def _set_apart(runs: Runs) -> list[str]:
+    """The parameters by which the schemes of ``runs`` differ from their presets."""
+    seen: set[str] = set()
+    told: dict[str, None] = {}
+    for run in runs.values():
+        scenario = run.scenario.to_dict()
+        scheme = scenario["scheme"]
+        if (text := json.dumps(scheme)) in seen:
+            continue
+        seen.add(text)
+        plain = {key: value for key, value in scheme.items() if key != "params"}
+        implied = Scenario(**{**scenario, "scheme": plain}).to_dict()["scheme"]["params"]
+        changed = [
+            f"{key} = {value}" if isinstance(value, str) else f"{key} = {json.dumps(value)}"
+            for key, value in scheme["params"].items()
+            if value != implied.get(key)
+        ]
+        if changed:
+            told[f"{scheme['name']} {', '.join(changed)}"] = None
+    return [f"Other than in presets: {'; '.join(told)}."] if told else []
 
 
 def doubts_on(figure: Figure, runs: Runs) -> list[str]:
