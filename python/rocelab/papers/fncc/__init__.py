@@ -38,6 +38,7 @@ PAPER = Paper(
         ),
         "Xoff and Xon are the same at all rates; Xon is two packets less than Xoff",
         "buffers of 32 MB",
+        "fig14: arrivals for 20 ms, fig15: for 10 ms; of each run the first tenth is left out",
         "figure 11 is a drawing: joining flows start at the switch whose port is congested",
         (
             'fig14: of flows above 1 MB section 5.5 says "up to" 12.4 and 42.8 %, the caption 12.4 '

@@ -36,7 +36,10 @@ PAPER = Paper(
             "say which it shows"
         ),
         "fig5: loads of 30 to 80 %, arrivals for 10 ms, two seeds",
-        "the least rate of a sender is HierCC's parameter min_rate; the paper has none",
+        (
+            "parameters that the paper does not give are those of the preset hiercc-paper, among "
+            "them the least rate of a sender, min_rate"
+        ),
     ),
     decisions=DECISIONS,
     readings=READINGS,

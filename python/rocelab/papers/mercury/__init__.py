@@ -38,7 +38,10 @@ PAPER = Paper(
             "not those before have arrived; they are posted within 100 us, and it is their 2.4 MB "
             "that take the last link some 500"
         ),
-        "figure 10: H1 and H2 together offer 80 % of the 40 Gb/s that they share",
+        (
+            "figure 10: H1 and H2 together offer 80 % of the 40 Gb/s that they share; arrivals for "
+            "500 ms, means of five seeds"
+        ),
         "figures 11 to 14: loads of 30 to 80 %, arrivals for 10 ms, means of two seeds",
         "PACC is reconstructed from a second-hand description",
         (
