@@ -28,10 +28,10 @@ PAPER = Paper(
         "100 Gb/s inside, 400 Gb/s to the external switch, 1.6 Tb/s over the long link",
         (
             "tables 1 and 2: the prototype's settings, 96 % load; flows have no requests, as its "
-            "generator makes none; a CNP for each marked packet, a second every 10 us, where the "
-            "poster has one each 50 us"
+            "generator makes none; its external switches send a CNP for each marked packet and one "
+            "more every 10 us, where the poster has one for a flow every 50 us"
         ),
-        "there destinations are drawn evenly until either kind of flow has its share",
+        "tables 1 and 2: destinations are drawn evenly until either kind of flow has its share",
         "steady and ablation have no stall (decision T5), as all flows must end there",
         "steady: DCQCN as in its paper, THEMIS as in the poster, ACKs in a class of their own",
         "steady: requests of 1 KB, responses at once; buffers of 1 GB at the external switches",
