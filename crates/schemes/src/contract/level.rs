@@ -40,8 +40,8 @@ pub trait Level: 'static {
         cx: &'c mut Self::Arrive<'_, S>,
         spare: &'c mut SwitchEffects<S::Ctl>,
     ) -> FullCx<'c, S>;
-    /// For a [`Mix`](super::Mix): all that the context of a departure holds. `spare` takes the place
-    /// of the effects where the level has none.
+    /// For a [`Mix`](super::Mix): all that the context of a departure holds. `spare` takes the
+    /// place of the effects where the level has none.
     fn full_departure<'c, S: Scheme>(
         cx: &'c mut Self::Depart<'_, S>,
         spare: &'c mut SwitchEffects<S::Ctl>,

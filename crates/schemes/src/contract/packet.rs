@@ -81,7 +81,8 @@ bitflags::bitflags! {
         const TO_SOURCE = 4;
         /// A bit for the scheme: a notification handled on the way, a marked packet.
         const MARK = 8;
-        /// For the fabric: sender and receiver are in one rack, whose links are shorter than others.
+        /// For the fabric: sender and receiver are in one rack, whose links are shorter than
+        /// others.
         const NEIGHBOURLY = 16;
     }
 }
