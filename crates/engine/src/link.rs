@@ -38,9 +38,8 @@ impl Link {
     /// Returns when a packet that is due at `arrival` arrives, and its number among those of that
     /// instant.
     ///
-    /// The number keeps packets in order that take no time on the link, if devices round times down.
-    /// An instant has room for four packets. The next
-    /// ones arrive a picosecond later.
+    /// The number keeps packets in order that take no time on the link, if devices round times
+    /// down. An instant has room for four packets. The next ones arrive a picosecond later.
     #[inline]
     pub(crate) fn position(&mut self, arrival: Time, class: Class) -> (Time, u8) {
         let which = class as usize;

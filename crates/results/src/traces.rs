@@ -84,8 +84,8 @@ pub struct PacketTrace {
     pub payload_bytes: Vec<u16>,
     /// Link time that it takes.
     pub size_bytes: Vec<u16>,
-    /// How the packet is marked; of an ACK or NACK, how the packet that it answers was marked. Index
-    /// into [`CODE_POINTS`](PacketTrace::CODE_POINTS).
+    /// How the packet is marked; of an ACK or NACK, how the packet that it answers was marked.
+    /// Index into [`CODE_POINTS`](PacketTrace::CODE_POINTS).
     pub ecn: Vec<u8>,
     /// Bytes in the queue that it joins or leaves, without it.
     pub queue_bytes: Vec<u64>,

@@ -121,7 +121,7 @@ pub(crate) fn priorities(traffic: &Traffic, scheme: &SchemeInfo) -> Result<()> {
 /// The ports of spanning trees are of different paths: who goes from one to another may go in a
 /// circle.
 pub(crate) fn trees(routing: &Paths, scheme: &SchemeInfo) -> Result<()> {
-    if !scheme.reroutes || !matches!(routing, Paths::SpanningTrees { .. }) {
+    if !scheme.input_queues || !matches!(routing, Paths::SpanningTrees { .. }) {
         return Ok(());
     }
     let why = format!(

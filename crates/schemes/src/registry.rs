@@ -29,11 +29,10 @@ pub struct SchemeInfo {
     pub presets: fn() -> Vec<PresetInfo>,
     /// The scheme needs data and ACKs to take the same path.
     pub symmetric_paths: bool,
-    /// The scheme may move data to another next hop of equal cost.
-    pub reroutes: bool,
     /// The scheme takes the queues of a port for one: all data must have one priority.
     pub one_data_priority: bool,
     /// The scheme works on the input queues of combined input- and output-queued (CIOQ) switches.
+    /// It may then move data to another next hop of equal cost.
     pub input_queues: bool,
     /// Which ways to spread and to recover packets it goes together with.
     pub tolerates: Tolerates,
@@ -54,7 +53,6 @@ impl SchemeInfo {
             caveat: S::CAVEAT,
             presets: || S::PRESETS.iter().map(Preset::info).collect(),
             symmetric_paths: S::NEEDS.symmetric_paths,
-            reroutes: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
             one_data_priority: S::NEEDS.one_data_priority,
             input_queues: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
             tolerates: S::NEEDS.tolerates,

@@ -31,9 +31,9 @@ pub struct Quirks {
     /// is not corrected.
     pub stale_scan_index: bool,
     /// A port's dynamic threshold doubles with each doubling of its rate over
-    /// [`Threshold::Dynamic`](crate::Threshold::Dynamic)'s `at`, up to the whole free buffer. Headroom belongs to the port, not to each priority.
-    /// Ingresses that PFC protects are checked against their own limits only. Needs PFC and a
-    /// dynamic threshold.
+    /// [`Threshold::Dynamic`](crate::Threshold::Dynamic)'s `at`, up to the whole free buffer.
+    /// Headroom belongs to the port, not to each priority. Ingresses that PFC protects are checked
+    /// against their own limits only. Needs PFC and a dynamic threshold.
     pub rate_scaled_alpha: bool,
     /// The free buffer is an unsigned 32-bit number. If headroom exceeds the buffer, the threshold
     /// becomes huge and PFC never fires.

@@ -4,7 +4,8 @@ use crate::network::setup::Setup;
 use schemes::contract::WireFacts;
 use units::Bytes;
 
-/// The largest control packet of a scheme that is allowed.
+/// The largest control packet of a scheme that is allowed, with what the wire adds to its frame.
+/// [`Ctl::frame_bytes`](schemes::contract::Ctl::frame_bytes) allows frames of 2000 bytes.
 pub(crate) const MAX_CONTROL: u32 = 2_048;
 
 /// Sizes of a run's packets on the wire.
@@ -72,12 +73,13 @@ impl WireSizes {
         self.ack_sizes[usize::from(law & 1)]
     }
 
-    /// The size of a control packet with this payload.
+    /// Returns the size on the wire of a control packet whose Ethernet frame is `frame` bytes, FCS
+    /// included.
     ///
     /// # Panics
     /// If it exceeds [`MAX_CONTROL`].
-    pub(crate) fn control_size(&self, payload: u32) -> u16 {
-        let bytes = self.profile.control_bytes(payload);
+    pub(crate) fn control_size(&self, frame: u32) -> u16 {
+        let bytes = self.profile.control_bytes(frame);
         assert!(bytes <= MAX_CONTROL, "a control packet of {bytes} B; allowed: {MAX_CONTROL}");
         bytes as u16
     }

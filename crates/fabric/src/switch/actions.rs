@@ -34,8 +34,8 @@ pub(crate) trait Actor<S: Scheme> {
         frame: PfcFrame,
     );
 
-    /// Takes a packet that leaves the switch off the count of the ingress through which it came, and
-    /// resumes the peer there if that ends a pause.
+    /// Takes a packet that leaves the switch off the count of the ingress through which it came,
+    /// and resumes the peer there if that ends a pause.
     #[inline]
     fn release_ingress(
         &mut self,

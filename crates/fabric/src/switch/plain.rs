@@ -57,7 +57,8 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Forwards a packet that arrives before anything else is due. Returns whether it left without
-    /// waiting. `next_departure`: when the next port sends, if departures are handled in time order.
+    /// waiting. `next_departure`: when the next port sends, if departures are handled in time
+    /// order.
     #[inline(always)]
     pub(super) fn forward_one(
         &mut self,
