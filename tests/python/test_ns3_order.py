@@ -203,6 +203,23 @@ def test_what_finishes_flows_can_be_done(command: Command, small: Path) -> None:
     assert json.loads(done.stdout)["flows_done"] == 2, done.stderr
 
 
+def test_a_pause_of_no_length_is_written_as_a_resume(command: Command, small: Path) -> None:
+    """That simulator tells the two apart by the time in the frame."""
+    links = [f"{host} 4 100Gbps 1us 0\n" for host in range(4)]
+    (small / "topology.txt").write_text("5 1 4\n4\n" + "".join(links))
+    flows = [f"{host} 0 3 100 900000 2.0\n" for host in (1, 2, 3)]
+    (small / "flow.txt").write_text("3\n" + "".join(flows))
+    keys = "CC_MODE 12\nHAS_WIN 0\nBUFFER_SIZE 1\n"
+
+    def kinds() -> set[str]:
+        return {line[-1] for line in (small / "pfc.txt").read_text().splitlines()}
+
+    assert told(command, small, keys)[1]["pause_frames"] != 0
+    assert kinds() == {"0", "1"}
+    assert told(command, small, keys + "PAUSE_TIME 0\n")[1]["pause_frames"] == 0
+    assert kinds() == {"0"}
+
+
 @pytest.mark.parametrize("order", get_args(Order))
 def test_a_node_that_is_listed_twice_is_recorded_twice(small: Path, order: Order) -> None:
     config = small / "config.txt"

@@ -130,7 +130,7 @@ impl Simulation<'_> {
             pause,
         });
         port.counters.pause_frames_received += u64::from(pause);
-        if pause && self.settings.pauses {
+        if pause {
             if port.paused == 0 {
                 port.paused_since = now;
             }
@@ -303,6 +303,8 @@ impl Simulation<'_> {
     /// Sends a pause or resume frame through a port of a switch.
     fn send_pfc(&mut self, index: u32, class: u8, pause: bool) {
         self.marks.skip();
+        // What tells a pause from a resume is its time, so a frame without one is a resume.
+        let pause = pause && self.settings.pauses;
         let port = &mut self.ports[index as usize];
         port.counters.pause_frames_sent += u64::from(pause);
         let slot = self.packets.add(Packet {
