@@ -264,8 +264,7 @@ impl<const N: usize> ReactionPoint<N> {
                 let load = track.utilisation / eta;
                 let base = if load >= 1.0 || track.inc_stage >= max_stage {
                     next.inc_stage = 0;
-                    // A quotient beyond all rates saturates, and is clamped below.
-                    (track.reference as f64 / load) as u64
+                    quotient(track.reference, load)
                 } else {
                     next.inc_stage += 1;
                     track.reference
@@ -306,6 +305,15 @@ impl Track {
 
 /// One nanosecond in seconds.
 const NANOSECOND: f64 = 1e-9;
+
+/// Returns a rate divided by a load, in whole bits per second. A quotient that 64 bits cannot hold
+/// is 0, as where the simulator converts it on x86-64. An idle hop with a rate of its own has such
+/// a quotient: its load is 0.
+fn quotient(rate: u64, load: f64) -> u64 {
+    let exact = rate as f64 / load;
+    // 2^64.
+    if exact < u64::MAX as f64 { exact as u64 } else { 0 }
+}
 
 /// Returns a span in nanoseconds. Exact for whole nanoseconds.
 fn nanoseconds(span: Time) -> f64 {

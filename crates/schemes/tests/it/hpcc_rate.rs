@@ -213,7 +213,7 @@ fn the_rate_keeps_its_bounds() {
     rp.acknowledge(us(28), 51_001, 52_000, &full);
     assert_eq!(rp.limits().rate, Rate::from_gbps(1));
     assert_eq!(rp.limits().window, Bytes::new(1000));
-    // A byte in 8 us: the quotient is beyond all rates.
+    // A byte in 8 us: the quotient is above line rate.
     let idle = records(&[(25, 200_001, 0), (26, 200_000, 0)]);
     rp.acknowledge(us(36), 52_001, 53_000, &idle);
     assert!((rp.utilisation() - 1e-5).abs() < 1e-12);
@@ -315,6 +315,15 @@ fn hops_may_have_rates_of_their_own() {
     rp.acknowledge(us(12), 60_000, 110_000, &second());
     rp.acknowledge(us(20), 120_000, 210_000, &ack);
     near(rp.limits().rate, (90_516_190_476.0 * 0.95 / 1.2 + 4e7) as u64);
+}
+
+/// On x86-64 the simulator's conversion of an infinite quotient to 64 bits gives 0.
+#[test]
+fn a_hop_that_sent_nothing_for_a_round_trip_has_the_lowest_rate() {
+    let mut rp = begun(&HpccParams { rate_per_hop: true, ..ns3() });
+    // Hop 1 has sent nothing for longer than T, so that its U is 0.
+    rp.acknowledge(us(20), 60_000, 110_000, &records(&[(9, 95_000, 0), (11, 0, 0)]));
+    assert_eq!(rp.limits().rate, Rate::from_gbps(1));
 }
 
 #[test]
