@@ -1,9 +1,11 @@
 //! Builds the nodes of a run from its description.
 
 mod probes;
+mod room;
 mod switches;
 
 use self::probes::probes_by_node;
+use self::room::check_room;
 use self::switches::switch;
 use crate::cioq::CioqSwitch;
 use crate::compat::Compat;
@@ -162,6 +164,7 @@ pub(crate) fn devices<S: Scheme>(
         };
         devices.push(NodeDevice::Host(Host::new(Arc::clone(common), parts)));
     }
+    check_room(common, &mut devices)?;
     Ok(devices)
 }
 

@@ -1,7 +1,7 @@
 //! Why a run cannot be built or started.
 
 use schemes::params::ParamError;
-use units::{NodeId, Rate, Time};
+use units::{Bytes, NodeId, Rate, Time};
 
 /// Why a run cannot be built or started.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +85,16 @@ pub enum SetupError {
         node: NodeId,
         /// Bytes of headroom and reserve.
         needed: u64,
+    },
+    /// A message has packets that are larger than what the first switch on its way, or its
+    /// receiver, ever takes of them: it can never complete.
+    NoRoom {
+        /// The switch or the receiver.
+        node: NodeId,
+        /// The message's index.
+        flow: u32,
+        /// Its largest packet.
+        packet: Bytes,
     },
     /// An input queue is smaller than Xoff and the headroom.
     InputQueueTooSmall {

@@ -61,6 +61,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
         )
         .hint("take a network with fewer paths, or another routing.balance"),
         SetupError::BufferTooSmall { node, needed } => buffer_too_small(scenario, node, needed),
+        SetupError::NoRoom { node, flow, packet } => no_room(scenario, node, flow, packet),
         SetupError::InputQueueTooSmall { node, needed } => {
             input_queue_too_small(scenario, node, needed)
         }
@@ -170,6 +171,47 @@ fn buffer_too_small(scenario: &Scenario, node: NodeId, needed: u64) -> ScenarioE
     );
     ScenarioError::new(key, why)
         .hint("enlarge that buffer, set pfc.headroom, or have fewer lossless priorities")
+}
+
+/// `node` never takes a packet of `packet` bytes, which the message number `flow` has.
+fn no_room(scenario: &Scenario, node: NodeId, flow: u32, packet: Bytes) -> ScenarioError {
+    let message = &scenario.messages[flow as usize];
+    let (name, priority) = (scenario.network.name(node), message.priority);
+    let why = format!(
+        "{name} has no room for a packet of {packet}, even while it is empty, and the message of \
+         {} from {} to {} (priority {priority}) has such packets: it never completes",
+        message.size,
+        scenario.network.name(message.src),
+        scenario.network.name(message.dst)
+    );
+    if let Some(slow) = scenario.slow_receivers.iter().find(|one| one.host == node) {
+        let why = format!("{} is too small: {why}", slow.buffer);
+        return ScenarioError::new("receiver", why).hint("enlarge its `buffer`");
+    }
+    if scenario.switch.cioq.is_some() {
+        return ScenarioError::new("switch", why)
+            .hint("enlarge switch.input_queue and switch.output_queue");
+    }
+    let (_, buffer) = scenario.switch.buffer_of(scenario.network.node(node));
+    let is_lossless = scenario.pfc.enabled && scenario.classes.lossless.contains(&priority);
+    let mut classes = scenario.class_settings.iter();
+    let has_own = classes.any(|one| one.priority == priority && one.lossy_alpha.is_some());
+    let (key, mend) = if is_lossless {
+        (buffer, "enlarge the buffer, or raise pfc.xoff or pfc.headroom")
+    } else if has_own {
+        ("classes.settings", "raise the `lossy_alpha` of its class, or enlarge the buffer")
+    } else if scenario.switch.lossy_alpha.is_some() {
+        ("switch.lossy_alpha", "raise it, or enlarge the buffer")
+    } else if scenario.pfc.enabled {
+        (
+            buffer,
+            "data that PFC does not protect has what lossless priorities leave: enlarge the \
+             buffer, lower pfc.xoff or pfc.headroom, or have fewer lossless priorities",
+        )
+    } else {
+        (buffer, "enlarge the buffer")
+    };
+    ScenarioError::new(key, why).hint(mend)
 }
 
 /// PFC takes `needed` bytes of an input queue of `node`, which has fewer.

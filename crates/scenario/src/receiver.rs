@@ -42,8 +42,10 @@ pub(crate) fn resolve(
         let until = check_until(from, spec.until, || key("until"))?;
         let rate = spec.rate.0;
         for host in nodes.hosts(&spec.hosts, &key("hosts"))? {
+            // All links of the host fill its one buffer.
             let ends = network.links.iter().filter(|link| link.a == host || link.b == host);
-            let needed = ends.map(|link| still_arrives(link, pfc)).max().unwrap_or(Bytes::ZERO);
+            let each = ends.map(|link| still_arrives(link, pfc).get());
+            let needed = Bytes::new(each.fold(0, u64::saturating_add));
             if pfc.enabled && buffer.get() < xoff.get().saturating_add(needed.get()) {
                 let why = format!(
                     "{buffer} is too small: after the pause at xoff = {xoff} up to {needed} may \

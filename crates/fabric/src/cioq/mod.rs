@@ -85,6 +85,14 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
+    /// Returns whether data of `size` bytes finds room at its input and its output. Called only
+    /// while nothing is stored.
+    pub(crate) fn takes_while_empty(&mut self, port: u16, priority: u8, size: u64) -> bool {
+        let mmu = &mut self.chassis.mmu;
+        let fits_input = size <= self.input_room || mmu.is_lossless(port, priority);
+        size <= self.output_room && fits_input && mmu.takes_while_empty(port, priority, size)
+    }
+
     /// Prefetches what most packets touch.
     pub(crate) fn prefetch(&self) {
         self.chassis.prefetch();

@@ -33,6 +33,11 @@ impl ReceiveBuffer {
         }
     }
 
+    /// Whether a packet of `size` bytes fits into the empty buffer.
+    pub(crate) fn can_hold(&self, size: u64) -> bool {
+        size <= self.config.buffer.get()
+    }
+
     /// Whether the receiver is slow at `now`.
     fn is_slow(&self, now: Time) -> bool {
         self.config.from <= now && now < self.config.until

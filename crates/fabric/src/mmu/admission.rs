@@ -104,6 +104,13 @@ impl Mmu {
         ends && !ingress.paused
     }
 
+    /// Returns whether data of `size` bytes finds room. Called only while nothing is stored.
+    pub(crate) fn takes_while_empty(&mut self, port: u16, priority: u8, size: u64) -> bool {
+        debug_assert_eq!(self.used, 0, "the buffer is empty");
+        self.admission_error(port, priority, size, true).is_none()
+            && self.fits_lossy_share(port, priority, 0, size)
+    }
+
     /// Stores a packet of `size` bytes if there is room for it. Counters must be up to date.
     pub(crate) fn admit(&mut self, port: u16, priority: u8, size: u64, is_data: bool) -> Admission {
         match self.admission_error(port, priority, size, is_data) {
