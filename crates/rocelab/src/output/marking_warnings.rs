@@ -1,7 +1,7 @@
 //! ECN settings that do nothing, or not what one may expect.
 
 use super::warnings::marks;
-use fabric::Setup;
+use fabric::{Balance, Setup};
 use scenario::{NodeKind, Scenario};
 use std::collections::BTreeMap;
 use units::Bytes;
@@ -11,6 +11,8 @@ pub(super) fn in_advance(scenario: &Scenario, setup: &Setup) -> impl Iterator<It
     let all = [
         unmarked(scenario),
         unused(scenario),
+        unread(scenario),
+        no_notifications(scenario),
         marks_nothing(scenario, setup),
         one_threshold(scenario, setup),
     ];
@@ -42,6 +44,43 @@ fn unused(scenario: &Scenario) -> Option<String> {
             if keys.len() == 1 { "the key" } else { "the keys" }
         )
     })
+}
+
+/// Whether a scheme of the run comes with a marking law, and so reacts to marks. Returns the names
+/// of all if none does.
+fn blind_schemes(scenario: &Scenario) -> Option<String> {
+    let also = scenario.also.as_ref().map(|also| &also.scheme);
+    let schemes = [Some(&scenario.scheme), also].into_iter().flatten();
+    let mut names = Vec::new();
+    for scheme in schemes {
+        if scheme.info.preset(&scheme.preset)?.ecn.is_some() {
+            return None;
+        }
+        names.push(scheme.info.name);
+    }
+    Some(names.join(" and "))
+}
+
+/// Marks that nobody looks at.
+fn unread(scenario: &Scenario) -> Option<String> {
+    // Files of the HPCC simulator have marking laws whatever the scheme.
+    let is_asked = marks(scenario) && scenario.quirks.is_native();
+    let others_read =
+        scenario.host.spray.learns() || matches!(scenario.balance, Balance::ConWeave(_));
+    let schemes = blind_schemes(scenario).filter(|_| is_asked && !others_read)?;
+    Some(format!(
+        "switches mark packets, and scheme {schemes} does not react to marks: they change nothing \
+         but ecn_marked_packets; set ecn.enabled = false, or take a scheme that reacts"
+    ))
+}
+
+/// Reordered packets that count as marked, where no receiver answers marks with CNPs.
+fn no_notifications(scenario: &Scenario) -> Option<String> {
+    let is_asked = scenario.host.recovery.reordering_is_congestion;
+    let schemes = blind_schemes(scenario).filter(|_| is_asked)?;
+    Some(format!(
+        "host.reordering_makes_cnp has no effect: receivers of scheme {schemes} send no CNPs"
+    ))
 }
 
 /// A rate at which no port of a switch ever marks, if there is one, and why.

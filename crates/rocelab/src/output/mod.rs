@@ -2,6 +2,7 @@
 //! warnings.
 
 pub(crate) mod capture;
+mod idle_settings;
 mod marking_warnings;
 pub(crate) mod report;
 mod scheme_warnings;

@@ -1,7 +1,7 @@
 //! What a reader of a result should know before trusting it.
 
 use super::traces::recording_stopped;
-use super::{EventOrder, marking_warnings, scheme_warnings};
+use super::{EventOrder, idle_settings, marking_warnings, scheme_warnings};
 use crate::unfinished;
 use fabric::{
     Balance, ClassMarking, HostConfig, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup,
@@ -64,7 +64,8 @@ pub(crate) fn in_advance(scenario: &Scenario, explicit_params: bool, setup: &Set
     ];
     let of_marking = marking_warnings::in_advance(scenario, setup);
     let of_scheme = notes_on_scheme(scenario).chain(scheme_warnings::in_advance(scenario));
-    all.into_iter().flatten().chain(of_marking).chain(of_scheme).collect()
+    let idle = idle_settings::in_advance(scenario);
+    all.into_iter().flatten().chain(idle).chain(of_marking).chain(of_scheme).collect()
 }
 
 /// More tags than the summary has statistics of.
@@ -301,10 +302,11 @@ fn faster_than_one_path(scenario: &Scenario, flows: &FlowTable) -> Option<String
     scenario.spreading_key()?;
     let faster = |row: &usize| flows.slowdown(*row).is_some_and(|slowdown| slowdown < 1.0 - 1e-9);
     let count = (0..flows.len()).filter(faster).count();
+    let (flows, their) = if count == 1 { ("flow has", "its") } else { ("flows have", "their") };
     (count > 0).then(|| {
         format!(
-            "{count} flows have a slowdown below 1: it compares with the ideal time on one path, \
-             and their packets took several at once"
+            "{count} {flows} a slowdown below 1: it compares with the ideal time on one path, and \
+             {their} packets took several at once"
         )
     })
 }

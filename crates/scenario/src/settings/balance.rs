@@ -12,7 +12,7 @@ use crate::traffic::check_time;
 use model::{Balance, ConWeave, Conga, HostConfig, PortUse, RecoveryMode, Spray};
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
-use units::Time;
+use units::{Bytes, Time};
 
 /// The pause after which a flow may take another path, as in ConWeave's experiments (SIGCOMM 2023,
 /// section 4.1).
@@ -141,8 +141,9 @@ fn adaptive(spec: &mut RoutingSpec) -> Result<Balance> {
     let update = spec.update.get_or_insert(Quantity(Time::ZERO)).0;
     let levels: Vec<_> =
         spec.quantise.get_or_insert_default().iter().map(|level| level.0).collect();
-    if !levels.is_sorted_by(|low, high| low < high) {
-        let why = "the sizes must rise from one to the next";
+    let rises = levels.is_sorted_by(|low, high| low < high);
+    if !rises || levels.first() == Some(&Bytes::ZERO) {
+        let why = "the sizes must be above zero and rise from one to the next";
         return Err(ScenarioError::new("routing.quantise", why));
     }
     Ok(Balance::Adaptive { levels, update, gap })

@@ -233,6 +233,13 @@ pub(crate) fn spray(spec: &mut HostSpec, recovery: &Recovery) -> Result<(Spray, 
                     format!("{cache} is out of range; allowed: 1 to 1024"),
                 ));
             }
+            if freeze.0 == Time::ZERO && explore != RepsSpec::default().explore {
+                let why = "counts the packets after a freeze, and with `freeze = \"0ns\"` there is \
+                           none";
+                return Err(
+                    ScenarioError::new("host.reps.explore", why).hint("leave one of the two out")
+                );
+            }
             Spray::Reps { cache, freeze: freeze.0, explore }
         }
     };

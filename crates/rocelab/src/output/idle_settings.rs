@@ -1,0 +1,166 @@
+//! Settings of paths, receivers, failures and classes that have no effect in this network, or
+//! another one than one may expect.
+
+use super::warnings::marks;
+use fabric::{Balance, Impairment, PortUse, SlowReceiver, Spray};
+use scenario::{NodeKind, Scenario};
+use std::collections::{BTreeMap, BTreeSet};
+use units::{NodeId, Rate};
+
+/// The warnings that are known before a run.
+pub(super) fn in_advance(scenario: &Scenario) -> impl Iterator<Item = String> {
+    let all = [
+        one_path(scenario),
+        one_entropy(scenario),
+        never_busy(scenario),
+        unequal_ports(scenario),
+        receives_nothing(scenario),
+        fast_receivers(scenario),
+        same_error_rate(scenario),
+        unused_class(scenario),
+        unused_scheme(scenario),
+    ];
+    all.into_iter().flatten()
+}
+
+/// Ways to spread packets where there is nothing to choose: the network is a tree.
+fn one_path(scenario: &Scenario) -> Option<String> {
+    let network = &scenario.network;
+    let mut keys = Vec::new();
+    if scenario.balance != Balance::Ecmp {
+        keys.push("routing.balance");
+    }
+    if scenario.host.spray != Spray::Off {
+        keys.push("host.spray");
+    }
+    // Networks are connected: with one link less than nodes any two have one path.
+    (!keys.is_empty() && network.links.len() + 1 == network.nodes.len()).then(|| {
+        format!("{} spreads nothing: any two hosts have one path; leave it out", keys.join(" and "))
+    })
+}
+
+/// Spraying with one entropy value.
+fn one_entropy(scenario: &Scenario) -> Option<String> {
+    (scenario.host.spray != Spray::Off && scenario.host.entropies == 1).then(|| {
+        "host.entropies = 1 has all packets of a queue pair take one path: host.spray spreads \
+         nothing; give more"
+            .to_owned()
+    })
+}
+
+/// ConWeave avoids paths on which packets are marked, where nothing marks.
+fn never_busy(scenario: &Scenario) -> Option<String> {
+    (matches!(scenario.balance, Balance::ConWeave(_)) && !marks(scenario)).then(|| {
+        "routing.balance = \"conweave\" takes paths for busy on which packets are marked, and \
+         switches mark nothing: any path is drawn, and routing.conweave.path_busy has no effect; \
+         set ecn.enabled = true"
+            .to_owned()
+    })
+}
+
+/// Packets that take turns over ports of several rates.
+fn unequal_ports(scenario: &Scenario) -> Option<String> {
+    if scenario.host.ports != PortUse::Spray {
+        return None;
+    }
+    let network = &scenario.network;
+    let mut rates: BTreeMap<NodeId, (Rate, Rate)> = BTreeMap::new();
+    for link in &network.links {
+        for host in [link.a, link.b] {
+            if network.node(host).kind == NodeKind::Host {
+                let (low, high) = rates.entry(host).or_insert((link.rate, link.rate));
+                (*low, *high) = ((*low).min(link.rate), (*high).max(link.rate));
+            }
+        }
+    }
+    let (host, (low, high)) = rates.into_iter().find(|(_, (low, high))| low < high)?;
+    Some(format!(
+        "host.ports = \"spray\" gives each port of a host the same share, and {} has ports of \
+         {low} to {high}: a flow has no more of each than the slowest carries, which may be less \
+         than the fastest port alone has",
+        network.name(host)
+    ))
+}
+
+/// Slow receivers to which nobody sends.
+fn receives_nothing(scenario: &Scenario) -> Option<String> {
+    let receivers: BTreeSet<NodeId> = scenario.messages.iter().map(|one| one.dst).collect();
+    let idle = |one: &&SlowReceiver| !receivers.contains(&one.host);
+    named(scenario, scenario.slow_receivers.iter().filter(idle)).map(|(names, has)| {
+        format!("[[receiver]] has no effect at {names}, which {has} no message to receive")
+    })
+}
+
+/// Slow receivers that are no slower than their links.
+fn fast_receivers(scenario: &Scenario) -> Option<String> {
+    let links = &scenario.network.links;
+    let of = |host: NodeId| links.iter().filter(move |link| link.a == host || link.b == host);
+    let is_fast = |one: &&SlowReceiver| {
+        let all = of(one.host).map(|link| link.rate.bps()).fold(0, u64::saturating_add);
+        one.rate.bps() >= all
+    };
+    named(scenario, scenario.slow_receivers.iter().filter(is_fast)).map(|(names, _)| {
+        format!("[[receiver]] has no effect at {names}: its rate is not below that of the links")
+    })
+}
+
+/// The first hosts of some slow receivers, and the verb that goes with them.
+fn named<'a>(
+    scenario: &Scenario,
+    some: impl Iterator<Item = &'a SlowReceiver>,
+) -> Option<(String, &'static str)> {
+    const MOST: usize = 3;
+    let names: Vec<&str> = some.map(|one| scenario.network.name(one.host)).collect();
+    let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    Some(match names.len() {
+        0 => return None,
+        1 => (shown, "has"),
+        count if count <= MOST => (shown, "have"),
+        count => (format!("{shown} and {} more hosts", count - MOST), "have"),
+    })
+}
+
+/// Links that a failure leaves as they are.
+fn same_error_rate(scenario: &Scenario) -> Option<String> {
+    let network = &scenario.network;
+    let changes_nothing = |one: &&Impairment| {
+        one.rate.is_none() && one.error_rate == Some(network.links[one.link as usize].error_rate)
+    };
+    let found = scenario.impairments.iter().find(changes_nothing)?;
+    let link = &network.links[found.link as usize];
+    Some(format!(
+        "[[failure]] changes nothing at {}:{}: its error_rate is that which the link has anyway",
+        network.name(link.a),
+        network.name(link.b)
+    ))
+}
+
+/// Marking and pause thresholds of classes that carry no data.
+fn unused_class(scenario: &Scenario) -> Option<String> {
+    let used: BTreeSet<u8> = scenario.messages.iter().map(|one| one.priority).collect();
+    let has_threshold = |priority: u8| scenario.pfc.of_class[usize::from(priority)].is_some();
+    let idle = |priority: &u8| !used.contains(priority);
+    let mut classes = scenario.class_settings.iter().filter(|one| {
+        let of_data = one.marking.is_some() || has_threshold(one.priority);
+        of_data && one.lossy_alpha.is_none()
+    });
+    let priority = classes.find(|one| idle(&one.priority))?.priority;
+    (!scenario.messages.is_empty()).then(|| {
+        format!(
+            "[[classes.settings]] of priority {priority} has no effect: no message has this \
+             priority"
+        )
+    })
+}
+
+/// A scheme of a run with two that no message has.
+fn unused_scheme(scenario: &Scenario) -> Option<String> {
+    let also = scenario.also.as_ref()?;
+    let first = scenario.messages.first()?;
+    scenario.messages.iter().all(|one| one.law == first.law).then(|| {
+        format!(
+            "no message has scheme {}: all have that of [[scheme.also]], {}",
+            scenario.scheme.info.name, also.scheme.info.name
+        )
+    })
+}

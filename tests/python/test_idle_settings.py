@@ -1,0 +1,159 @@
+"""Warnings and errors on settings that do nothing: of paths, receivers, failures and classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rocelab
+from rocelab import ConfigError
+
+Table = dict[str, Any]
+
+HOSTS = {"host_rate": "100Gbps", "host_delay": "1us", "rate": "100Gbps", "delay": "1us"}
+SPINES: Table = {"kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 2, **HOSTS}
+STAR: Table = {"kind": "star", "hosts": 4, "host_rate": "100Gbps", "host_delay": "1us"}
+FLOWS: Table = {
+    "kind": "flows",
+    "tag": "flows",
+    "flows": [{"src": "h0", "dst": "h2", "size": "5KB"}, {"src": "h1", "dst": "h3", "size": "5KB"}],
+}
+KEEPS = {"recovery": "selective-repeat"}
+MARKS = {"enabled": True, "kmin": "10KB", "kmax": "40KB", "pmax": 1.0}
+
+
+def scenario(**tables: Any) -> rocelab.Scenario:  # noqa: ANN401 - tables of a scenario
+    return rocelab.Scenario(**({"topology": SPINES, "traffic": [FLOWS]} | tables))
+
+
+def dual(fast: str, slow: str) -> Table:
+    """Two hosts with a port of each rate."""
+    nodes = [{"name": name, "kind": "host"} for name in ("h0", "h1")]
+    nodes += [{"name": name, "kind": "switch"} for name in ("a", "b")]
+    rates = {"a": fast, "b": slow}
+    links = [
+        {"a": host, "b": switch, "rate": rate, "delay": "1us"}
+        for host in ("h0", "h1")
+        for switch, rate in rates.items()
+    ]
+    links.append({"a": "a", "b": "b", "rate": "100Gbps", "delay": "1us"})
+    return {"kind": "custom", "nodes": nodes, "links": links}
+
+
+def to_h1(size: str) -> list[Table]:
+    return [{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": size}]}]
+
+
+# Each has settings that do nothing, words of the warning, and settings that do something.
+CASES: list[tuple[Table, str, Table]] = [
+    (
+        {"topology": STAR, "routing": {"balance": "letflow"}},
+        "routing.balance spreads nothing",
+        {"routing": {"balance": "letflow"}},
+    ),
+    (
+        {"topology": STAR, "host": {**KEEPS, "spray": "random"}},
+        "host.spray spreads nothing",
+        {"host": {**KEEPS, "spray": "random"}},
+    ),
+    (
+        {"host": {**KEEPS, "spray": "cycle", "entropies": 1}},
+        "host.entropies = 1",
+        {"host": {**KEEPS, "spray": "cycle", "entropies": 2}},
+    ),
+    (
+        {"routing": {"balance": "conweave"}},
+        "switches mark nothing: any path is drawn",
+        {"routing": {"balance": "conweave"}, "ecn": MARKS},
+    ),
+    (
+        {"receiver": [{"hosts": ["h0", "h2"], "rate": "10Gbps"}]},
+        "no effect at h0, which has no message",
+        {"receiver": [{"hosts": ["h2"], "rate": "10Gbps"}]},
+    ),
+    (
+        {"receiver": [{"hosts": ["h2", "h3"], "rate": "100Gbps"}]},
+        "no effect at h2, h3: its rate is not below",
+        {"receiver": [{"hosts": ["h2", "h3"], "rate": "99Gbps"}]},
+    ),
+    (
+        {"failure": [{"link": "leaf0:spine0", "at": "1us", "error_rate": 0.0}]},
+        "changes nothing at leaf0:spine0",
+        {"failure": [{"link": "leaf0:spine0", "at": "1us", "error_rate": 1e-9}]},
+    ),
+    (
+        {"classes": {"settings": [{"priority": 1, "ecn": {"kmin": "9KB", "kmax": "9KB"}}]}},
+        "of priority 1 has no effect",
+        {"classes": {"settings": [{"priority": 3, "ecn": {"kmin": "9KB", "kmax": "9KB"}}]}},
+    ),
+    (
+        {"scheme": {"name": "dcqcn", "also": [{"name": "hpcc", "hosts": ["h*"]}]}},
+        "no message has scheme dcqcn",
+        {"scheme": {"name": "dcqcn", "also": [{"name": "hpcc", "hosts": ["h0"]}]}},
+    ),
+    (
+        {"ecn": MARKS},
+        "scheme none does not react to marks",
+        {"ecn": MARKS, "scheme": "dcqcn"},
+    ),
+    (
+        {"host": {"reordering_makes_cnp": True}, "scheme": "hpcc"},
+        "reordering_makes_cnp has no effect",
+        {"host": {"reordering_makes_cnp": True}, "scheme": "dcqcn"},
+    ),
+    (
+        {"topology": dual("100Gbps", "10Gbps"), "host": {**KEEPS, "ports": "spray"}},
+        "h0 has ports of 10Gbps to 100Gbps",
+        {"topology": dual("100Gbps", "100Gbps"), "host": {**KEEPS, "ports": "spray"}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("idle", "words", "works"), CASES)
+def test_settings_that_do_nothing_are_told(idle: Table, words: str, works: Table) -> None:
+    def told(tables: Table) -> list[str]:
+        more = {"traffic": to_h1("5KB")} if tables.get("topology", {}).get("nodes") else {}
+        return [one for one in scenario(**tables, **more).plan().warnings if words in one]
+
+    assert len(told(idle)) == 1
+    assert not told(works)
+
+
+def test_a_run_tells_them_too() -> None:
+    idle = scenario(topology=STAR, routing={"balance": "letflow"})
+    assert any("spreads nothing" in one for one in rocelab.run(idle, threads=1).warnings)
+
+
+def test_turns_over_unequal_ports_are_as_slow_as_told() -> None:
+    host = {**KEEPS, "in_flight": "unlimited"}
+    alone, turns = (
+        rocelab.run(
+            rocelab.Scenario(
+                topology=dual("100Gbps", "10Gbps"), traffic=to_h1("1MB"), host={**host, **ports}
+            ),
+            threads=1,
+        ).ports.to_polars()
+        for ports in ({}, {"ports": "spray"})
+    )
+    sent = turns.filter(node="h0")["tx_bytes"].to_list()
+    assert max(sent) - min(sent) < 2000, "each port has the same share"
+    assert 0 in alone.filter(node="h0")["tx_bytes"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        (
+            {"host": {**KEEPS, "spray": "reps", "reps": {"freeze": "0ns", "explore": 9}}},
+            "host.reps.explore: counts the packets after a freeze",
+        ),
+        (
+            {"host": KEEPS, "routing": {"balance": "adaptive", "quantise": ["0B"]}},
+            "routing.quantise: the sizes must be above zero",
+        ),
+    ],
+)
+def test_values_without_effect_are_refused(tables: Table, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        scenario(**tables)
