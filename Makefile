@@ -12,7 +12,7 @@ LICENCES := python/rocelab/THIRD-PARTY-LICENSES.txt
 .PHONY: demo test test-rust test-python miri loom fuzz soak lint format docs docs-slow man wheels agreement bench clean
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m rocelab.demo examples/incast-victim.toml --out out/demo
+	$(BIN)/python -m rocelab.demo examples/incast.toml --out out/demo
 
 test: test-rust test-python
 

@@ -27,7 +27,6 @@ from rocelab.report import write_report
 from rocelab.sweeps.cache import default_cache, run_all
 
 HERE = Path(__file__).parent / "figures"
-EXAMPLES = Path(__file__).parents[1] / "examples"
 DPI = 90
 SWEEP_DPI = 150
 MOST_COLOURS = 256
@@ -54,7 +53,7 @@ def main() -> None:
 
 
 def _sweep() -> None:
-    scenario = rocelab.load(EXAMPLES / "fat-tree-websearch.toml", set={"topology.k": 4})
+    scenario = rocelab.example("fat-tree", set={"topology.k": 4})
     over = {"scheme.name": ["hpcc", "dcqcn", "timely"], "traffic.0.load": [0.3, 0.5, 0.7]}
     drawn = rocelab.sweep(scenario, over, seeds=5).plot("slowdown_p99")
     (path,) = rocelab.plot.save(drawn, HERE / "sweep", ["png"], dpi=SWEEP_DPI)
@@ -70,7 +69,7 @@ def _report() -> None:
         "switch.buffer": ["8MB", "3500KB"],
     }
     shown = ["pause_frames", "storage.slowdown_p99", "web.slowdown_mean", "web.slowdown_p99"]
-    scenario = rocelab.load(EXAMPLES / "storage-incast.toml", set={"name": "storage"})
+    scenario = rocelab.example("leaf-spine", set={"name": "storage"})
     with TemporaryDirectory() as place, sync_playwright() as playwright:
         out = Path(place)
         rocelab.sweep(scenario, changes, zipped=[list(changes)], seeds=10, out=out / "chosen")
@@ -88,7 +87,7 @@ def _report() -> None:
 
 def _storm() -> None:
     """Goodput of the flows to a host whose NIC stalls, and of all others, with and without that."""
-    scenario = rocelab.load(EXAMPLES / "pause-storm.toml")
+    scenario = rocelab.example("pause-storm")
     runs = {"the NIC of h0 stalls": scenario, "it does not": scenario.with_settings(receiver=[])}
     with theme():
         figure, axes = plt.subplots(2, 1, figsize=(6.4, 4.4), sharex=True, layout="constrained")

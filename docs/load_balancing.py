@@ -1,6 +1,6 @@
 """Measures the tables of load-balancing.md: schemes by ways to balance load, and planes.
 
-``python docs/load_balancing.py`` runs ``examples/load-balancing.toml`` with every scheme, way to
+``python docs/load_balancing.py`` runs the example ``load-balancing`` with every scheme, way to
 spread packets and seed, and a network of four planes with several ways. It rewrites what stands
 between ``<!-- measured: NAME -->`` and ``<!-- end -->`` in load-balancing.md. Combinations that
 are refused have a dash.
@@ -21,7 +21,6 @@ from rocelab.sweeps.confidence import interval
 
 HERE = Path(__file__).parent
 PAGE = HERE / "load-balancing.md"
-EXAMPLES = HERE.parent / "examples"
 SCHEMES = ("none", "dcqcn", "dctcp", "swift", "timely", "hpcc", "hpcc-pint", "rocc", "mercury")
 SEEDS = range(1, 11)
 KEEP: dict[str, Any] = {"recovery": "selective-repeat"}
@@ -49,7 +48,7 @@ Seeds = Sequence[float]
 def slowdowns(scheme: str, way: str) -> tuple[Seeds, Seeds] | str:
     """The mean and the p99 slowdown of each seed, or why there are none."""
     routing, host = WAYS[way]
-    tables = rocelab.load(EXAMPLES / "load-balancing.toml").to_dict()
+    tables = rocelab.example("load-balancing").to_dict()
     for section in ("ecn", "pfc", "switch"):
         tables.pop(section)
     tables |= {"routing": routing, "scheme": scheme, "host": {**KEEP, **host}}
@@ -110,7 +109,7 @@ def table(index: int, cells: Mapping[tuple[str, str], tuple[Seeds, Seeds] | str]
 def planes() -> str:
     """A table of a permutation over four planes: ways to use ports, and ways within a plane."""
     lines = ["| ports | within a plane | mean of all flows | last flow |", "|---|---|---|---|"]
-    tables = rocelab.load(EXAMPLES / "planes.toml").to_dict()
+    tables = rocelab.example("planes").to_dict()
     for section in ("ecn", "pfc", "switch", "failure"):
         tables.pop(section)
     for ports, within, routing, host in PLANES:

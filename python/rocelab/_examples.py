@@ -13,33 +13,61 @@ class Example:
     """A scenario, or a folder with files of the HPCC simulator."""
 
     name: str
-    file: str
-    """Its name below :data:`FOLDER`."""
     summary: str
+    is_folder: bool = False
 
     @property
     def path(self) -> Path:
         """Where it is."""
-        return FOLDER / self.file
+        return FOLDER / (self.name if self.is_folder else f"{self.name}.toml")
 
 
 EXAMPLES = (
-    Example("incast", "incast-victim.toml", "an incast, and a flow that shares a link with it"),
-    Example("leaf-spine", "storage-incast.toml", "a storage incast beside WebSearch traffic"),
-    Example("fat-tree", "fat-tree-websearch.toml", "WebSearch traffic at 50 % load on 128 hosts"),
-    Example("cross-dc", "two-data-centres.toml", "requests between two data centres, 100 km apart"),
-    Example("collective", "all-reduce.toml", "a ring all-reduce over four racks"),
-    Example("load-balancing", "load-balancing.toml", "packets sent where the least waits"),
-    Example("planes", "planes.toml", "hosts with a port in each of four planes, all in use"),
-    Example("pause-storm", "pause-storm.toml", "a NIC that stalls, and whom its pauses reach"),
-    Example("failing-link", "failing-link.toml", "a link that fails under load and is repaired"),
-    Example("two-schemes", "old-and-new.toml", "DCQCN on some hosts beside HPCC on others"),
-    Example("two-classes", "lossy-and-lossless.toml", "a lossless class beside one without PFC"),
-    Example("hpcc-files", "hpcc-files", "files of the HPCC simulator: config, topology and flows"),
+    Example("incast", "an incast, and a flow that shares a link with it"),
+    Example("leaf-spine", "a storage incast beside WebSearch traffic"),
+    Example("fat-tree", "WebSearch traffic at 50 % load on 128 hosts"),
+    Example("cross-dc", "requests between two data centres, 100 km apart"),
+    Example("collective", "a ring all-reduce over four racks"),
+    Example("load-balancing", "packets sent where the least waits"),
+    Example("planes", "hosts with a port in each of four planes, all in use"),
+    Example("pause-storm", "a NIC that stalls, and whom its pauses reach"),
+    Example("failing-link", "a link that fails under load and is repaired"),
+    Example("two-schemes", "DCQCN on some hosts beside HPCC on others"),
+    Example("two-classes", "a lossless class beside one without PFC"),
+    Example(
+        "hpcc-files", "files of the HPCC simulator: config, topology and flows", is_folder=True
+    ),
 )
-"""All of them, with their short names."""
+"""All of them."""
 
 
 def find(name: str) -> Example | None:
     """The example of this name."""
     return next((one for one in EXAMPLES if one.name == name), None)
+
+
+def scenario_names() -> list[str]:
+    """The names of all that are one scenario file."""
+    return [one.name for one in EXAMPLES if not one.is_folder]
+
+
+def file_of(argument: Path) -> Path:
+    """The file that an argument of the command line stands for: an example, or what is there."""
+    found = find(str(argument))
+    if found is None or found.is_folder or argument.exists():
+        return argument
+    return found.path
+
+
+def name_of(file: Path) -> str | None:
+    """The name of the example whose file this is."""
+    return file.stem if file in (one.path for one in EXAMPLES) else None
+
+
+def hint(missing: Path) -> str | None:
+    """What to do if this scenario is not there; None where it does not look like an example's."""
+    if find(missing.stem) is not None:
+        return f"`rocelab new {missing.stem}` writes the example {missing.stem}"
+    if str(missing) == missing.stem:
+        return "`rocelab list examples` shows the names of examples"
+    return None

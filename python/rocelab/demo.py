@@ -1,6 +1,6 @@
 """The demo: one scenario under three schemes, a table and pictures that compare them.
 
-``python -m rocelab.demo examples/incast-victim.toml`` runs it.
+``python -m rocelab.demo examples/incast.toml`` runs it.
 """
 
 from __future__ import annotations

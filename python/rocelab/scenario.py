@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rocelab import _memory, _rocelab
+from rocelab import _examples, _memory, _rocelab
 from rocelab._plain import Plain, plain, setting
 from rocelab.errors import ConfigError
 from rocelab.io.read import read_text
@@ -220,10 +220,10 @@ class Scenario:
 
     @property
     def written_in(self) -> tuple[str, Settings] | None:
-        """The file that it was read from, and what was set beside that; None if there is none."""
+        """Its file, or its name if it is an example, and what was set; None without a file."""
         if self._origin is None or self._generated:
             return None
-        return str(self._origin), self._overrides
+        return _examples.name_of(self._origin) or str(self._origin), self._overrides
 
     def _given(self) -> Given:
         """What it was read from, without its overrides."""
@@ -271,17 +271,22 @@ def load(
     return _load(Path(path), _overrides(set))
 
 
-def example(name: str) -> Scenario:
-    """The example scenario ``name``, such as ``incast``; ``rocelab list examples`` has all names.
+def example(
+    name: str,
+    *,
+    set: Mapping[str, object] | None = None,  # noqa: A002 - as `--set`
+) -> Scenario:
+    """The example scenario ``name``, with other values for the keys in ``set``.
 
-    Raises :class:`ConfigError` where there is none.
+    ``rocelab list examples`` has all names. For example
+    ``rocelab.example("incast", set={"scheme": "hpcc"})``.
+    Raises :class:`ConfigError` where there is none of this name.
     """
-    from rocelab import _examples
-
-    paths = {one.name: one.path for one in _examples.EXAMPLES if not one.path.is_dir()}
-    if name not in paths:
-        raise ConfigError(f"no example scenario {name!r}", hint=f"there are: {', '.join(paths)}")
-    return load(paths[name])
+    names = _examples.scenario_names()
+    found = _examples.find(name)
+    if found is None or name not in names:
+        raise ConfigError(f"no example scenario {name!r}", hint=f"there are: {', '.join(names)}")
+    return load(found.path, set=set)
 
 
 def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scenario:
@@ -329,12 +334,15 @@ def scenario_from_experiment(
     return Scenario._made(experiment.scenario(given), lambda: experiment.to_toml(given))
 
 
-def read_scenario(path: Path, *, newline: str | None = None) -> str:
-    """The text of a scenario file. ``newline`` is that of :func:`open`."""
+def read_scenario(path: Path, *, newline: str | None = None, if_missing: str | None = None) -> str:
+    """The text of a scenario file. ``newline`` is that of :func:`open`.
+
+    ``if_missing`` is the hint if there is no such file.
+    """
     try:
         return read_text(path, _MAX_FILE_BYTES, newline=newline)
     except FileNotFoundError:
-        raise ConfigError("no such file", file=str(path)) from None
+        raise ConfigError("no such file", file=str(path), hint=if_missing) from None
     except IsADirectoryError:
         whole = path / "scenario.toml"
         hint = f"the scenario of that result is {whole}" if whole.is_file() else None
@@ -346,7 +354,8 @@ def read_scenario(path: Path, *, newline: str | None = None) -> str:
 
 
 def _load(path: Path, overrides: Settings) -> Scenario:
-    return Scenario._of(read_scenario(path), path, overrides)
+    text = read_scenario(path, if_missing=_examples.hint(path))
+    return Scenario._of(text, path, overrides)
 
 
 def _overrides(changes: Mapping[str, object] | None) -> Settings:

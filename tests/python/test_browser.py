@@ -93,7 +93,7 @@ def _view(scenario: rocelab.Scenario, place: Path) -> Path:
 def view(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example of an incast and its victim, with names that would be markup."""
     scenario = rocelab.load(
-        "examples/incast-victim.toml",
+        "examples/incast.toml",
         set={"probe": [{"preset": "view"}], "name": EVIL, "traffic.1.tag": EVIL},
     )
     return _view(scenario, tmp_path_factory.mktemp("view"))

@@ -23,7 +23,7 @@ from rocelab.hpcc.experiment import Experiment
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("digests.csv")
 EXAMPLES = ROOT / "examples"
-UNDER_ALL_SCHEMES = ("failing-link", "lossy-and-lossless", "two-data-centres")
+UNDER_ALL_SCHEMES = ("failing-link", "two-classes", "cross-dc")
 INPUT_QUEUES: dict[str, Any] = {
     "rcm": {"switch": {"input_queue": "200KB"}, "pfc": {"xoff": "70KB", "xon": "50KB"}}
 }

@@ -106,6 +106,20 @@ def test_every_block_of_a_page_has_a_language_that_is_known() -> None:
         assert set(fences[1::2]) <= {""}, page
 
 
+def test_no_guide_needs_the_repository() -> None:
+    """A reader may have the package alone: examples go by their names."""
+    for one in ALL:
+        if one.page.startswith("docs/"):
+            assert "examples/" not in one.text, f"{one.page}:{one.line}: {one.text}"
+
+
+def test_the_list_of_examples_is_complete() -> None:
+    page = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    section = page.partition("## Examples")[2].partition("\n## ")[0]
+    rows = re.findall(r"(?m)^\| `([\w-]+)` \|", section)
+    assert set(rows) == {one["name"] for one in catalogue.examples()}
+
+
 def test_the_page_of_the_package_has_links_that_work_anywhere() -> None:
     page = (ROOT / "python/README.md").read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#]*)", page)
@@ -124,11 +138,10 @@ def test_the_page_of_results_has_the_column_of_every_kind_of_probe() -> None:
 
 @pytest.fixture
 def workplace(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with what the pages suppose: examples, results, files of the HPCC simulator."""
+    """A directory with what the pages suppose: results, files of the HPCC simulator."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     # Commands that open a page in a browser open it in this one.
     monkeypatch.setenv("BROWSER", "true")
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
     files = tmp_path / "mix"
     files.mkdir()
     for path in (ROOT / "examples/hpcc-files").iterdir():
@@ -139,11 +152,11 @@ def workplace(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch)
         (files / path.name).write_text(text, encoding="utf-8")
     done = command("hpcc", "mix/config.txt", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    scenario = rocelab.load(ROOT / "examples/incast-victim.toml")
+    scenario = rocelab.load(ROOT / "examples/incast.toml")
     for scheme in ("dcqcn", "hpcc"):
         result = rocelab.run(scenario.with_settings(scheme=scheme))
         result.save(tmp_path / "runs" / scheme)
-    rocelab.run(scenario).save(tmp_path / "out/incast-victim")
+    rocelab.run(scenario).save(tmp_path / "out/incast")
     rocelab.run(scenario.with_settings(trace={"packets": ["h0"]})).save(tmp_path / "out/run")
     for page in PAGES:
         for name, text in _FILE.findall(page.read_text(encoding="utf-8")):

@@ -101,7 +101,7 @@ def test_examples_are_valid(command: Command, path: Path) -> None:
 def test_a_victim_suffers_from_pauses_alone() -> None:
     slowdowns = {}
     for scheme in ("none", "dcqcn", "hpcc"):
-        scenario = rocelab.load(ROOT / "examples" / "incast-victim.toml", set={"scheme": scheme})
+        scenario = rocelab.load(ROOT / "examples" / "incast.toml", set={"scheme": scheme})
         flows = rocelab.run(scenario).flows.to_polars()
         slowdowns[scheme] = flows.filter(tag="victim")["slowdown"].item()
     assert slowdowns["none"] > 2 * slowdowns["dcqcn"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def test_every_example_is_written_and_valid(
 
 
 def test_all_example_files_have_a_name() -> None:
-    named = {one.file for one in _examples.EXAMPLES}
+    named = {one.path.name for one in _examples.EXAMPLES}
     assert named == {path.name for path in _examples.FOLDER.iterdir()}
 
 
@@ -78,3 +79,49 @@ def test_neither_a_list_nor_a_scheme(command: Command) -> None:
     done = command("list", "dcqnc")
     assert done.returncode == 2
     assert "'dcqnc' is neither a scheme nor one of 'schemes'" in done.stderr
+
+
+def test_an_example_is_a_scenario_by_its_name(command: Command, tmp_path: Path) -> None:
+    """Wherever a scenario file is expected, from any directory."""
+    assert command("plan", "leaf-spine", cwd=tmp_path).stdout.startswith("leaf-spine: 32 hosts")
+    assert 'name = "two-schemes"' in command("validate", "two-schemes", cwd=tmp_path).stdout
+    done = command("run", "incast", "--set", "scheme=hpcc", "--json", cwd=tmp_path)
+    assert (done.returncode, json.loads(done.stdout)["scheme"]) == (0, "hpcc")
+    done = command("sweep", "incast", "--over", "scheme=none", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    # The command that makes it again names it as well, and not a place in the package.
+    asked = json.loads((tmp_path / "out/incast-sweep/sweep.json").read_text())
+    assert asked["file"] == "incast"
+
+
+def test_a_file_goes_before_the_example_of_its_name(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "incast").write_text("schema = 2\n", encoding="utf-8")
+    done = command("validate", "incast", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "topology" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("missing", "hint"),
+    [
+        ("incast.toml", "`rocelab new incast` writes"),
+        ("examples/leaf-spine.toml", "`rocelab new leaf-spine` writes"),
+        ("hpcc-files", "`rocelab new hpcc-files` writes"),
+        ("ring", "`rocelab list examples` shows"),
+    ],
+)
+def test_a_scenario_that_is_not_there_has_a_hint(
+    missing: str, hint: str, command: Command, tmp_path: Path
+) -> None:
+    done = command("run", missing, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {missing}: no such file\nhint: {hint}")
+
+
+def test_shells_complete_examples_and_files(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "incast-mine.toml").touch()
+    for begun, expected in (("inc", {"incast-mine.toml", "incast"}), ("out/", set())):
+        asked = {"COMP_WORDS": f"rocelab run {begun}", "COMP_CWORD": "2"}
+        env = {**os.environ, **asked, "_ROCELAB_COMPLETE": "complete_bash"}
+        done = command(cwd=tmp_path, env=env)
+        assert set(done.stdout.split()) == expected

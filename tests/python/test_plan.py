@@ -84,7 +84,7 @@ def test_tables_fit_into_80_columns(command: Command, tmp_path: Path, name: str)
 
 
 def test_switches_of_a_tier_that_differ_are_told_apart(command: Command) -> None:
-    done = command("plan", "examples/incast-victim.toml")
+    done = command("plan", "examples/incast.toml")
     names = [line[:10] for line in done.stdout.splitlines() if line.startswith("tier 1: ")]
     assert names == ["tier 1: s0", "tier 1: s1"]
 

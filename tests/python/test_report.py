@@ -68,7 +68,7 @@ def test_series_are_drawn_as_they_were_sampled(runs: list[Path]) -> None:
 
 def test_series_of_flows_and_of_many_ports_are_drawn_highest_first(tmp_path: Path) -> None:
     scenario = rocelab.load(
-        "examples/incast-victim.toml", set={"probe": [{"preset": "view"}], "scheme": "hpcc"}
+        "examples/incast.toml", set={"probe": [{"preset": "view"}], "scheme": "hpcc"}
     )
     rocelab.run(scenario).save(tmp_path / "run")
     charts = {one.title: one for one in collect([tmp_path / "run"]).charts}

@@ -248,7 +248,7 @@ def ring_scenario() -> rocelab.Scenario:
 def incast(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result of an incast that pauses its way up to the senders, and a victim."""
     scenario = rocelab.load(
-        "examples/incast-victim.toml", set={"probe": [{"preset": "view", "interval": "5us"}]}
+        "examples/incast.toml", set={"probe": [{"preset": "view", "interval": "5us"}]}
     )
     return rocelab.run(scenario).save(tmp_path_factory.mktemp("view") / "incast")
 
@@ -267,7 +267,7 @@ def test_a_run_that_deadlocks_shows_the_circle_that_the_run_found() -> None:
 def test_paths_are_those_that_packets_took() -> None:
     """Protects paths: what all of them bring to a port is what the port sent in a run."""
     scenario = rocelab.load(
-        "examples/fat-tree-websearch.toml",
+        "examples/fat-tree.toml",
         set={"traffic.0.duration": "50us", "topology.k": 4, "scheme.name": "none"},
     )
     result = rocelab.run(scenario)
@@ -308,7 +308,7 @@ def test_the_page_has_what_the_probes_saw(incast: Path) -> None:
 def test_the_page_has_the_caveat_of_its_scheme() -> None:
     for scheme, told in (("hpcc", False), ("dcqcn", True)):
         settings = {"probe": [{"preset": "view"}], "scheme.name": scheme}
-        result = rocelab.run(rocelab.load("examples/incast-victim.toml", set=settings))
+        result = rocelab.run(rocelab.load("examples/incast.toml", set=settings))
         view = collect(result)
         assert dict(view.facts).get("caveat", "") == result.summary.caveat
         assert ("differ tenfold" in page(view)) == told
@@ -367,7 +367,7 @@ def test_flows_beyond_the_limit_are_told(incast: Path, monkeypatch: pytest.Monke
 
 
 def test_without_the_series_the_command_says_what_to_do(tmp_path: Path, command: Command) -> None:
-    rocelab.run(rocelab.load("examples/incast-victim.toml")).save(tmp_path / "plain")
+    rocelab.run(rocelab.load("examples/incast.toml")).save(tmp_path / "plain")
     failed = command("view", "plain", "--no-browser", cwd=tmp_path)
     assert failed.returncode == 2
     assert "plain: has no series 'view-queue'" in failed.stderr
@@ -384,7 +384,7 @@ def test_the_command_writes_one_page(incast: Path, tmp_path: Path, command: Comm
     assert (failed.returncode, failed.stderr) == (2, "error: --out seen.pdf: must end in .html\n")
     # It opens as a result with the page in it, too.
     done = command("view", incast, "--no-browser", cwd=tmp_path)
-    assert rocelab.open(incast).summary["name"] == "incast-victim"
+    assert rocelab.open(incast).summary["name"] == "incast"
 
 
 def test_preset_series_that_a_scheme_has_not_are_no_warning(incast: Path) -> None:

@@ -53,17 +53,16 @@ def new(
     `hpcc-files` is a folder with files of the HPCC simulator.
     """
     found = _find(example)
-    is_folder = found.path.is_dir()
-    target = path or Path(found.name if is_folder else f"{found.name}.toml")
+    target = path or Path(found.path.name)
     if target.exists() or target.is_symlink():
         raise ConfigError(
             "exists already", file=str(target), hint="give another name as the second argument"
         )
-    sources = sorted(found.path.iterdir()) if is_folder else [found.path]
-    targets = [target / one.name if is_folder else target for one in sources]
+    sources = sorted(found.path.iterdir()) if found.is_folder else [found.path]
+    targets = [target / one.name if found.is_folder else target for one in sources]
     for one in targets:
         check_output_file(one)
     for source, one in zip(sources, targets, strict=True):
         write_atomic(one, source.read_bytes())
-    run = f"cd {target} && rocelab hpcc config.txt" if is_folder else f"rocelab run {target}"
+    run = f"cd {target} && rocelab hpcc config.txt" if found.is_folder else f"rocelab run {target}"
     note(f"{target}: {found.summary}\nnext: {run}")

@@ -8,14 +8,26 @@ from typing import Annotated
 import typer
 from typer.models import OptionInfo
 
+from rocelab import _examples
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.files import check_output_file, write_atomic
 from rocelab.scenario import Scenario, load_with_settings
 
+
+def _complete_scenario(begun: str) -> list[str]:
+    """Examples, and scenario files here; if none of them fits, the shell lists files."""
+    here = (path.name for path in Path().glob("*.toml"))
+    return [one for one in (*sorted(here), *_examples.scenario_names()) if one.startswith(begun)]
+
+
 ScenarioFile = Annotated[
     Path,
     typer.Argument(
-        metavar="SCENARIO.toml", help="The scenario file.", show_default=False, readable=False
+        metavar="SCENARIO",
+        help="A scenario file, or the name of an example (`rocelab list examples`).",
+        show_default=False,
+        readable=False,
+        autocompletion=_complete_scenario,
     ),
 ]
 """If it cannot be read, the code that reads it raises the error."""
@@ -97,7 +109,7 @@ def load_scenario(path: Path, settings: list[str] | None, seed: int | None = Non
         if any(key == "run.seed" for key, _ in changes):
             raise ConfigError("--seed and --set run.seed: choose one")
         changes.append(("run.seed", str(seed)))
-    return load_with_settings(path, changes)
+    return load_with_settings(_examples.file_of(path), changes)
 
 
 def check_ending(option: str, path: Path, *endings: str) -> None:

@@ -233,7 +233,7 @@ fn two_hpcc_pint_flows_share_a_link_without_a_queue() {
 /// suffers under PFC alone, and much less where someone controls congestion.
 #[test]
 fn a_victim_suffers_without_control_and_less_with_it() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/incast-victim.toml");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/incast.toml");
     let text = std::fs::read_to_string(path).expect("the example is there");
     let slowdown = |scheme: &str| {
         let result = run_with(&text, &[("scheme", scheme)]);

@@ -10,7 +10,7 @@ use crate::common::run_on;
 
 /// The k = 8 example, cut short.
 fn fat_tree() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/fat-tree-websearch.toml");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/fat-tree.toml");
     std::fs::read_to_string(path).expect("the example is there")
 }
 

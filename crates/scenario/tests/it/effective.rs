@@ -25,7 +25,7 @@ fn reads_back(scenario: &Scenario) {
 
 #[test]
 fn examples_are_valid_with_every_scheme_and_preset() {
-    for name in ["incast-victim.toml", "fat-tree-websearch.toml"] {
+    for name in ["incast.toml", "fat-tree.toml"] {
         for scheme in schemes::registry::all() {
             for preset in (scheme.presets)() {
                 let table = format!("{{ name = {:?}, preset = {:?} }}", scheme.name, preset.name);
@@ -48,8 +48,8 @@ fn examples_are_valid_with_every_scheme_and_preset() {
 
 #[test]
 fn the_incast_example_is_what_it_says() {
-    let scenario = with("incast-victim.toml", &[]);
-    assert_eq!(scenario.name, "incast-victim");
+    let scenario = with("incast.toml", &[]);
+    assert_eq!(scenario.name, "incast");
     assert_eq!(scenario.run.stop, Stop::FlowsDone);
     assert_eq!(scenario.messages.len(), 10);
     assert_eq!(scenario.tags, ["incast", "victim"]);
@@ -70,7 +70,7 @@ fn the_incast_example_is_what_it_says() {
 #[test]
 fn a_preset_is_written_out() {
     let preset = [("probe", r#"[{ preset = "view", interval = "20us", end = "1ms" }]"#)];
-    let scenario = with("incast-victim.toml", &preset);
+    let scenario = with("incast.toml", &preset);
     reads_back(&scenario);
     let names: Vec<&str> = scenario.probes.iter().map(|probe| probe.name.as_str()).collect();
     let expected =
@@ -84,13 +84,13 @@ fn a_preset_is_written_out() {
     }
     assert!(!scenario.to_toml().contains("preset = \"view\""));
     // Without messages there are no flows to look at.
-    let idle = with("incast-victim.toml", &[preset[0], ("traffic", "[]"), ("run.stop", "\"1ms\"")]);
+    let idle = with("incast.toml", &[preset[0], ("traffic", "[]"), ("run.stop", "\"1ms\"")]);
     assert_eq!(idle.probes.len(), 3);
 }
 
 #[test]
 fn the_fat_tree_example_is_what_it_says() {
-    let scenario = with("fat-tree-websearch.toml", &[]);
+    let scenario = with("fat-tree.toml", &[]);
     assert_eq!(scenario.network.hosts().count(), 128);
     assert_eq!(scenario.scheme.info.name, "hpcc");
     // 128 hosts at 50 Gb/s for 2 ms with a mean of 1.711 MB: 935 messages, give or take.
@@ -100,7 +100,7 @@ fn the_fat_tree_example_is_what_it_says() {
 
 #[test]
 fn every_key_has_its_value() {
-    let text = with("fat-tree-websearch.toml", &[("scheme", "dcqcn")]).to_toml();
+    let text = with("fat-tree.toml", &[("scheme", "dcqcn")]).to_toml();
     for key in [
         "schema = 2",
         "seed = 1",
@@ -140,7 +140,7 @@ fn every_key_has_its_value() {
 
 #[test]
 fn the_retransmission_timeout_waits_for_long_links() {
-    let timeout = |set: &[(&str, &str)]| with("incast-victim.toml", set).host.retransmit_timeout;
+    let timeout = |set: &[(&str, &str)]| with("incast.toml", set).host.retransmit_timeout;
     let lossy = ("wire.error_rate", "1e-9");
     assert_eq!(timeout(&[lossy]), Time::from_ms(1));
     // A round trip over 500 us takes more than 1 ms.
@@ -158,7 +158,7 @@ fn the_retransmission_timeout_waits_for_long_links() {
 #[test]
 fn overrides_take_toml_and_bare_words() {
     let scenario = with(
-        "incast-victim.toml",
+        "incast.toml",
         &[
             ("run.seed", "7"),
             ("run.stop", "2ms"),
@@ -185,11 +185,11 @@ fn overrides_take_toml_and_bare_words() {
     let victim = scenario.messages[flows[0].index()];
     assert_eq!(scenario.tags[usize::from(victim.tag)], "victim");
     reads_back(&scenario);
-    let scenario = with("incast-victim.toml", &[("probe", "[]"), ("traffic.1.tag", "v")]);
+    let scenario = with("incast.toml", &[("probe", "[]"), ("traffic.1.tag", "v")]);
     assert!(scenario.probes.is_empty());
     assert_eq!(scenario.tags, ["incast", "v"]);
     let dcqcn = [("scheme.name", "dcqcn"), ("scheme.params.rate_ai", "7Mbps")];
-    let values = with("incast-victim.toml", &dcqcn).scheme.values;
+    let values = with("incast.toml", &dcqcn).scheme.values;
     let seven = schemes::params::Value::Rate(Rate::from_mbps(7));
     assert!(values.contains(&("rate_ai", seven)), "{values:?}");
 }
@@ -199,7 +199,7 @@ fn ecn_thresholds_scale_only_where_their_rate_is_known() {
     let ecn = |overrides: &[(&str, &str)]| {
         let mut all = vec![("scheme", "dcqcn")];
         all.extend(overrides);
-        let scenario = with("incast-victim.toml", &all);
+        let scenario = with("incast.toml", &all);
         reads_back(&scenario);
         scenario.ecn
     };
@@ -290,12 +290,12 @@ proptest! {
 
     #[test]
     fn no_override_panics(key in "[a-z0-9_.]{0,20}", value in "\\PC{0,20}") {
-        let _ = load_with(example("incast-victim.toml"), &[(key, value)]);
+        let _ = load_with(example("incast.toml"), &[(key, value)]);
     }
 
     #[test]
     fn no_damage_to_an_example_panics(at in 0..2000_usize, cut in 0..40_usize, put in "\\PC{0,6}") {
-        let text = std::fs::read_to_string(example("incast-victim.toml")).unwrap();
+        let text = std::fs::read_to_string(example("incast.toml")).unwrap();
         let chars: Vec<char> = text.chars().collect();
         let at = at.min(chars.len());
         let end = (at + cut).min(chars.len());
