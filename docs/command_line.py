@@ -39,10 +39,19 @@ def _section(name: str, command: Any) -> str:  # noqa: ANN401
 
 def _row(param: Any) -> str:  # noqa: ANN401
     if param.param_type_name == "argument":
-        called = f"`{(param.metavar or param.name.upper()).strip('[]')}`"
+        called = f"`{(param.metavar or param.name.upper())}`"
     else:
         called = ", ".join(f"`{option}`" for option in [*param.opts, *param.secondary_opts])
         if param.metavar:
             called += f" {param.metavar}"
-    text = " ".join((param.help or "").split()).replace("|", "\\|")
+    text = help_of(param).replace("|", "\\|")
     return f"| {called.replace('|', chr(92) + '|')} | {text} |"
+
+
+def help_of(param: Any) -> str:  # noqa: ANN401
+    """What the program says of an argument or option, with the default that it adds."""
+    text = " ".join((param.help or "").split())
+    if param.param_type_name == "argument" or param.default is None or param.default is False:
+        return text
+    default = param.opts[0] if param.default is True else param.default
+    return f"{text} Default: {default}."

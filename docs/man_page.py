@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from command_line import leaves
+from command_line import help_of, leaves
 
 from rocelab.cli.app import app
 
@@ -68,7 +68,7 @@ def _options(command: Any) -> list[str]:  # noqa: ANN401
         else:
             names = [*param.opts, *param.secondary_opts]
             called = ", ".join(rf"\fB{_text(name)}\fR" for name in names) + metavar
-        lines += [".TP", called, _text(" ".join((param.help or "").split()))]
+        lines += [".TP", called, _text(help_of(param))]
     return lines
 
 

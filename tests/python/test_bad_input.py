@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pwd
+import re
 import resource
 import subprocess
 import sys
@@ -205,7 +206,7 @@ def test_all_errors_of_a_scenario_are_printed(command: Command, tmp_path: Path, 
         f"error: {path}:7: pfc.xof: unknown key",
         f'error: {path}:9: ecn.kmin: a size needs its unit, in quotes, such as "320KB"; got 5',
         f"error: {path}:12: traffic.0.flows.0.src: unknown node `h7`",
-        f'error: {path}: run.seed: needs a whole number, 0 or more, got "x"',
+        'error: --set run.seed=x: run.seed: needs a whole number, 0 or more, got "x"',
         "4 errors",
     ]
     assert list(tmp_path.iterdir()) == [path]
@@ -976,3 +977,25 @@ def test_result_of_a_newer_version(command: Command, incast_file: Path, tmp_path
     assert done.returncode == 2
     assert_one_error(done.stderr)
     assert "newer" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "key"),
+    [("scheme=hpc", "scheme.name"), ("seed=3", "seed"), ("topology.hosts=0", "topology.hosts")],
+)
+def test_an_error_of_a_setting_is_not_said_of_the_file(
+    command: Command, tmp_path: Path, setting: str, key: str
+) -> None:
+    path = tmp_path / "good.toml"
+    path.write_text(STAR + flow("h0"), encoding="utf-8")
+    done = command("validate", path, "--set", "run.seed=2", "--set", setting)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: --set {setting}: {key}: ")
+    assert str(path) not in done.stderr
+
+
+def test_an_error_of_the_file_is_said_of_its_line(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(STAR + flow("h0") + "[run]\nseed = 'x'\n", encoding="utf-8")
+    done = command("validate", path, "--set", "scheme=hpcc")
+    assert re.match(rf"error: {re.escape(str(path))}:\d+: run.seed: ", done.stderr), done.stderr

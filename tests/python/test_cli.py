@@ -379,3 +379,30 @@ def test_one_seed_is_given(command: Command, tmp_path: Path) -> None:
     done = command("run", "a.toml", "--seed", "2", "--set", "run.seed=3", cwd=tmp_path)
     assert done.returncode == 2
     assert "--seed and --set run.seed: choose one" in done.stderr
+
+
+def commands(group: Any) -> dict[str, Any]:  # noqa: ANN401
+    """All commands by their names, with those of groups."""
+    found: dict[str, Any] = {}
+    for name, one in group.commands.items():
+        inner = commands(one) if hasattr(one, "commands") else {"": one}
+        found |= {f"{name} {rest}".strip(): each for rest, each in inner.items()}
+    return {name: one for name, one in found.items() if not one.hidden}
+
+
+@pytest.mark.parametrize(("name", "one"), commands(typer.main.get_command(app)).items())
+def test_arguments_and_options_have_one_style(name: str, one: Any) -> None:  # noqa: ANN401
+    """Each has a name for its value and a text, and -o is short for --out everywhere."""
+    for param in one.params:
+        if getattr(param, "hidden", False) or param.name == "help":
+            continue
+        assert param.help, f"{name}: {param.name}"
+        if "--out" in param.opts:
+            assert "-o" in param.opts, name
+        if param.param_type_name == "argument":
+            # Typer adds brackets and dots.
+            assert param.metavar, f"{name}: {param.name}"
+            assert not param.metavar.startswith("["), f"{name}: {param.metavar}"
+            assert "..." not in param.metavar, f"{name}: {param.metavar}"
+        elif not param.is_flag:
+            assert param.metavar, f"{name}: {param.name}"

@@ -79,6 +79,13 @@ def test_neither_a_list_nor_a_scheme(command: Command) -> None:
     done = command("list", "dcqnc")
     assert done.returncode == 2
     assert "'dcqnc' is neither a scheme nor one of 'schemes'" in done.stderr
+    assert done.stderr.rstrip().endswith("Did you mean 'dcqcn'?")
+
+
+def test_a_list_of_a_preset_names_its_scheme(command: Command) -> None:
+    done = command("list", "dcqcn-paper")
+    assert done.returncode == 2
+    assert "is a preset: `rocelab list dcqcn` shows" in done.stderr
 
 
 def test_an_example_is_a_scenario_by_its_name(command: Command, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -30,8 +31,15 @@ def _topic(word: str | None) -> str | None:
         return word
     if word in _rocelab.LEFT_OUT:
         raise typer.BadParameter(f"{word!r} was left out when this rocelab was built.")
+    preset = next((one for one in catalogue.presets() if one["name"] == word), None)
+    if preset is not None:
+        raise typer.BadParameter(
+            f"{word!r} is a preset: `rocelab list {preset['scheme']}` shows those of its scheme."
+        )
+    near = get_close_matches(word, _names(), n=1)
+    meant = f" Did you mean {near[0]!r}?" if near else ""
     raise typer.BadParameter(
-        f"{word!r} is neither a scheme nor one of {', '.join(map(repr, _LISTS))}."
+        f"{word!r} is neither a scheme nor one of {', '.join(map(repr, _LISTS))}.{meant}"
     )
 
 
@@ -39,16 +47,20 @@ def _scheme(name: str) -> dict[str, Any] | None:
     return next((one for one in catalogue.schemes() if one["name"] == name), None)
 
 
+def _names() -> list[str]:
+    """What can be listed."""
+    return [*_LISTS, *(one["name"] for one in catalogue.schemes())]
+
+
 def _complete(begun: str) -> list[str]:
-    names = [*_LISTS, *(one["name"] for one in catalogue.schemes())]
-    return [name for name in names if name.startswith(begun)]
+    return [name for name in _names() if name.startswith(begun)]
 
 
 def list_(
     topic: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TOPIC|SCHEME]",
+            metavar="TOPIC|SCHEME",
             callback=_topic,
             autocompletion=_complete,
             help=f"What to list: {', '.join(_LISTS)}; default: all. Of a scheme: its presets and "

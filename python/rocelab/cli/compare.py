@@ -19,6 +19,7 @@ from rocelab.cli.options import (
     write_text,
 )
 from rocelab.cli.output import check_doubts, print_warnings, report_kept_runs, show, show_caveats
+from rocelab.compare.networks import NETWORKS
 from rocelab.errors import ConfigError
 
 
@@ -30,7 +31,10 @@ def compare(
     network: Annotated[
         list[str] | None,
         typer.Option(
-            "--network", metavar="NAME", help="Only this network; repeatable; default: all five."
+            "--network",
+            metavar="NAME",
+            help=f"Only this network, of {', '.join(one.id for one in NETWORKS)}; repeatable; "
+            "default: all.",
         ),
     ] = None,
     rate: Annotated[
@@ -54,7 +58,7 @@ def compare(
 ) -> None:
     """Compare schemes in five small networks.
 
-    That is by shares, queues, pauses and the time to settle.
+    They are compared by shares, queues, pauses and the time to settle.
     """
     del old_page, old_rate
     from rocelab import catalogue

@@ -65,21 +65,24 @@ def fct(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Its topology: means within and between data centres, and their quotient.",
+            help="The topology file of that simulator: prints mean slowdowns within and between "
+            "data centres, too, and their quotient.",
         ),
     ] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FIGURE", help="Draw it too: a .png, .svg or .pdf file."),
+        typer.Option(
+            "--out", "-o", metavar="FIGURE", help="Draw it too: a .png, .svg or .pdf file."
+        ),
     ] = None,
     old_type: Annotated[str | None, renamed("--type", "--port-type")] = None,
     old_cut: Annotated[str | None, renamed("--cut", "--finished-before")] = None,
 ) -> None:
     """Print FCT slowdowns by flow size, or compare two.
 
-    They are taken as the HPCC simulator's own analysis takes them.
+    They are computed as the HPCC simulator's own analysis script does.
     """
     del old_type, old_cut
     from rocelab.hpcc.fct import (

@@ -37,7 +37,10 @@ def hpcc(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Where the files go; default: where the configuration says."
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where the files go; default: where the configuration says.",
         ),
     ] = None,
     trust_paths: Annotated[
@@ -155,7 +158,7 @@ def compare_hpcc(
 ) -> None:
     """Compare with the HPCC simulator's own runs.
 
-    What comes is a Markdown table. Each case has a row for a run in rocelab's own order of events
+    Prints a Markdown table. Each case has a row for a run in rocelab's own order of events
     and one for a run in that simulator's (see rocelab hpcc --order). Cases that cannot be read are
     named and left out; the exit code is 2 then.
     """

@@ -32,10 +32,18 @@ def cm(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The CSV file to write; default: the standard output."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE.csv",
+            help="The CSV file to write; default: the standard output.",
+        ),
     ] = None,
     prefix: Annotated[
-        str, typer.Option("--prefix", help="What names of hosts begin with, before the number.")
+        str,
+        typer.Option(
+            "--prefix", metavar="TEXT", help="What names of hosts begin with, before the number."
+        ),
     ] = "h",
 ) -> None:
     """Make a list of flows of a connection matrix of htsim.

@@ -16,7 +16,7 @@ from rocelab.scenario import read_scenario
 def migrate(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Scenario files.", show_default=False),
+        typer.Argument(metavar="FILE", help="Scenario files.", show_default=False),
     ],
 ) -> None:
     """Rewrite scenario files of an earlier version for this one.

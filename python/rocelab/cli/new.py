@@ -44,7 +44,7 @@ def new(
     path: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PATH]", help="What to write; default: the name, with .toml for a scenario."
+            metavar="PATH", help="What to write; default: the name, with .toml for a scenario."
         ),
     ] = None,
 ) -> None:

@@ -33,14 +33,19 @@ ScenarioFile = Annotated[
 """If it cannot be read, the code that reads it raises the error."""
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key; repeatable."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Another value for a key of the scenario, such as scheme=hpcc or ecn.kmin=50KB; "
+        "repeatable.",
+    ),
 ]
 Threads = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Threads, which change the speed and nothing else; default: one for each processor, "
-        "below 64 hosts 1.",
+        help="Threads, which change the speed and nothing else; default: one for each processor; "
+        "1 with fewer than 64 hosts.",
     ),
 ]
 SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print the summary alone, as JSON.")]
@@ -57,7 +62,9 @@ Strict = Annotated[
 Cache = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Where results are kept; default: rocelab in the user's cache."
+        metavar="DIR",
+        help="Where results are kept for later commands; default: rocelab in $XDG_CACHE_HOME or "
+        "~/.cache.",
     ),
 ]
 Jobs = Annotated[
@@ -74,7 +81,10 @@ MarkdownFile = Annotated[
 ]
 Dask = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler."),
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on the Dask cluster whose scheduler is there, such as tcp://10.0.0.1:8786.",
+    ),
 ]
 
 
@@ -109,7 +119,23 @@ def load_scenario(path: Path, settings: list[str] | None, seed: int | None = Non
         if any(key == "run.seed" for key, _ in changes):
             raise ConfigError("--seed and --set run.seed: choose one")
         changes.append(("run.seed", str(seed)))
-    return load_with_settings(_examples.file_of(path), changes)
+    try:
+        return load_with_settings(_examples.file_of(path), changes)
+    except ConfigError as error:
+        told = [_said_of_setting(one, changes) for one in (error, *error.others)]
+        told[0].others = told[1:]
+        raise told[0] from None
+
+
+def _said_of_setting(error: ConfigError, changes: list[tuple[str, str]]) -> ConfigError:
+    """``error`` with the ``--set`` at fault in place of the file, where it is one of these."""
+    key = f"{error.key}."
+    for changed, value in reversed(changes):
+        # A value may be a table, with keys of its own, and an unknown key is that of its table.
+        if error.line is None and key.startswith(f"{changed}."):
+            place = f"--set {changed}={value}"
+            return ConfigError(error.message, file=place, key=error.key, hint=error.hint)
+    return error
 
 
 def check_ending(option: str, path: Path, *endings: str) -> None:

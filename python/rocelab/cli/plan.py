@@ -23,8 +23,8 @@ def plan(
 ) -> None:
     """Tell what a scenario asks of its network.
 
-    That is sizes, round trips, the load by tier, what PFC needs of buffers, marking thresholds, and
-    the time and memory of a run; nothing is run. Warnings say what may go wrong in a run.
+    Prints sizes, round trips, the load by tier, the buffers that PFC needs, marking thresholds, and
+    the time and memory of a run. Nothing is run. Warnings say what may go wrong in a run.
     """
     found = load_scenario(scenario, settings).plan().to_dict()
     print_warnings(found["warnings"])

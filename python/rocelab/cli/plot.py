@@ -30,7 +30,12 @@ def plot(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where to; default: DIR/plots, or plots for several."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Directory of the pictures; default: DIR/plots, or plots for several results.",
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -42,17 +47,18 @@ def plot(
     start: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="Where series over time begin, such as 1.5ms; default: at first."
+            metavar="TIME",
+            help="Where series over time begin, such as 1.5ms; default: with the run.",
         ),
     ] = None,
     end: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Where they end; default: at last.")
+        str | None, typer.Option(metavar="TIME", help="Where they end; default: with the run.")
     ] = None,
     size: Annotated[
         str | None,
         typer.Option(
             metavar="WIDTHxHEIGHT",
-            help="Of each picture, in inches, such as 7x3; default: a column.",
+            help="Of each picture, in inches, such as 7x3; default: as wide as a paper's column.",
         ),
     ] = None,
     y_scale: Annotated[
@@ -67,10 +73,10 @@ def plot(
 ) -> None:
     """Draw results, several in one picture.
 
-    The paths of the pictures (PNG and SVG) are printed.
+    Prints the paths of the pictures (PNG and SVG).
 
-    What not all results have the data for is not drawn. That is said, and so is which pictures of
-    an earlier time are left beside the new ones.
+    A picture needs data of all results. Messages say which pictures are not drawn, and which of an
+    earlier command are left beside the new ones.
     """
     from rocelab.plot.gallery import plot_all, stale_pictures, stems
     from rocelab.plot.look import Look

@@ -35,7 +35,10 @@ def reproduce(
     ] = None,
     as_list: Annotated[bool, typer.Option("--list", help="Print every id, one a line.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A version in seconds that keeps the shape.")
+        bool,
+        typer.Option(
+            "--quick", help="Smaller and shorter runs where the full version takes minutes."
+        ),
     ] = False,
     reading: Annotated[
         str | None,
@@ -43,18 +46,28 @@ def reproduce(
     ] = None,
     readings: Annotated[
         bool,
-        typer.Option("--readings", help="Judge the claims in all readings, too: a matrix, a page."),
+        typer.Option(
+            "--readings",
+            help="Judge the claims in all readings, too, and write readings.md and readings.json.",
+        ),
     ] = False,
     quick_readings: Annotated[
         bool,
-        typer.Option("--quick-readings", help="--readings: only the headline in the full version."),
+        typer.Option(
+            "--quick-readings",
+            help="With --readings: all readings but the headline's in the quick version.",
+        ),
     ] = False,
     flows: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="themis: the prototype's published flows, its mix."),
+        typer.Option(
+            metavar="DIR",
+            help="For themis: the directory mix of its prototype, with the published flows.",
+        ),
     ] = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where to; each figure has a directory in it.")
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="Each figure has a directory in it."),
     ] = Path("out/reproduce"),
     cache: Cache = None,
     jobs: Jobs = None,
@@ -68,7 +81,11 @@ def reproduce(
     quiet: NoBar = False,
     old_page: Annotated[str | None, renamed("--page", "--markdown")] = None,
 ) -> None:
-    """Make published figures again and judge the papers' claims."""
+    """Make published figures again and judge the papers' claims.
+
+    A reading makes one choice for each thing that a paper leaves open. The headline's reading is
+    chosen by a rule that never looks at results.
+    """
     del old_page
     from rocelab.papers import reproduce as papers
     from rocelab.papers.matrix import evaluate, single

@@ -27,11 +27,15 @@ from rocelab.simulate import run as simulate
 def run(
     scenario: ScenarioFile,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Result directory; default: out/NAME.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Result directory; default: out/NAME."),
     ] = None,
     threads: Threads = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed; as --set run.seed=N.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Seed of all random draws, as --set run.seed=N; default: the file's."
+        ),
     ] = None,
     settings: Settings = None,
     force: Annotated[

@@ -30,11 +30,15 @@ def _complete(begun: str) -> list[str]:
 def new(
     name: Annotated[
         str,
-        typer.Argument(help="The scheme's name: small letters, digits and _.", show_default=False),
+        typer.Argument(
+            metavar="NAME",
+            help="The scheme's name: small letters, digits and _.",
+            show_default=False,
+        ),
     ],
     path: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="The directory to make; default: the name."),
+        typer.Argument(metavar="DIR", help="The directory to make; default: the name."),
     ] = None,
     selection: Annotated[
         str,
@@ -66,7 +70,7 @@ def new(
 def build(
     path: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="The project; default: the one that you are in."),
+        typer.Argument(metavar="DIR", help="The project; default: the one that you are in."),
     ] = None,
     selection: Annotated[
         str | None,

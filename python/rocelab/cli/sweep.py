@@ -62,13 +62,17 @@ def sweep(
     ] = 1,
     settings: Settings = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME-sweep.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Directory of its runs; default: out/NAME-sweep."
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help=f"What to print and draw; repeatable; default: {', '.join(DEFAULT_METRICS)}.",
+            help="What to print and draw, of those of `rocelab list metrics`; repeatable; "
+            f"default: {', '.join(DEFAULT_METRICS)}.",
         ),
     ] = None,
     sort: Annotated[
@@ -103,9 +107,9 @@ def sweep(
 ) -> None:
     """Run a scenario over values and seeds.
 
-    What comes is a table of means, pictures, and a result for each run.
+    Prints a table of means, draws pictures, and keeps the result of each run.
 
-    Runs that DIR holds already are not run again, also after Ctrl-C.
+    Runs that are in DIR already are not run again, so the same command goes on after Ctrl-C.
     """
     from rocelab.plot.footnotes import caveats
     from rocelab.plot.gallery import stale_pictures

@@ -29,7 +29,9 @@ def tournament(
     paper: Annotated[
         list[str] | None,
         typer.Option(
-            "--paper", metavar="NAME", help="Only this paper's traffic; repeatable; default: all."
+            "--paper",
+            metavar="NAME",
+            help="Only this paper's traffic, such as fncc; repeatable; default: all.",
         ),
     ] = None,
     quick: Annotated[
@@ -46,7 +48,8 @@ def tournament(
 ) -> None:
     """Run schemes on the papers' traffic, and mark the best.
 
-    That is by slowdowns of small and large messages, queues, pauses, fairness and recovery.
+    They are compared by slowdowns of small and large messages, queues, pauses, fairness and
+    recovery.
     """
     from rocelab.sweeps.cache import default_cache
     from rocelab.sweeps.remote import dask_executor

@@ -39,7 +39,9 @@ def tune(
     goal: Annotated[
         str,
         typer.Option(
-            metavar="NAME[,NAME]", help="The metric to make best; of several the Pareto front."
+            metavar="NAME[,NAME]",
+            help="The metric to make best, of those of `rocelab list metrics`; of several the "
+            "Pareto front.",
         ),
     ] = "slowdown_p99",
     subject_to: Annotated[
@@ -58,7 +60,10 @@ def tune(
     ] = 1,
     settings: Settings = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME-tune.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Directory of its runs; default: out/NAME-tune."
+        ),
     ] = None,
     jobs: Jobs = None,
     dask: Dask = None,
@@ -70,8 +75,8 @@ def tune(
 ) -> None:
     """Search for the values of keys that make a metric best.
 
-    The search is Optuna's (TPE), and deterministic. Runs that DIR holds are not run again, so the
-    same command goes on after Ctrl-C, and with a larger --runs searches further.
+    The search is Optuna's (TPE), and deterministic. Runs that are in DIR already are not
+    run again, so the same command goes on after Ctrl-C, and with a larger --runs searches further.
     """
     from rocelab.io.files import write_atomic
     from rocelab.sweeps.remote import dask_executor

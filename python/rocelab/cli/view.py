@@ -27,8 +27,8 @@ def view(
 ) -> None:
     """Show in one page how congestion spreads through a network.
 
-    It needs the series of [[probe]] with preset = "view". The page opens from disk and loads
-    nothing from elsewhere.
+    The run must have recorded what it shows: `rocelab run FILE --set 'probe=[{ preset = "view" }]'`
+    does. The page opens from disk and loads nothing from elsewhere.
     """
     import webbrowser
 
