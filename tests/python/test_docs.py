@@ -138,7 +138,7 @@ def test_the_page_of_results_has_the_column_of_every_kind_of_probe() -> None:
 
 @pytest.fixture
 def workplace(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with what the pages suppose: results, files of the HPCC simulator."""
+    """A directory with what the pages suppose: files of the HPCC simulator, and those they show."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     # Commands that open a page in a browser open it in this one.
     monkeypatch.setenv("BROWSER", "true")
@@ -152,12 +152,6 @@ def workplace(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch)
         (files / path.name).write_text(text, encoding="utf-8")
     done = command("hpcc", "mix/config.txt", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    scenario = rocelab.load(ROOT / "examples/incast.toml")
-    for scheme in ("dcqcn", "hpcc"):
-        result = rocelab.run(scenario.with_settings(scheme=scheme))
-        result.save(tmp_path / "runs" / scheme)
-    rocelab.run(scenario).save(tmp_path / "out/incast")
-    rocelab.run(scenario.with_settings(trace={"packets": ["h0"]})).save(tmp_path / "out/run")
     for page in PAGES:
         for name, text in _FILE.findall(page.read_text(encoding="utf-8")):
             (tmp_path / name).write_text(text, encoding="utf-8")
