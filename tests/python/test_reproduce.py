@@ -186,7 +186,7 @@ def test_a_matrix_has_all_readings_and_what_single_decisions_turn(tmp_path: Path
     page = pages.page(json.loads(json.dumps(matrix)))
     assert "Written by `the command`" in page
     assert (
-        "Of 4 claims of the paper, in the headline reading letter (full version): 2 hold, "
+        "Of 4 claims of the paper, in the headline reading `letter` (full version): 2 hold, "
         "0 weaker, 1 differ, 1 undecidable." in page
     )
     assert "2 readings 1 hold in every one, 2 in some, 1 in none" in page
@@ -285,8 +285,8 @@ def test_a_page_of_one_reading_says_which(tmp_path: Path) -> None:
     paper = _readings_paper()
     (figure,), (headline, other) = paper.figures, paper.readings
     for reading, words in (
-        (headline, "the headline reading letter"),
-        (other, "the reading second"),
+        (headline, "the headline reading `letter`"),
+        (other, "the reading `second`"),
     ):
         made = reproduce.reproduce(
             paper, figure, tmp_path, cache=tmp_path / "cache", reading=reading

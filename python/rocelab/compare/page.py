@@ -86,8 +86,11 @@ def as_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
 _INTRODUCTION = """\
 # How the schemes behave
 
+How does each scheme share a link, how long are the queues that it leaves, and how soon does it
+settle? Small networks show it, each with hosts of one rate.
+
 Written by `{command}`. Each scheme has the preset named at the end of the page, and all else is as
-it is by default; links have 1 us. Switches with input queues (`rcm`) have
+it is by default; links have a delay of 1 us. Switches with input queues (`rcm`) have
 {queues}.
 The simulator is deterministic, so these numbers are exact.
 

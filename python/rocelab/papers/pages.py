@@ -16,9 +16,12 @@ _WORDS = {
     "differs": "differ",
     "undecidable": "undecidable",
 }
-_SEE = (
-    "[Reproduce](reproduce.md) says how claims are judged, what a reading is, and by which rule "
-    "the headline is chosen."
+_WHAT = (
+    "Which claims of this paper hold in rocelab? Its figures were run again, and each claim was "
+    "judged: it holds, is weaker than claimed, differs, or is undecidable because the seeds spread "
+    "too far. Where a paper leaves something open, a *reading* makes one choice for each such "
+    "question. The *headline* reading is chosen by a rule that never looks at results. "
+    "[Reproduce](reproduce.md) has that rule, and how claims are judged."
 )
 Claim = Mapping[str, Any]
 
@@ -27,7 +30,7 @@ def page(matrix: Matrix) -> str:
     """A paper's claims, what they depend on, and what was measured."""
     parts = [
         f"# Claims: {matrix['citation']}",
-        f"Written by `{matrix['command']}`. {_SEE}",
+        f"{_WHAT} Written by `{matrix['command']}`.",
         _counts(matrix),
     ]
     if matrix["decisions"]:
@@ -159,7 +162,7 @@ def _shown(matrix: Matrix) -> str:
     """The reading whose numbers the page has."""
     first = _main(matrix)[0]
     kind = "the headline reading" if first["kind"] == "headline" else "the reading"
-    return f"{kind} {first['name']}"
+    return f"{kind} `{first['name']}`"
 
 
 def _version(column: Mapping[str, Any]) -> str:

@@ -33,6 +33,10 @@ _BEST = (
     "taken seed by seed, is on one side of 0"
 )
 
+_QUESTION = (
+    "Which scheme is best for which traffic? Papers compare their scheme with a few others; here "
+    "schemes meet on the traffic of all papers."
+)
 _EXPLAINED = (
     "Each scheme has its default preset; network, traffic and PFC are those of the paper's figure "
     f"in its headline reading. Values are means with {_INTERVAL}. Bold is {_BEST}. The lines below "
@@ -89,6 +93,7 @@ def page(played: Tournament, command: str) -> str:
     version = "quick version, on smaller networks" if played.quick else "full version"
     parts = [
         "# Tournament: every scheme on every paper's traffic",
+        _QUESTION,
         f"Written by `{command}`, {version}; {played.seeds} seeds.",
         _EXPLAINED,
         "## What it shows",
