@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     from rocelab.hpcc.fct import Flow
 
+_EXPLAINED = (
+    "\n%: share of the flows up to this size; size: largest of the group, in bytes;\n"
+    "p50, p95, p99: FCT slowdown"
+)
 _FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -65,8 +69,8 @@ def fct(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The topology file of that simulator: prints mean slowdowns within and between "
-            "data centres, too, and their quotient.",
+            help="The topology file of that simulator: rows are slowdowns within and between data "
+            "centres, and the quotient of their means.",
         ),
     ] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
@@ -147,6 +151,8 @@ def fct(
         show(_table(rows))
     else:
         show(f"a: {printable(str(path))}\nb: {printable(str(other))}\n{_table(rows)}")
+    if not as_json and not as_csv and topology is None:
+        show(_EXPLAINED)
     for line in told:
         # Below a table; beside data.
         (note if as_json or as_csv else show)(line)

@@ -110,7 +110,7 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
         *_below_one(summary, place),
         (
             "pauses",
-            f"{summary.pause_frames:,} frames, {duration(summary.paused_ns * 1000)} in all",
+            f"{summary.pause_frames:,} frames, {duration(summary.paused_ns * 1000)} over all ports",
         ),
         ("drops", _drops(summary, place)),
         *([("lost on links", f"{summary.lost_packets:,}")] if summary.lost_packets else []),
