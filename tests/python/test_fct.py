@@ -104,7 +104,7 @@ def test_two_side_by_side(command: Command, hundred: Path, tmp_path: Path) -> No
     other = write(tmp_path / "other" / "fct.txt", lines)
     done = command("fct", hundred, other)
     assert done.returncode == 0, done.stderr
-    first, second = done.stdout.split("\n\n")
+    first, second, _explained = done.stdout.split("\n\n")
     a, b, titles, *rows = first.splitlines()
     assert (a, b) == (f"a: {hundred}", f"b: {other}")
     assert titles.split()[:3] == ["%", "size", "flows"]
