@@ -1,4 +1,4 @@
-# An image with the `rocelab` command: docker build --tag rocelab . && docker run --rm -v "$PWD":/data rocelab run incast.toml
+# An image with the `rocelab` command: docker build --tag rocelab . && docker run --rm -v "$PWD":/data rocelab run incast
 # Not built by the tests: they have no Docker.
 
 FROM rust:1-bookworm AS build
