@@ -63,7 +63,7 @@ def collect(result: Result) -> View:
     if missing:
         raise ResultError(
             f"{_called(result)}: has no series {missing[0]!r}",
-            hint='add [[probe]] with preset = "view" to the scenario, and run it again',
+            hint="run it again with --set 'probe=[{ preset = \"view\" }]', or add that [[probe]]",
         )
     network = _network(result)
     flows = _flows(result, network)
