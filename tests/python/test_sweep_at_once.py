@@ -67,6 +67,29 @@ def test_another_sweep_that_replaces_runs_is_noticed_at_the_end(
         rocelab.sweep(scenario, more, out=out, executor=executor)
 
 
+def test_tables_of_a_sweep_that_was_replaced_are_refused(
+    scenario: rocelab.Scenario, larger: rocelab.Scenario, tmp_path: Path
+) -> None:
+    """Metrics of one run must not stand beside the digest of another."""
+    out = tmp_path / "out"
+    rocelab.sweep(scenario, OVER, out=out)
+    opened = rocelab.open_sweep(out)
+    rocelab.sweep(larger, OVER, out=out, force=True)
+    with pytest.raises(rocelab.ResultError, match="was replaced after it had been opened"):
+        opened.runs.to_polars()
+
+
+def test_tables_of_a_sweep_keep_no_table_of_its_runs(
+    scenario: rocelab.Scenario, tmp_path: Path
+) -> None:
+    """There may be many; and the runs are opened, and warned about, once."""
+    swept = rocelab.sweep(scenario, OVER, out=tmp_path / "out")
+    for path in (tmp_path / "out").rglob("*.parquet"):
+        path.unlink()
+    with pytest.raises(rocelab.ResultError, match="cannot read"):
+        swept.results[0].flows.to_polars()
+
+
 def test_another_search_in_the_directory_is_noticed(
     scenario: rocelab.Scenario, larger: rocelab.Scenario, tmp_path: Path
 ) -> None:

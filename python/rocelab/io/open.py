@@ -133,18 +133,36 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
     check_values(summary_path, summary)
     checked = checked_summary(summary_path, summary)
     check_probes(directory / SCENARIO, scenario_toml, checked)
+    return _result(stored, checked, drops, scenario_toml)
+
+
+def unread(result: Result) -> Result:
+    """``result`` with tables that are read again, so that those it keeps stay as they are.
+
+    They are checked against the checksums that ``result`` was opened with. One that was not read
+    from a directory is returned itself.
+    """
+    if result.stored is None:
+        return result
+    return _result(result.stored, result.summary, result.drops, result.scenario_toml)
+
+
+def _result(
+    stored: Stored, summary: Summary, drops: list[dict[str, Any]], scenario_toml: str
+) -> Result:
+    """A result whose tables are read when they are first looked at."""
     capture = f"{TRACES}/{CAPTURE}"
     ports = Table(partial(_read_ports, stored))
     return Result(
-        flows=Table(partial(_read_flows, stored, checked)),
+        flows=Table(partial(_read_flows, stored, summary)),
         ports=ports,
-        series=series_of(checked, partial(_read_series, stored, ports)),
+        series=series_of(summary, partial(_read_series, stored, ports)),
         traces={
             entry.name: Table(partial(_read_trace, stored, ports, entry))
-            for entry in checked.traces
+            for entry in summary.traces
         },
         capture=StoredCapture(stored, capture) if stored.has(capture) else None,
-        summary=checked,
+        summary=summary,
         drops=drops,
         scenario_toml=scenario_toml,
         stored=stored,

@@ -80,13 +80,13 @@ class Sweep:
     def _runs(self) -> pl.DataFrame:
         import polars as pl
 
-        from rocelab.io.open import open_result
+        from rocelab.io.open import unread
 
         metrics = self.metrics
         numbers: dict[str, list[int | float | None]] = {one.name: [] for one in metrics}
         for result in self.results:
             # The tables that are read for it are not kept: there may be many.
-            once = open_result(result.directory) if result.directory else result
+            once = unread(result)
             for metric in metrics:
                 numbers[metric.name].append(metric.read(once))
         cases = self.plan.cases
