@@ -17,9 +17,12 @@ import pytest
 
 import hpcc_cases
 import hpcc_config
+import rocelab
 from conftest import Command, wait_until_running
+from rocelab.cli.app import app
 from rocelab.errors import ConfigError
 from rocelab.hpcc.experiment import Experiment
+from rocelab.io.locks import locked
 
 # Hosts 0, 1 and 2; 0 and 1 share the way to 2 over three switches.
 TOPOLOGY = """\
@@ -617,6 +620,34 @@ def test_ctrl_c_leaves_a_partial_result(case: Path) -> None:
         rb"^  files +out/fct.txt  out/pfc.txt  out/qlen.txt  out/mix.tr$", stdout, re.MULTILINE
     )
     assert (case / "out/fct.txt").read_text() == ""
+
+
+def test_ctrl_c_while_another_process_writes_the_files(
+    case: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The result is not lost, and nobody says that there are files."""
+
+    def interrupt(_seconds: float) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.chdir(case)
+    monkeypatch.setattr("rocelab.io.locks.time.sleep", interrupt)
+    (case / "out").mkdir()
+    terminate = signal.getsignal(signal.SIGTERM)
+    with locked(case / "out/fct.txt"):
+        with pytest.raises(rocelab.Interrupted) as caught:
+            Experiment("config.txt").run()
+        assert caught.value.files == []
+        assert caught.value.result.summary.flows_done == len(LONE)
+        with pytest.raises(SystemExit) as ended:
+            app(["hpcc", "config.txt"])
+    # The command leaves them ignored.
+    signal.signal(signal.SIGTERM, terminate)
+    assert ended.value.code == 130
+    out, err = capsys.readouterr()
+    assert err.splitlines()[-1] == "interrupted: no files were written of the whole result"
+    assert re.search("^  files +none$", out, re.MULTILINE)
+    assert files(case) == INPUTS
 
 
 def test_to_scenario_runs_nothing_and_takes_no_options_of_runs(

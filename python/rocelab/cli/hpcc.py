@@ -123,9 +123,10 @@ def hpcc(
             result, written = ended.result, ended.files
             lost = ended if isinstance(ended, RecordingError) else None
         stop.committed = True
-        print_result(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
+        files = "  ".join(map(str, written)) or "none"
+        print_result(result, ("files", files), as_json=as_json, quiet=quiet)
         if stop.interrupted:
-            exit_interrupted("the files hold", result)
+            exit_interrupted("the files hold" if written else "no files were written of", result)
     if lost is not None:
         raise lost
     check_doubts(result.doubts, strict=strict, told=not quiet)

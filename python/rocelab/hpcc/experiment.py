@@ -295,7 +295,8 @@ class Experiment:
         Without ``into`` a configuration that names absolute paths, paths with ``..`` or links to
         places outside of its directory is refused, unless ``trust_paths`` is set.
         Returns the result and where the files are. Raises :class:`Interrupted` on Ctrl-C, after
-        the files of the partial result have been written; as :func:`rocelab.run`, a plain
+        the files of the partial result have been written; its ``files`` are empty if Ctrl-C came
+        while another process wrote them. As :func:`rocelab.run` it raises a plain
         KeyboardInterrupt where there is no result yet. Raises :class:`RecordingError`, after the
         files have been written, where what is recorded finds no room on disk.
         """
@@ -316,11 +317,13 @@ class Experiment:
                 ns3_order=order == "ns3",
             )
         result = Result.from_run(raw, scenario)
+        written: list[Path] = []
         try:
             with self._locked(into), deferred_signals():
                 written = self._read.write(raw, self.directory, into)
         except KeyboardInterrupt:
-            # It waited until they were written.
+            # Either it waited until they were written, or another process held the files and
+            # nothing was written.
             interrupted = True
         if interrupted:
             raise Interrupted(result, written)
