@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from rocelab import _format
 from rocelab._pauses import Pause, pauses_of
+from rocelab._ports import port_names_of
 from rocelab.errors import ConfigError
 from rocelab.io.files import write_atomic
 
@@ -41,12 +42,11 @@ def write_trace(result: Result, path: Path) -> None:
         ) from None
     made = _Trace(proto)
     made.add_flows(result.flows.to_polars(), int(result.summary.simulated_ns))
-    ports = result.ports.to_polars()
-    peers = {(node, port): peer for node, port, peer in ports["node", "port", "peer"].iter_rows()}
+    names = port_names_of(result)
     if "pfc" in result.traces:
-        made.add_pauses(pauses_of(result, result.traces["pfc"].to_polars()), peers)
+        made.add_pauses(pauses_of(result, result.traces["pfc"].to_polars()), names)
     for name, series in result.series.items():
-        made.add_series(name, series.to_polars(), series.column, peers)
+        made.add_series(name, series.to_polars(), series.column, names)
     write_atomic(path, made.encoded())
 
 
@@ -87,26 +87,26 @@ class _Trace:
             title = f"{flow['tag']} to {flow['dst']}, {_format.size(flow['size_bytes'])}"
             self._slice(track, begin, end, title, notes)
 
-    def add_pauses(self, pauses: Iterable[Pause], peers: dict[tuple[str, int], str]) -> None:
+    def add_pauses(self, pauses: Iterable[Pause], names: Mapping[tuple[str, int], str]) -> None:
         """A slice for each time in which a port's priority is paused."""
         for node, port, priority, begin_ps, end_ps in pauses:
-            called = f"{_port(node, port, peers)} paused, priority {priority}"
+            called = f"{names[node, port]} paused, priority {priority}"
             span_ns = begin_ps // PS_PER_NS, end_ps // PS_PER_NS
             self._slice(self._track(node, called), *span_ns, "paused", {"priority": priority})
 
     def add_series(
-        self, name: str, samples: pl.DataFrame, column: str, peers: dict[tuple[str, int], str]
+        self, name: str, samples: pl.DataFrame, column: str, names: Mapping[tuple[str, int], str]
     ) -> None:
         """A counter for each port or flow that the probe ``name`` looked at."""
         is_of_ports = "node" in samples.columns
         keys = ["node", "port"] if is_of_ports else ["flow_id"]
         for key, rows in samples.group_by(keys, maintain_order=True):
             group, what = (
-                (str(key[0]), _port(str(key[0]), int(key[1]), peers))
+                (str(key[0]), names[str(key[0]), int(key[1])])
                 if is_of_ports
                 else ("flows", f"flow {key[0]}")
             )
-            track = self._counter(group, f"{what} {name}", column)
+            track = self._track(group, f"{what} {name}", unit=column.rsplit("_", 1)[-1])
             values = rows[column].cast(pl.Float64)
             for time_ps, value in zip(rows["time_ps"], values, strict=True):
                 if value is not None:
@@ -137,8 +137,11 @@ class _Trace:
         packet.track_event.track_uuid = track
         packet.track_event.double_counter_value = value
 
-    def _track(self, *names: str) -> int:
-        """The track of this name below those before it, made where it is not there yet."""
+    def _track(self, *names: str, unit: str | None = None) -> int:
+        """The track of this name below those before it, made where it is not there yet.
+
+        With ``unit`` it has a counter's values.
+        """
         if names in self._tracks:
             return self._tracks[names]
         parent = self._track(*names[:-1]) if len(names) > 1 else 0
@@ -148,17 +151,10 @@ class _Trace:
         descriptor.name = names[-1]
         if parent:
             descriptor.parent_uuid = parent
-        return track
-
-    def _counter(self, group: str, name: str, column: str) -> int:
-        track = self._track(group, name)
-        # The packet that has just been added describes it.
-        counter = self._packets[-1].track_descriptor.counter
-        unit = column.rsplit("_", 1)[-1]
         if unit == "bytes":
-            counter.unit = self._proto.CounterDescriptor.UNIT_SIZE_BYTES
-        else:
-            counter.unit_name = unit
+            descriptor.counter.unit = self._proto.CounterDescriptor.UNIT_SIZE_BYTES
+        elif unit is not None:
+            descriptor.counter.unit_name = unit
         return track
 
     def _packet(self, at: int | None) -> Any:  # noqa: ANN401
@@ -174,7 +170,3 @@ class _Trace:
     def _encode(self) -> None:
         self._done.append(self._proto.Trace(packet=self._packets).SerializeToString())
         self._packets = []
-
-
-def _port(node: str, port: int, peers: dict[tuple[str, int], str]) -> str:
-    return f"{node} to {peers[node, port]}"

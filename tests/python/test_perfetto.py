@@ -14,6 +14,7 @@ from conftest import INCAST, Command
 from rocelab import Scenario
 from rocelab.errors import ConfigError
 from rocelab.perfetto import write_trace
+from rocelab.report import charts
 
 BEGIN, END, COUNTER = (
     getattr(proto.TrackEvent, f"TYPE_{name}") for name in ("SLICE_BEGIN", "SLICE_END", "COUNTER")
@@ -97,7 +98,7 @@ def test_a_trace_has_what_the_tables_have(congested: rocelab.Result, tmp_path: P
 
     queue = congested.series["queue"].to_polars()
     (name,) = (name for name in read.counters if name.endswith(" queue"))
-    assert name == "s0 / s0 to h4 queue"
+    assert name == "s0 / s0:h4 queue"
     assert [at for at, _ in read.counters[name]] == [t // 1000 for t in queue["time_ps"]]
     assert [value for _, value in read.counters[name]] == queue["queue_bytes"].to_list()
     assert read.units[name].unit == proto.CounterDescriptor.UNIT_SIZE_BYTES
@@ -120,6 +121,30 @@ def test_pauses_last_as_long_as_the_ports_were_paused(
     for node, ns in paused.items():
         # Each slice begins and ends on a whole nanosecond.
         assert lasted[node] == pytest.approx(ns, abs=200)
+
+
+def test_parallel_links_have_a_track_each(tmp_path: Path) -> None:
+    """Their samples must not be mixed, and none may be lost."""
+    links = {"host_rate": "100Gbps", "host_delay": "1us", "rate": "100Gbps", "delay": "1us"}
+    scenario = Scenario.from_toml(INCAST).with_settings(
+        topology={
+            "kind": "leaf-spine",
+            "leaves": 3,
+            "spines": 1,
+            "hosts_per_leaf": 2,
+            "links_per_pair": 2,
+            **links,
+        },
+        probe=[{"name": "queue", "kind": "queue", "ports": ["leaf0:spine0"], "interval": "10us"}],
+    )
+    result = rocelab.run(scenario)
+    write_trace(result, tmp_path / "t.pftrace")
+    counters = Read(tmp_path / "t.pftrace").counters
+    names = [f"leaf0 / leaf0:spine0 ({port}) queue" for port in (2, 3)]
+    assert sorted(counters) == names
+    assert sum(map(len, counters.values())) == len(result.series["queue"])
+    (chart,) = (one for one in charts.of_results([("run", result)]) if one.title == "Queue length")
+    assert [line["name"] for line in chart.data] == ["leaf0:spine0 (2)", "leaf0:spine0 (3)"]
 
 
 def test_flows_of_a_host_do_not_overlap_on_a_track(tmp_path: Path) -> None:

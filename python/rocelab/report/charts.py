@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rocelab import _format
+from rocelab._ports import port_names_of
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.footnotes import cut_off, failures
 from rocelab.plot.heat_map import cell_texts, fits_heat_map
@@ -285,14 +286,13 @@ def _across_all(x: float) -> dict[str, Any]:
 
 
 def _parts(frame: pl.DataFrame, run: Result) -> list[tuple[str, pl.DataFrame]]:
-    """The samples of each port, by node and peer, or of each flow."""
+    """The samples of each port or flow, with its name."""
     if "flow_id" in frame.columns:
         found = frame.partition_by("flow_id", as_dict=True, maintain_order=True)
         return [(f"flow {key}", part) for (key,), part in found.items()]
-    ports = run.ports.to_polars()
-    peers = dict(zip(ports.select("node", "port").iter_rows(), ports["peer"], strict=True))
+    names = port_names_of(run)
     found = frame.partition_by("node", "port", as_dict=True, maintain_order=True)
-    return [(f"{key[0]}:{peers.get(key, key[1])}", part) for key, part in found.items()]
+    return [(names[node, port], part) for (node, port), part in found.items()]
 
 
 def _thinned(x: list[Any], y: list[Any], *, means: bool = False) -> tuple[list[Any], list[Any]]:

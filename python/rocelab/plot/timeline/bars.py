@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocelab._pauses import pauses_of, pfc_trace
+from rocelab._ports import port_names_of
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.labels import wrap
 from rocelab.plot.panels import figure, fit_titles, panel_note, title
@@ -16,7 +17,7 @@ from rocelab.plot.timeline.axes import set_time_axis
 from rocelab.plot.timeline.deadlock import mark_deadlocks
 from rocelab.plot.timeline.ranking import paused_spans
 from rocelab.plot.timeline.scene import Scene
-from rocelab.plot.timeline.select import Line, port_names_of
+from rocelab.plot.timeline.select import Line
 
 if TYPE_CHECKING:
     import polars as pl

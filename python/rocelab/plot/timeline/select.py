@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from rocelab._ports import port_names_of
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.timeline.ranking import Ranking
@@ -202,16 +202,6 @@ def choose_places(lines: Sequence[Line], at_most: int, ranking: Ranking) -> Choi
         return Choice(shown, f"the {at_most} {ranking.words} of {total}")
     idle = total - len(shown)
     return Choice(shown, f"{idle} more {ranking.idle}" if idle else "")
-
-
-def port_names_of(run: Result) -> dict[tuple[str, int], str]:
-    """What to call each port: by the nodes of its link, as probes do."""
-    rows = run.ports.to_polars().select("node", "port", "peer").rows()
-    links = Counter((node, peer) for node, _, peer in rows)
-    return {
-        (node, port): f"{node}:{peer}" if links[node, peer] == 1 else f"{node}:{peer} ({port})"
-        for node, port, peer in rows
-    }
 
 
 def place_names(run: Result, probe: str) -> dict[tuple[str, int], str]:
