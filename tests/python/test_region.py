@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import pytest
+from matplotlib.text import Annotation
 
 import rocelab
 from rocelab.errors import ResultError
 
 
 def _incast(scheme: str) -> rocelab.Result:
-    return rocelab.run(
-        rocelab.Scenario(
-            topology={
-                "kind": "leaf-spine",
-                "leaves": 3,
-                "spines": 2,
-                "hosts_per_leaf": 3,
-                "host_rate": "100Gbps",
-                "host_delay": "1us",
-                "rate": "100Gbps",
-                "delay": "1us",
-            },
-            scheme={"name": scheme},
-            traffic=[{"kind": "incast", "senders": 6, "receiver": "h0", "size": "200KB"}],
-            probe=[
-                {"name": "state", "kind": "port-state", "nodes": ["leaf*"], "interval": "1us"},
-            ],
-            run={"stop": "60us"},
-        )
+    return rocelab.run(_scenario(scheme))
+
+
+def _scenario(scheme: str) -> rocelab.Scenario:
+    return rocelab.Scenario(
+        topology={
+            "kind": "leaf-spine",
+            "leaves": 3,
+            "spines": 2,
+            "hosts_per_leaf": 3,
+            "host_rate": "100Gbps",
+            "host_delay": "1us",
+            "rate": "100Gbps",
+            "delay": "1us",
+        },
+        scheme={"name": scheme},
+        traffic=[{"kind": "incast", "senders": 6, "receiver": "h0", "size": "200KB"}],
+        probe=[
+            {"name": "state", "kind": "port-state", "nodes": ["leaf*"], "interval": "1us"},
+        ],
+        run={"stop": "60us"},
     )
 
 
@@ -53,6 +56,20 @@ def test_the_root_is_where_the_incast_ends() -> None:
             f"no region to draw at {time_us:g} us\n"
             "hint: probes of kind port-state saw nothing before 0 us, and the run ended at 60 us"
         )
+
+
+def test_hosts_are_at_the_bottom_also_with_several_ports() -> None:
+    """A host with a port in each plane is no switch, and a switch with one link no host."""
+    scenario = _scenario("rcm").with_settings(
+        **{"topology.planes": 2, "probe.0.nodes": ["plane0/leaf*"]}
+    )
+    drawn = rocelab.run(scenario).plot.region(30.0)
+    heights: dict[str, set[float]] = {}
+    for text in drawn.axes[0].texts:
+        if isinstance(text, Annotation):
+            name = text.get_text().split("/")[-1].rstrip("0123456789")
+            heights.setdefault(name, set()).add(text.xy[1])
+    assert heights == {"h": {0.0}, "leaf": {1.0}, "spine": {2.0}}
 
 
 def test_other_schemes_have_no_region() -> None:

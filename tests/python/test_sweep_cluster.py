@@ -24,6 +24,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, POISSON, Command
+from rocelab.sweeps import remote
 
 OVER = {"scheme.name": ["none", "dcqcn", "hpcc"]}
 
@@ -102,6 +103,35 @@ def test_an_executor_that_takes_no_runs_is_an_error_of_rocelab() -> None:
     executor.shutdown()
     with pytest.raises(rocelab.SimulationError, match="cannot schedule new futures"):
         rocelab.sweep(rocelab.Scenario.from_toml(INCAST), OVER, executor=executor)
+
+
+def test_ctrl_c_is_noticed_while_runs_are_submitted() -> None:
+    """It may take minutes to submit all of them."""
+    submitted = []
+
+    def interrupted(fn: Callable[..., Any], *args: object) -> Any:  # noqa: ANN401
+        submitted.append(args)
+        signal.raise_signal(signal.SIGINT)
+        return fn(*args)
+
+    with pytest.raises(KeyboardInterrupt):
+        rocelab.sweep(rocelab.Scenario.from_toml(INCAST), OVER, executor=Worker(interrupted))
+    assert len(submitted) == 1
+
+
+def test_results_are_stored_before_all_runs_are_submitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "_MAX_PENDING", 2)
+    stored = []
+
+    def counted(fn: Callable[..., Any], *args: object) -> Any:  # noqa: ANN401
+        stored.append(len(list(tmp_path.rglob("summary.json"))))
+        return fn(*args)
+
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    rocelab.sweep(scenario, OVER, seeds=2, executor=Worker(counted), out=tmp_path / "out")
+    assert stored == [0, 0, 2, 2, 4, 4]
 
 
 def test_an_error_of_a_run_comes_back_from_another_process() -> None:

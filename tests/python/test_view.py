@@ -26,7 +26,10 @@ LONG = 100_000
 
 
 class Net:
-    """Ports by name, as ``a>b``, and flows by the nodes that they pass."""
+    """Ports by name, as ``a>b``, and flows by the nodes that they pass.
+
+    Hosts have a letter and a number, switches a letter.
+    """
 
     def __init__(self, *links: str) -> None:
         self.ports: list[Port] = []
@@ -36,7 +39,7 @@ class Net:
             for here, there in ((a, b), (b, a)):
                 at = len(self.ports)
                 self.at[f"{here}>{there}"] = at
-                self.ports.append(Port(here, at, there, G100, at ^ 1))
+                self.ports.append(Port(here, at, there, G100, at ^ 1, len(there) > 1))
         self.flows: list[Flow] = []
 
     def flow(self, way: str, start: int = 0, end: int | None = None) -> int:
@@ -174,6 +177,47 @@ def test_a_host_that_pauses_is_the_root_of_all_that_waits_for_it() -> None:
     (moment,) = net.moments(({}, {"y>b0": 0.1, "a0>x": 0.1}))
     assert net.roots(moment) == [("stalled", "y>b0")]
     assert [net.name(port) for port in moment.unexplained] == ["a0>x"]
+
+
+def test_a_host_with_two_ports_can_stall_and_a_switch_with_one_cannot() -> None:
+    net = Net("a0-x", "x-b0", "y-b0", "y-z")
+    net.flow("a0 x b0")
+    (moment,) = net.moments(({}, {"x>b0": 1.0, "y>z": 1.0}))
+    assert net.roots(moment) == [("stalled", "x>b0")]
+    assert [net.name(port) for port in moment.unexplained] == ["y>z"]
+
+
+def test_a_stalled_receiver_with_a_port_in_each_plane_is_found() -> None:
+    scenario = rocelab.Scenario(
+        topology={
+            "kind": "leaf-spine",
+            "planes": 2,
+            "leaves": 1,
+            "spines": 1,
+            "hosts_per_leaf": 3,
+            "host_rate": "100Gbps",
+            "host_delay": "1us",
+            "rate": "100Gbps",
+            "delay": "1us",
+        },
+        scheme={"name": "none"},
+        host={"ports": "spray", "recovery": "selective-repeat", "in_flight": "unlimited"},
+        pfc={"threshold": "static", "xoff": "50KB", "xon": "40KB"},
+        traffic=[{"kind": "incast", "senders": ["h0", "h1"], "receiver": "h2", "size": "1MB"}],
+        receiver=[{"hosts": ["h2"], "rate": "10Gbps"}],
+        probe=[{"preset": "view"}],
+        run={"stop": "100us"},
+    )
+    data = collect(rocelab.run(scenario)).data
+    names = [node["name"] for node in data["nodes"]]
+    roots = {
+        tuple(names[at] for at in data["ports"][port][:2])
+        for moment in data["moments"]
+        for tree in moment["trees"]
+        if tree["kind"] == "stalled"
+        for port in tree["root"]
+    }
+    assert roots == {("plane0/leaf0", "h2"), ("plane1/leaf0", "h2")}
 
 
 def ring() -> Net:

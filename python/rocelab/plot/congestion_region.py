@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -52,8 +52,12 @@ def region(
         raise ResultError(f"{result.summary.scheme} has no congestion region; rcm has")
     roles = _roles(result, time_us)
     ports = result.ports.to_polars()
+    if "tier" not in ports.columns:
+        # An earlier version wrote it.
+        ports = result.scenario.plan().ports.to_polars()
     peers = {(node, port): peer for node, port, peer in ports.select("node", "port", "peer").rows()}
-    places = _places([(node, peer) for (node, _), peer in peers.items()])
+    hosts = set(ports.filter(pl.col("tier") == 0)["node"])
+    places = _places([(node, peer) for (node, _), peer in peers.items()], hosts)
     name = [str(result.summary.name)]
     notes_below = [*cut_off([result], name), *failures([result], name), *caveats([result])]
     with theme():
@@ -133,12 +137,12 @@ def _roles(result: Result, time_us: float) -> dict[tuple[str, int], float]:
     }
 
 
-def _places(links: list[tuple[str, str]]) -> dict[str, Place]:
-    """Nodes with one link at the bottom, the others above them by their distance from there."""
+def _places(links: list[tuple[str, str]], hosts: Set[str]) -> dict[str, Place]:
+    """Hosts at the bottom, switches above them by their distance from there."""
     peers: dict[str, list[str]] = defaultdict(list)
     for node, peer in links:
         peers[node].append(peer)
-    layer = {node: 0 for node in peers if len(peers[node]) == 1}
+    layer = {node: 0 for node in peers if node in hosts}
     row = list(layer)
     while row:
         above = [peer for node in row for peer in peers[node]]

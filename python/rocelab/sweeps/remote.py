@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from rocelab import __version__
@@ -23,6 +24,9 @@ Name = TypeVar("Name", bound=Hashable)
 
 _TICK_S = 0.1
 """Interval in which signals are checked."""
+
+_MAX_PENDING = 4096
+"""Runs that an executor has at a time. Others are submitted when results have come back."""
 
 _RETRIES = 3
 """How often a cluster runs a scenario again whose worker was lost."""
@@ -79,15 +83,20 @@ def _run_on(
     process. On Ctrl-C, runs that have not begun are cancelled; what was stored stays.
     """
     simulator = simulator_hash()
+    remaining = iter(names)
     pending: dict[Future[Result], Name] = {}
     with deferred_signals() as signals, runs_bar(len(names), shown=progress) as show:
         try:
-            for name in names:
-                scenario_toml = scenario_of(name).to_toml()
-                with _executor_errors():
-                    future = executor.submit(run_scenario, scenario_toml, simulator)
-                pending[future] = name
-            while pending:
+            while True:
+                for name in islice(remaining, _MAX_PENDING - len(pending)):
+                    if signals:
+                        raise KeyboardInterrupt
+                    scenario_toml = scenario_of(name).to_toml()
+                    with _executor_errors():
+                        future = executor.submit(run_scenario, scenario_toml, simulator)
+                    pending[future] = name
+                if not pending:
+                    break
                 if signals:
                     raise KeyboardInterrupt
                 done, _ = wait(pending, _TICK_S, FIRST_COMPLETED)

@@ -145,7 +145,7 @@ def _network(result: Result) -> _Network:
         for at, other in zip(ends, between[peer, node], strict=True)
     }
     ports = [
-        Port(node, number, peer, rate, back[at])
+        Port(node, number, peer, rate, back[at], peer_is_host=tiers[peer] == 0)
         for at, (node, number, peer, rate) in enumerate(rows)
     ]
     names = list(tiers)

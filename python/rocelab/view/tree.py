@@ -30,7 +30,6 @@ a circle in which something still moves.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -53,6 +52,7 @@ class Port:
     rate_bps: int
     back: int
     """The index of the port at the other end."""
+    peer_is_host: bool
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,7 @@ def congestion(
     waiting = sorted(flows, key=lambda flow: flow.start_ps, reverse=True)
     under_way: dict[int, Flow] = {}
     left_by_pause = [0] * len(ports)
-    peers = Counter(port.node for port in ports)
-    # A host has one port, so what pauses its peer is the host itself.
-    to_hosts = {at for at, port in enumerate(ports) if peers[port.peer] == 1}
+    to_hosts = {at for at, port in enumerate(ports) if port.peer_is_host}
     moments = []
     for interval in intervals:
         while waiting and waiting[-1].start_ps < interval.end_ps:
