@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import rocelab
 from conftest import Command, wait_until_running
 from pictures import assert_picture, legend_texts
 from rocelab import report
+from rocelab.io import locks
 from rocelab.io.save import check_result_directory
 from rocelab.sweeps import confidence, grid, parallel, store
 
@@ -313,13 +315,37 @@ def test_a_run_is_never_beside_the_hash_of_another_simulator(
     store.store_case(result, home, force=True)
     whole = [("run", result.scenario_toml)]
     (tmp_path / "sweep.json").write_text("{}")
-    assert store.cases_to_run(tmp_path, whole, force=False) == set()
+    assert store.prepare_directory(tmp_path, whole, force=False) == set()
     with monkeypatch.context() as other:
         other.setattr(store, "simulator_hash", lambda: "0" * 64)
         other.setattr(store, "write_atomic", end)
         with pytest.raises(EndedError):
             store.store_case(result, home, force=True)
-    assert store.cases_to_run(tmp_path, whole, force=False) == {"run"}
+    assert store.prepare_directory(tmp_path, whole, force=False) == {"run"}
+
+
+def test_a_run_that_another_command_completes_meanwhile_is_not_removed(
+    scenario: rocelab.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run without a summary may be one that another command is about to write."""
+    swept = rocelab.sweep(scenario, seeds=2, out=tmp_path)
+    place = swept.plan.cases[0].place
+    home, wanted = tmp_path / place, swept.results[0].scenario_toml
+    summary = (home / "summary.json").read_bytes()
+    (home / "summary.json").unlink()
+    assert store.missing_cases(tmp_path, [(place, wanted)]) == {place}
+    assert home.is_dir(), "who asks what is missing removes nothing"
+
+    with ExitStack() as other:
+        other.enter_context(locks.locked(home))
+
+        def complete(_seconds: float) -> None:
+            (home / "summary.json").write_bytes(summary)
+            other.close()
+
+        monkeypatch.setattr("rocelab.io.locks.time.sleep", complete)
+        store.prepare_directory(tmp_path, [(place, wanted)], force=False)
+    assert (home / "flows.parquet").is_file()
 
 
 def test_runs_go_on_the_processors_that_the_process_may_use(

@@ -157,6 +157,11 @@ def test_shards_make_each_run_once(tmp_path: Path, command: Command) -> None:
     assert "3 runs in s" in second.stdout
     assert all(path.stat().st_mtime_ns == made_at for path, made_at in times.items())
     assert len(rocelab.open_sweep(tmp_path / "s").results) == 3
+    # A shard says nothing of the runs of others, which it does not make.
+    (tmp_path / "s/runs/scheme.name=none/1/summary.json").write_text("damaged")
+    again = command(*options, "--shard", "2/2", cwd=tmp_path)
+    assert again.stderr.splitlines()[-1] == "s: 1 of 3 runs are left to other shards"
+    assert "run again" not in again.stderr
     for wrong in ("0/2", "3/2", "x"):
         failed = command(*options, "--shard", wrong, cwd=tmp_path)
         assert failed.returncode == 2

@@ -279,7 +279,7 @@ class Sweep:
             case.place: result for case, result in zip(self.plan.cases, self.results, strict=True)
         }
         wanted = ((home, result.scenario_toml) for home, result in results.items())
-        missing = sorted(store.cases_to_run(place, wanted, force=force))
+        missing = sorted(store.prepare_directory(place, wanted, force=force))
         store.write_plan(place, self.plan)
         for home in missing:
             store.store_case(results[home], place / home, force=force)
@@ -399,11 +399,13 @@ def run_shard(
     number, count = shard
     cases = [case for at, case in enumerate(plan.cases) if at % count == number - 1]
     made = _make_runs(plan, cases, out, jobs, None, force=force, progress=progress)
-    scenarios = {
-        case.place: made.scenarios.get(case.place) or plan.scenario_of(case).to_toml()
+    others = {
+        case.place: plan.scenario_of(case).to_toml()
         for case in plan.cases
+        if case.place not in made.scenarios
     }
-    missing = len(store.cases_to_run(out, scenarios.items(), force=True))
+    missing = len(store.missing_cases(out, others.items()))
+    scenarios = {**made.scenarios, **others}
     return missing or _finished(plan, out, scenarios, found=len(cases) - made.total)
 
 
@@ -462,7 +464,7 @@ def _make_runs(
     if out is None:
         places = {place for place, _ in wanted()}
     else:
-        places = store.cases_to_run(out, wanted(), force=force)
+        places = store.prepare_directory(out, wanted(), force=force)
         store.write_plan(out, plan)
     if shortages and places and executor is None:
         _memory.warn(shortages[0])

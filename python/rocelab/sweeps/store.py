@@ -24,6 +24,7 @@ from rocelab.io.files import (
     write_atomic,
 )
 from rocelab.io.layout import SUMMARY, SWEEP, TUNE
+from rocelab.io.locks import locked
 from rocelab.io.open import open_result
 from rocelab.io.read import read_text
 from rocelab.io.save import check_result_directory, recover, reserved
@@ -53,14 +54,17 @@ _MAX_HASH_BYTES = 1 << 10
 """Bytes of it."""
 
 
-def cases_to_run(
+def prepare_directory(
     directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool, marker: str = SWEEP
 ) -> set[str]:
-    """Which runs ``directory`` lacks, of those that ``wanted`` has with place and scenario.
+    """Makes ``directory`` ready for the runs ``wanted``, pairs of place and complete scenario.
+
+    Returns the places of those that it lacks. What killed commands left there is restored or
+    removed, and runs that are damaged are named. ``marker`` is the file by which the directory is
+    known.
 
     Raises :class:`ResultError` where it is no place for a sweep, or where another run has a place;
-    with ``force`` such a run counts as missing. ``marker`` is the file by which the directory is
-    known.
+    with ``force`` such a run counts as missing.
     """
     check_output_directory(directory)
     if directory.exists() and any(directory.iterdir()) and not (directory / marker).is_file():
@@ -73,14 +77,14 @@ def cases_to_run(
     for place, scenario in wanted:
         home = directory / place
         kept = _kept(home, scenario)
-        if not kept:
-            places.add(place)
+        if kept:
+            continue
+        places.add(place)
         if kept is False:
             others.append(home)
-        if kept is None and (home / _SIMULATOR).is_file() and not (home / SUMMARY).exists():
-            # A run of a sweep that has lost its summary: nothing else has such a file.
-            shutil.rmtree(home, ignore_errors=True)
-        if not kept and home.exists():
+        elif _lacks_summary(home):
+            _discard(home)
+        if home.exists():
             check_result_directory(home, force=True)
     if others and not force:
         raise ResultError(
@@ -89,6 +93,24 @@ def cases_to_run(
             hint="--force, in Python force=True, runs them again; or choose another directory",
         )
     return places
+
+
+def missing_cases(directory: Path, wanted: Iterable[tuple[str, str]]) -> set[str]:
+    """The places of the runs ``wanted`` that ``directory`` lacks. Changes and prints nothing."""
+    return {place for place, scenario in wanted if not _current(directory / place, scenario)}
+
+
+def _lacks_summary(home: Path) -> bool:
+    """Whether a run of a sweep was there, of which the summary is gone."""
+    # Nothing else has such a file.
+    return (home / _SIMULATOR).is_file() and not (home / SUMMARY).exists()
+
+
+def _discard(home: Path) -> None:
+    """Removes a run without a summary, unless another command has completed it meanwhile."""
+    with os_errors_as_result_error(home), locked(home):
+        if _lacks_summary(home):
+            shutil.rmtree(home, ignore_errors=True)
 
 
 def _kept(home: Path, scenario: str) -> bool | None:
@@ -128,7 +150,7 @@ def store_case(result: Result, home: Path, *, force: bool) -> None:
     ``force`` it is replaced.
     """
     with reserved(home, force=True) as place:
-        found = _meanwhile(home, result.scenario_toml)
+        found = _current(home, result.scenario_toml)
         if found:
             return
         if found is False and not force:
@@ -140,8 +162,8 @@ def store_case(result: Result, home: Path, *, force: bool) -> None:
         write_atomic(home / _SIMULATOR, f"{simulator_hash()}\n".encode(), follow=False)
 
 
-def _meanwhile(home: Path, scenario: str) -> bool | None:
-    """As :func:`_kept`, without a word on what is damaged: that has been said."""
+def _current(home: Path, scenario: str) -> bool | None:
+    """As :func:`_kept`, but only reads: restores nothing, and does not say what is damaged."""
     if not home.exists():
         return None
     try:

@@ -432,7 +432,7 @@ def _make(
         if executor is None:
             _memory.check(found, "run")
     wanted = ((home, found.to_toml()) for home, found in scenarios.items())
-    missing = store.cases_to_run(out, wanted, force=force, marker=TUNE)
+    missing = store.prepare_directory(out, wanted, force=force, marker=TUNE)
     store.write_tune(out, scenario)
 
     def keep(home: str, result: Result) -> None:
