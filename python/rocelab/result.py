@@ -15,6 +15,7 @@ from rocelab._rocelab import scenario_sections
 from rocelab._text import printable
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ConfigError, ResultError
+from rocelab.io.files import os_errors_as_result_error
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
 
@@ -151,8 +152,21 @@ class Result:
         return self._capture.capture()
 
     def write_capture(self, path: str | os.PathLike[str]) -> None:
-        """Writes the capture, if there is one, to the file ``path``, however large it is."""
-        path = Path(path)
+        """Writes the capture to the file ``path``, however large it is.
+
+        Raises :class:`ResultError` where there is none (see :attr:`has_capture`), or where it
+        cannot be written.
+        """
+        if not self.has_capture:
+            raise ResultError(
+                "the run has no capture",
+                hint="name nodes in trace.packets and set trace.capture = true",
+            )
+        with os_errors_as_result_error(Path(path)):
+            self._copy_capture(Path(path))
+
+    def _copy_capture(self, path: Path) -> None:
+        """As :meth:`write_capture`, of a result that has one; raises :class:`OSError` instead."""
         if isinstance(self._capture, bytes):
             path.write_bytes(self._capture)
         elif self._capture is not None:

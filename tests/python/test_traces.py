@@ -186,6 +186,24 @@ def test_the_command_line_records_them(command: Command, incast_file: Path, tmp_
     assert "trace.packets.0: unknown node `sw0`" in done.stderr
 
 
+def test_a_capture_that_cannot_be_written_is_one_kind_of_error(
+    traced: rocelab.Result, tmp_path: Path
+) -> None:
+    """Whether it comes from a run, from a file or from a pickle, the target is to blame."""
+    result = rocelab.run(traced.scenario.with_settings(trace__capture=True))
+    opened = rocelab.open(result.save(tmp_path / "out"))
+    pickled = pickle.loads(pickle.dumps(result))  # noqa: S301
+    for one in (result, opened, pickled):
+        with pytest.raises(rocelab.ResultError, match=r"^/dev/full: cannot write: No space left"):
+            one.write_capture("/dev/full")
+        one.write_capture(tmp_path / "capture")
+        assert (tmp_path / "capture").read_bytes() == result.capture
+    with pytest.raises(rocelab.ResultError, match="the run has no capture") as caught:
+        traced.write_capture(tmp_path / "none")
+    assert "trace.capture = true" in str(caught.value)
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_capture_is_kept_with_the_result(
     command: Command, traced: rocelab.Result, tmp_path: Path
 ) -> None:

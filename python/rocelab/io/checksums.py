@@ -15,9 +15,8 @@ import io
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +37,9 @@ _BYTES_PER_VALUE = 16
 
 _MANY_ROWS = 1_000_000
 """A table with more rows than this is not read where the summary says that it has fewer."""
+
+_COPIED_BYTES = 1 << 20
+"""Bytes of a file that are copied at a time."""
 
 _CHECKSUMS = "checksums"
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -127,7 +129,7 @@ class Stored:
 
     def bytes(self, name: str) -> bytes:
         """What the file holds."""
-        with self._opened(name) as file:
+        with readable(self.directory / name), self._opened(name) as file:
             return file.read()
 
     def text(self, name: str, most: int) -> str:
@@ -136,7 +138,7 @@ class Stored:
         Raises :class:`ResultError` where it has more than ``most`` bytes.
         """
         path = self.directory / name
-        with self._opened(name) as file:
+        with readable(path), self._opened(name) as file:
             content = read_rest(file, most, path)
         try:
             return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8").read()
@@ -153,7 +155,7 @@ class Stored:
 
         path = self.directory / name
         # As a file: Polars takes no names that are not UTF-8.
-        with self._opened(name) as file:
+        with readable(path), self._opened(name) as file:
             found = pl.scan_parquet(file).select(pl.len()).collect().item()
             if rows is not None and found > max(rows, _MANY_ROWS):
                 raise ResultError(
@@ -166,31 +168,42 @@ class Stored:
             return pl.read_parquet(file)
 
     def copy(self, name: str, path: Path) -> None:
-        """Copies the file to ``path``, however large it is."""
+        """Copies the file to ``path``, however large it is.
+
+        Raises :class:`OSError` where ``path`` cannot be written.
+        """
+        source = self.directory / name
         with self._opened(name) as file, path.open("wb") as target:
-            shutil.copyfileobj(file, target)
+            while True:
+                with readable(source):
+                    part = file.read(_COPIED_BYTES)
+                if not part:
+                    break
+                target.write(part)
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[BufferedReader]:
         """The file, after it has been checked. What is read is the file that was checked.
 
-        It is a regular file within the directory: a link must not lead out of it.
+        It is a regular file within the directory: a link must not lead out of it. Errors of the
+        block are its own.
         """
         path = self.directory / name
-        with readable(path):
-            if leads_out(path, self.directory):
-                raise ResultError(
-                    f"{path}: leads out of the result, to {os.path.realpath(path)}",
-                    hint="put the file itself there, where you trust the result",
-                )
-            with open_regular(path) as file:
+        with ExitStack() as stack:
+            with readable(path):
+                if leads_out(path, self.directory):
+                    raise ResultError(
+                        f"{path}: leads out of the result, to {os.path.realpath(path)}",
+                        hint="put the file itself there, where you trust the result",
+                    )
+                file = stack.enter_context(open_regular(path))
                 if self.checksums is not None:
                     if name not in self.checksums:
                         raise ResultError(f"{path}: damaged: {SUMMARY} has no checksum of it")
                     if _hash(file) != self.checksums[name]:
                         raise self._mismatch(path)
                     file.seek(0)
-                yield file
+            yield file
 
     def _mismatch(self, path: Path) -> ResultError:
         """The error of a file that does not match, or of a result that was replaced meanwhile."""
@@ -219,7 +232,7 @@ class StoredCapture:
         return self._stored.bytes(self._name)
 
     def write_capture(self, path: Path) -> None:
-        """Copies it to ``path``."""
+        """Copies it to ``path``, as :meth:`Stored.copy` does."""
         self._stored.copy(self._name, path)
 
 

@@ -44,7 +44,7 @@ def write_result(result: Result, directory: Path) -> None:
             for name, table in tables.items():
                 _write_table(directory / part / f"{file_name(name)}.parquet", table)
             if part == TRACES and result.has_capture:
-                result.write_capture(directory / part / CAPTURE)
+                result._copy_capture(directory / part / CAPTURE)
                 sync(directory / part / CAPTURE)
             sync(directory / part)
     if result.drops:
