@@ -71,9 +71,9 @@ def parse(text: str) -> tuple[float, str] | None:
 
 
 def picoseconds(time: str) -> int:
-    """A time of a scenario, such as ``"1.5us"``, in picoseconds."""
+    """A time of a scenario, such as ``"1.5us"``, in picoseconds. Raises :class:`ValueError`."""
     parsed = parse(time)
-    if parsed is None:
+    if parsed is None or parsed[1] != "ps":
         raise ValueError(f"{time!r} is no time")
     return round(parsed[0])
 

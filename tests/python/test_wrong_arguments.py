@@ -28,7 +28,7 @@ def scenario() -> rocelab.Scenario:
     return rocelab.Scenario.from_toml(INCAST)
 
 
-@pytest.mark.parametrize("start", [1, 1.5, None, b"1ms", "1", ["1ms"]])
+@pytest.mark.parametrize("start", [1, 1.5, None, b"1ms", "1", ["1ms"], "100KB", "1Gbps", "1m"])
 def test_times_of_pictures_have_a_unit(incast: rocelab.Result, start: Any) -> None:  # noqa: ANN401
     calls: list[Callable[..., object]] = [incast.plot.queue, incast.plot.fct, incast.plot.tags]
     for draw in calls:
