@@ -85,6 +85,9 @@ def test_what_a_killed_run_left_is_removed(command: Command, case: Path) -> None
     assert done.stderr == (
         f"{case / 'out' / 'fct.txt'}: removed {left[0]}, which a killed process had left\n"
     )
+    for name in left:
+        (case / "out" / name).write_text("2 ")
+    assert command("hpcc", "config.txt", "--quiet", cwd=case).stderr == ""
     # Without a lock file the process may still live.
     assert files(case / "out") == OUTPUTS | {"pfc.txt.123-1.partial"}
 

@@ -283,7 +283,7 @@ def test_a_panic_elsewhere_is_one_line(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_the_cache_compares_the_scenario(
-    incast: rocelab.Result, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    incast: rocelab.Result, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     scenarios = {f"{seed}": incast.scenario.with_settings(run__seed=seed) for seed in (1, 2)}
     runs = run_all(scenarios, tmp_path)
@@ -291,12 +291,14 @@ def test_the_cache_compares_the_scenario(
     assert one
     assert two
     rocelab.open(two).save(one, force=True)
-    capfd.readouterr()
+    caplog.clear()
     again = run_all(scenarios, tmp_path)
     assert [run.summary["seed"] for run in again.values()] == [1, 2]
-    told = capfd.readouterr().err
-    assert told == f"{one}: is the result of another scenario; its scenario is run again\n"
+    assert caplog.messages == [
+        f"{one}: is the result of another scenario; its scenario is run again"
+    ]
+    caplog.clear()
     as_version_1(two)
     again = run_all(scenarios, tmp_path)
     assert not any(run.unverified for run in again.values())
-    assert capfd.readouterr().err == f"{two}: has no checksums; its scenario is run again\n"
+    assert caplog.messages == [f"{two}: has no checksums; its scenario is run again"]

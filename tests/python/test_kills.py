@@ -264,7 +264,7 @@ class Steps:
 def test_after_a_kill_at_any_step_the_next_command_restores_or_cleans_up(
     three_runs: list[rocelab.Result],
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
     action: str,
     *,
     refused: bool,
@@ -290,9 +290,9 @@ def test_after_a_kill_at_any_step_the_next_command_restores_or_cleans_up(
                 break
             kills += 1
             left = {entry.name for entry in out.parent.iterdir()} if out.parent.exists() else set()
-            capsys.readouterr()
+            caplog.clear()
             recover_all(out.parent)
-            told = capsys.readouterr().err
+            told = caplog.text
             restored += "restored the result" in told
             now = {entry.name for entry in out.parent.iterdir()} if out.parent.exists() else set()
             assert now <= {"out", "out-2"}, (at, left, now)
@@ -319,8 +319,21 @@ def test_after_a_kill_at_any_step_the_next_command_restores_or_cleans_up(
     assert rocelab.open(out).summary == new.summary
 
 
+def test_names_of_files_that_are_left_reach_no_terminal(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Names are those of lock files in a directory that others may write to."""
+    name = "x\x1b[31m\n"
+    (tmp_path / f".{name}.rocelab-lock").touch()
+    (tmp_path / f".{name}.01234567").touch()
+    recover_all(tmp_path)
+    (message,) = caplog.messages
+    assert message.endswith("which a killed process had left")
+    assert message.isprintable()
+
+
 def test_after_a_kill_a_file_is_the_old_or_the_new_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "simulator.sha256"
     at = 0
@@ -332,15 +345,14 @@ def test_after_a_kill_a_file_is_the_old_or_the_new_one(
                 break
             assert file.read_text() in ("old", "new")
             left = {entry.name for entry in tmp_path.iterdir()}
-            capsys.readouterr()
+            caplog.clear()
             write_atomic(file, b"next")
             assert file.read_text() == "next"
             assert [entry.name for entry in tmp_path.iterdir()] == ["simulator.sha256"]
-            told = capsys.readouterr().err
             hidden = sorted(left - {file.name, ".simulator.sha256.rocelab-lock"})
-            assert told == "".join(
-                f"{file}: removed {name}, which a killed process had left\n" for name in hidden
-            )
+            assert caplog.messages == [
+                f"{file}: removed {name}, which a killed process had left" for name in hidden
+            ]
     assert at > 4
 
 

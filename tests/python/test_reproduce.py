@@ -1010,7 +1010,7 @@ def test_a_statistic_by_size_may_leave_out_smaller_flows(tmp_path: Path) -> None
 
 
 def test_damaged_entries_of_the_cache_are_made_anew(
-    incast: rocelab.Result, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    incast: rocelab.Result, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     scenario = incast.scenario
     scenarios = {f"{seed}": scenario.with_settings(run__seed=seed) for seed in range(6)}
@@ -1027,17 +1027,18 @@ def test_damaged_entries_of_the_cache_are_made_anew(
     whole = bottleneck.read_bytes()
     third = len(whole) // 3
     bottleneck.write_bytes(whole[:4] + bytes(third) + whole[4 + third :])
-    capfd.readouterr()
+    caplog.clear()
     again = run_all(scenarios, tmp_path)
     assert {name: run.summary["digest"] for name, run in again.items()} == digests
     assert all(len(run.flows) == 4 for run in again.values())
-    told = capfd.readouterr().err.splitlines()
+    told = caplog.messages[:]
+    caplog.clear()
     assert len(told) == 5
     for home, text in zip(homes, told, strict=False):
         assert text.startswith(f"{home}")
         assert text.endswith("; its scenario is run again")
     run_all(scenarios, tmp_path)
-    assert capfd.readouterr().err == ""
+    assert caplog.messages == []
 
 
 def test_ctrl_c_stops_all_runs(tmp_path: Path) -> None:

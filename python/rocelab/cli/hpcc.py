@@ -14,8 +14,8 @@ from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads,
 from rocelab.cli.output import (
     check_doubts,
     exit_interrupted,
-    ignore_memory_warnings,
     note,
+    print_errors_alone,
     print_result,
     print_warnings,
     show,
@@ -107,7 +107,7 @@ def hpcc(
     if print_scenario:
         show_toml(experiment.scenario(changes).to_toml())
         return
-    ignore_memory_warnings(quiet)
+    print_errors_alone(quiet)
     lost: RecordingError | None = None
     with interruptible() as stop:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from logging import ERROR, getLogger
 from typing import TYPE_CHECKING, NoReturn
 from warnings import simplefilter
 
@@ -69,10 +70,11 @@ def exit_interrupted(where: str, result: Result) -> NoReturn:
     raise typer.Exit(INTERRUPTED)
 
 
-def ignore_memory_warnings(quiet: bool) -> None:
-    """With ``quiet``, leaves out the warnings that come before a run."""
+def print_errors_alone(quiet: bool) -> None:
+    """With ``quiet``, leaves out the warnings of memory and of what killed processes left."""
     if quiet:
         simplefilter("ignore", MemoryShortage)
+        getLogger("rocelab").setLevel(ERROR)
 
 
 def print_warnings(warnings: Sequence[str]) -> None:

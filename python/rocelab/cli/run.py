@@ -16,7 +16,7 @@ from rocelab.cli.options import (
     Threads,
     load_scenario,
 )
-from rocelab.cli.output import check_doubts, exit_interrupted, ignore_memory_warnings, print_result
+from rocelab.cli.output import check_doubts, exit_interrupted, print_errors_alone, print_result
 from rocelab.errors import Interrupted, RecordingError
 from rocelab.io.files import nearest_directory
 from rocelab.io.save import reserved
@@ -54,7 +54,7 @@ def run(
     Ctrl-C and SIGTERM stop the run and leave a partial result.
     """
     loaded = load_scenario(scenario, settings, seed)
-    ignore_memory_warnings(quiet)
+    print_errors_alone(quiet)
     directory = out if out is not None else Path("out") / loaded.name
     lost: RecordingError | None = None
     with reserved(directory, force=force, run=True) as place, interruptible() as stop:

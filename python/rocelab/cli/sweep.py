@@ -14,8 +14,8 @@ from rocelab._text_table import fitted
 from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
 from rocelab.cli.output import (
     check_doubts,
-    ignore_memory_warnings,
     note,
+    print_errors_alone,
     print_warnings,
     report_kept_runs,
     show,
@@ -114,7 +114,7 @@ def sweep(
     from rocelab.plot.footnotes import caveats
     from rocelab.plot.gallery import stale_pictures
 
-    ignore_memory_warnings(quiet)
+    print_errors_alone(quiet)
     base = load_scenario(scenario, settings)
     if sort is not None and best is not None:
         raise ConfigError("--sort and --best: choose one")

@@ -11,8 +11,8 @@ from rocelab import _format
 from rocelab._text_table import aligned, fitted
 from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, load_scenario
 from rocelab.cli.output import (
-    ignore_memory_warnings,
     note,
+    print_errors_alone,
     print_warnings,
     report_kept_runs,
     show,
@@ -83,7 +83,7 @@ def tune(
     from rocelab.sweeps.tune import parse_condition, parse_space
     from rocelab.sweeps.tune import tune as search
 
-    ignore_memory_warnings(quiet)
+    print_errors_alone(quiet)
     base = load_scenario(scenario, settings)
     known = known_metrics(base)
     goals = select_metrics([one.strip() for one in goal.split(",")], known)

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import logging
 import os
 import platform
 import re
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from rocelab._text import printable
 from rocelab.errors import ResultError
 
 REFUSED = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
@@ -29,6 +30,11 @@ _POLL_S = 0.02
 _LOCK = re.compile(r"\.(.+)\.rocelab-lock", re.DOTALL)
 
 _RUN, _WRITE = "run", "write"
+
+_MAX_REPORT = 1000
+"""Characters of a report, which names paths."""
+
+_log = logging.getLogger("rocelab")
 
 
 @contextmanager
@@ -85,12 +91,17 @@ def leftovers(target: Path) -> list[Path]:
 
 
 def remove_leftover_files(target: Path) -> None:
-    """Removes the temporary files of ``target``, and says so: to be called with its lock held."""
+    """Removes the temporary files of ``target``, and logs it: to be called with its lock held."""
     for path in leftovers(target):
         if not path.is_dir() or path.is_symlink():
             path.unlink()
-            text = f"removed {path.name}, which a killed process had left"
-            print(f"{target}: {text}", file=sys.stderr)
+            report(f"{target}: removed {path.name}, which a killed process had left")
+
+
+def report(text: str) -> None:
+    """Logs ``text`` as a warning of the logger ``rocelab``."""
+    # It names files, whose names may hold anything.
+    _log.warning("%s", printable(text, _MAX_REPORT))
 
 
 def _lock_file(target: Path) -> Path:

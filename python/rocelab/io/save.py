@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -14,7 +13,14 @@ from rocelab.errors import ResultError
 from rocelab.io.checksums import is_complete
 from rocelab.io.files import check_creatable, os_errors_as_result_error, sync
 from rocelab.io.layout import OWN, PARTS, SERIES, SUMMARY, TRACES
-from rocelab.io.locks import has_lock_file, leftovers, locked, locked_targets, remove_leftover_files
+from rocelab.io.locks import (
+    has_lock_file,
+    leftovers,
+    locked,
+    locked_targets,
+    remove_leftover_files,
+    report,
+)
 from rocelab.io.rename import install, is_empty, make_temporary, replace
 from rocelab.io.write import write_result
 from rocelab.signals import deferred_signals
@@ -73,7 +79,7 @@ def reserved(directory: Path, *, force: bool, run: bool = False) -> Iterator[Res
     """Keeps ``directory`` for one result, so that no other process takes it in the block.
 
     With ``run`` the block simulates: other processes that want the place fail at once. What a
-    killed process left there is restored or removed first, which is said. Raises
+    killed process left there is restored or removed first, which is logged. Raises
     :class:`ResultError` where no result may or can be written there, and then leaves nothing.
     """
     target = Path(os.path.realpath(directory))
@@ -160,7 +166,7 @@ class ReservedDirectory:
 
 
 def recover(target: Path) -> None:
-    """Restores or removes what a killed process left of ``target``, and prints what it did.
+    """Restores or removes what a killed process left of ``target``, and logs what it did.
 
     Files of a process that still lives, and files without permission, are left alone.
     """
@@ -189,30 +195,22 @@ def _recover_locked(target: Path) -> None:
     if whole and (not target.exists() or is_empty(target)):
         install(whole[0], target)
         left.remove(whole[0])
-        _print_recovery(
-            target, f"restored the result that a killed process had left as {whole[0].name}"
-        )
+        report(f"{target}: restored the result that a killed process had left as {whole[0].name}")
     elif whole and _written(whole[0]) > _written(target):
         kept = _install_beside(whole[0], target)
         left.remove(whole[0])
-        _print_recovery(
-            target, f"a complete result that a killed process had left there is now {kept}"
-        )
+        report(f"{target}: a complete result that a killed process had left there is now {kept}")
     for old in left:
         if target.is_dir():
             _move_others(old, target)
         _remove_parts(old)
         if old.exists():
-            _print_recovery(
-                target, f"a killed process had left {old}; it has files that are not of a result"
+            report(
+                f"{target}: a killed process had left {old}; it has files that are not of a result"
             )
         else:
-            _print_recovery(target, f"removed {old.name}, which a killed process had left")
+            report(f"{target}: removed {old.name}, which a killed process had left")
     sync(target.parent)
-
-
-def _print_recovery(target: Path, text: str) -> None:
-    print(f"{target}: {text}", file=sys.stderr)
 
 
 def _written(directory: Path) -> int:

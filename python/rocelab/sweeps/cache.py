@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import sys
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from pathlib import Path
@@ -16,7 +15,7 @@ from rocelab._memory import check_runs
 from rocelab._module import cache_directory
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.files import check_output_directory, os_errors_as_result_error
-from rocelab.io.locks import locked
+from rocelab.io.locks import locked, report
 from rocelab.io.open import check_files, open_result, open_without_warning
 from rocelab.io.save import recover_all, save
 from rocelab.result import Result
@@ -91,7 +90,7 @@ def _cached(home: Path, scenario: Scenario) -> Result | None:
 
 
 def open_if_valid(home: Path, scenario: Scenario | None = None) -> Result | None:
-    """The result in ``home``; None where there is none, or a damaged one, which is said.
+    """The result in ``home``; None where there is none, or a damaged one, which is logged.
 
     With ``scenario`` one of another scenario, or without checksums, counts as damaged.
     """
@@ -106,8 +105,8 @@ def open_if_valid(home: Path, scenario: Scenario | None = None) -> Result | None
 
 
 def report_rerun(why: str) -> None:
-    """Says that a run is made again, and why: the text of an error, which is fit for a terminal."""
-    print(f"{why}; its scenario is run again", file=sys.stderr)
+    """Logs that a run is made again, and why."""
+    report(f"{why}; its scenario is run again")
 
 
 def open_valid(home: Path, scenario: Scenario | None = None) -> Result:
