@@ -6,12 +6,12 @@ groups above it, and what the machine has.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rocelab import _rocelab
+from rocelab._warn import warn
 from rocelab.errors import MemoryShortage, ResultError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def check(scenario: Scenario, command: Command) -> None:
     Raises :class:`ConfigError` if it clearly exceeds a limit. Warns with :class:`MemoryShortage` if
     it may exceed one, or exceeds what is free now.
     """
-    _tell(shortage(scenario, command))
+    warn_of_shortage(shortage(scenario, command))
 
 
 def check_runs(scenarios: Iterable[Scenario], at_a_time: int) -> None:
@@ -39,7 +39,7 @@ def check_runs(scenarios: Iterable[Scenario], at_a_time: int) -> None:
     told = None
     for scenario in scenarios:
         told = shortage(scenario, "run", at_a_time) or told
-    _tell(told)
+    warn_of_shortage(told)
 
 
 def check_reading(path: Path, need: int) -> None:
@@ -53,7 +53,7 @@ def check_reading(path: Path, need: int) -> None:
         why, mend = verdict
         if mend:
             raise ResultError(f"{path}: {why}", hint=mend)
-        warn(f"{path}: {why}")
+        warn_of_shortage(f"{path}: {why}")
 
 
 def shortage(scenario: Scenario, command: Command, runs: int = 1) -> str | None:
@@ -64,11 +64,7 @@ def shortage(scenario: Scenario, command: Command, runs: int = 1) -> str | None:
     return scenario.checked.check_memory(command, runs)
 
 
-def warn(text: str) -> None:
-    """Warns with :class:`MemoryShortage`."""
-    warnings.warn(MemoryShortage(text), stacklevel=4)
-
-
-def _tell(text: str | None) -> None:
+def warn_of_shortage(text: str | None) -> None:
+    """Warns with :class:`MemoryShortage`, if there is a ``text``."""
     if text is not None:
-        warn(text)
+        warn(MemoryShortage(text))

@@ -15,6 +15,7 @@ import pytest
 import rocelab
 from conftest import INCAST, Command, reseal
 from rocelab.cli import run_command
+from rocelab.hpcc import fct
 from rocelab.io.open import check_files
 from rocelab.sweeps.cache import run_all
 
@@ -193,6 +194,9 @@ def test_results_of_version_1_have_one_warning(
     assert caught[0].filename == __file__
     assert result.unverified
     assert result.flows.to_polars().equals(incast.flows.to_polars())
+    with pytest.warns(rocelab.UnverifiedResultWarning) as others:
+        fct.read(out)
+    assert {one.filename for one in others} == {__file__}, "also through other functions"
     for words in (["plot"], ["fct"], ["fct", "--out", tmp_path / "a.svg"]):
         done = command(*words, out)
         assert done.returncode == 0, done.stderr

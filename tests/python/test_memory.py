@@ -252,8 +252,9 @@ def test_less_than_is_free_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None
             pass
 
     monkeypatch.setattr(scenario, "_checked", Checked())
-    with pytest.warns(MemoryShortage, match=told):
+    with pytest.warns(MemoryShortage, match=told) as caught:
         scenario.validate()
+    assert caught[0].filename == __file__, "the user's line, and not one of the package"
 
 
 # ---- when it runs out ----

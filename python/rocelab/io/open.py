@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab import _rocelab
+from rocelab._warn import warn
 from rocelab.errors import ConfigError, ResultError, UnverifiedResultWarning
 from rocelab.io.checksums import Stored, StoredCapture, has_checksums, split_checksums
 from rocelab.io.files import os_errors_as_result_error
@@ -79,12 +79,11 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     """
     result = open_without_warning(directory)
     if result.unverified:
-        warnings.warn(
+        warn(
             UnverifiedResultWarning(
                 f"{directory}: an earlier version wrote it, without checksums: "
                 "damaged or edited values go unnoticed"
-            ),
-            stacklevel=2,
+            )
         )
     return result
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import warnings
 from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from rocelab._warn import warn
 from rocelab.errors import CrowdedPictureWarning, MissingGlyphWarning
 from rocelab.plot.crowding import crowding
 from rocelab.plot.theme import DPI, SCREEN_DPI, missing_letters, theme
@@ -34,7 +34,7 @@ class LabelledFigure(Figure):
         self.draw_to(fname, **kwargs)
         self.warn_of_boxes()
         if fault := crowding(self):
-            warnings.warn(f"a picture of {fault}", CrowdedPictureWarning, stacklevel=2)
+            warn(CrowdedPictureWarning(f"a picture of {fault}"))
 
     def draw_to(self, fname: Any, **kwargs: Any) -> None:  # noqa: ANN401
         """As :meth:`savefig`, without a look at what is drawn."""
@@ -48,12 +48,12 @@ class LabelledFigure(Figure):
         if missing := missing_letters(text.get_text() for text in texts):
             shown = ", ".join(missing[:_MAX_LETTERS])
             more = f" and {len(missing) - _MAX_LETTERS} more" if len(missing) > _MAX_LETTERS else ""
-            warnings.warn(
-                f"pictures have boxes in place of {shown}{more}: no font here has them; for "
-                "Chinese, Japanese and Korean install Noto Sans CJK, or write labels in other "
-                "letters",
-                MissingGlyphWarning,
-                stacklevel=3,
+            warn(
+                MissingGlyphWarning(
+                    f"pictures have boxes in place of {shown}{more}: no font here has them; for "
+                    "Chinese, Japanese and Korean install Noto Sans CJK, or write labels in other "
+                    "letters"
+                )
             )
 
     def _forget_layout(self) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rocelab._warn import warn
 from rocelab.errors import CrowdedPictureWarning, ResultError
 from rocelab.io.files import write_atomic
 from rocelab.plot.crowding import crowding
@@ -64,6 +64,5 @@ def save(
     if isinstance(drawn, LabelledFigure):
         drawn.warn_of_boxes()
     if fault := crowding(drawn):
-        message = f"{Path(stem).name}: {fault}"
-        warnings.warn(message, CrowdedPictureWarning, stacklevel=2)
+        warn(CrowdedPictureWarning(f"{Path(stem).name}: {fault}"))
     return paths

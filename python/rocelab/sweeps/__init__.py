@@ -467,7 +467,7 @@ def _make_runs(
         places = store.prepare_directory(out, wanted(), force=force)
         store.write_plan(out, plan)
     if shortages and places and executor is None:
-        _memory.warn(shortages[0])
+        _memory.warn_of_shortage(shortages[0])
     results: dict[str, Result] = {}
 
     def keep(case: Case, result: Result) -> None:
