@@ -524,6 +524,20 @@ def test_files_outside_of_the_directory_are_written_for_who_trusts_the_file_alon
     assert (outside / "fct.txt").read_bytes() != b"mine"
 
 
+def test_errors_name_lines_of_the_file_that_was_read(
+    case: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where somebody edits the configuration meanwhile."""
+    monkeypatch.chdir(case)
+    text = (case / "config.txt").read_text() + "FCT_OUTPUT_FILE ../fct.txt\n"
+    (case / "config.txt").write_text(text)
+    experiment = Experiment("config.txt")
+    (case / "config.txt").write_text(f"\n\n{text}")
+    with pytest.raises(ConfigError, match="outside of the working directory") as caught:
+        experiment.run()
+    assert caught.value.line == len(text.splitlines())
+
+
 def test_a_configuration_from_a_pipe_is_checked_too(command: Command, case: Path) -> None:
     text = (case / "config.txt").read_text()
     done = command("hpcc", "/dev/stdin", "--quiet", cwd=case, input=text)

@@ -72,10 +72,16 @@ Order = Literal["fast", "ns3"]
 _INPUTS = ("TOPOLOGY_FILE", "FLOW_FILE", "TRACE_FILE")
 
 
-def _words(file: Path) -> list[tuple[int, str]]:
-    """The words of a file of the simulator, which are all that counts there, with their lines."""
-    lines = enumerate(file.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n"), 1)
-    return [(line, os.fsdecode(word)) for line, text in lines for word in text.split()]
+def _settings_in(config: Path) -> dict[str, tuple[int, str]]:
+    """The line of each word of a configuration and the word after it; the last one counts.
+
+    Empty where it is no file: what comes from a pipe can be read once.
+    """
+    if not config.is_file():
+        return {}
+    lines = enumerate(config.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n"), 1)
+    words = [(line, os.fsdecode(word)) for line, text in lines for word in text.split()]
+    return {word: (line, following) for (line, word), (_, following) in itertools.pairwise(words)}
 
 
 class Experiment:
@@ -88,6 +94,8 @@ class Experiment:
         self.config = Path(config)
         self.directory = Path(directory)
         self._read = _rocelab.HpccExperiment(self.config, self.directory)
+        # Errors name lines of the file as it was read, also where it is edited during a run.
+        self._settings = _settings_in(self.config)
 
     @property
     def warnings(self) -> list[str]:
@@ -107,22 +115,18 @@ class Experiment:
             return {key: self.directory / path for key, path in self._read.outputs}
         return {key: Path(into) / path.name for key, path in self._read.outputs}
 
-    def _said(self) -> dict[str, tuple[int, str]]:
-        """The line of each word of the configuration and the word after it; the last one counts."""
-        pairs = itertools.pairwise(_words(self.config))
-        return {word: (line, following) for (line, word), (_, following) in pairs}
-
     def _line(self, key: str) -> int | None:
         """The line that a key of the configuration is in; none where its default counts."""
-        # What comes from a pipe can be read once.
-        said = self._said() if self.config.is_file() else {}
-        line, _ = said.get(key, (None, ""))
+        line, _ = self._settings.get(key, (None, ""))
         return line
 
     def _inputs(self) -> dict[str, str]:
         """What a run reads, and what each is."""
-        said = self._said() if self.config.is_file() else {}
-        read = {self.directory / said[key][1]: f"{key}'s" for key in _INPUTS if key in said}
+        read = {
+            self.directory / self._settings[key][1]: f"{key}'s"
+            for key in _INPUTS
+            if key in self._settings
+        }
         read[self.config] = "the configuration itself"
         return {os.path.realpath(path): what for path, what in read.items()}
 
@@ -208,7 +212,7 @@ class Experiment:
         ``traffic`` and ``trace`` stay.
         """
         if not settings:
-            with self._said_of_the_files(()):
+            with self._errors_name_files(()):
                 return scenario_from_experiment(self._read, ())
         try:
             with reject_undecodable_text(None):
@@ -238,24 +242,26 @@ class Experiment:
             ) from None
 
     @contextmanager
-    def _said_of_the_files(self, settings: Sequence[tuple[str, str]]) -> Iterator[None]:
-        """What is wrong with the scenario is said of the files, unless ``settings`` have it."""
+    def _errors_name_files(self, settings: Sequence[tuple[str, str]]) -> Iterator[None]:
+        """An error of the scenario names the file and line it comes from.
+
+        One that ``settings`` cause stays as it is.
+        """
         try:
             yield
         except ConfigError as error:
             # No key of the configuration turns quirks off: settings do.
             if error.key in {key for key, _ in settings} or (error.key or "").startswith("quirks."):
                 raise
-            said = self._said() if self.config.is_file() else {}
             for pattern, file_key, line_of in (
                 (_LINK, "TOPOLOGY_FILE", self._read.link_line),
                 (_FLOW, "FLOW_FILE", self._read.flow_line),
             ):
                 found = pattern.fullmatch(error.key or "")
-                if found and file_key in said:
+                if found and file_key in self._settings:
                     raise ConfigError(
                         error.message,
-                        file=str(self.directory / said[file_key][1]),
+                        file=str(self.directory / self._settings[file_key][1]),
                         line=line_of(int(found[1])),
                         key=found[2],
                         hint=error.hint,
@@ -271,7 +277,7 @@ class Experiment:
         name = next((_KEYS[known] for known in _KEYS if f"{key}.".startswith(f"{known}.")), None)
         if name is None:
             return key, None
-        if name == "RATE_AI" and self._said().get("CC_MODE", (0, ""))[1] == "8":
+        if name == "RATE_AI" and self._settings.get("CC_MODE", (0, ""))[1] == "8":
             name = "DCTCP_RATE_AI"
         return name, self._line(name)
 
@@ -306,7 +312,7 @@ class Experiment:
         self._check_outputs(into)
         threads = check_threads(threads)
         self._check_order(order, settings, threads)
-        with self._said_of_the_files(settings):
+        with self._errors_name_files(settings):
             _memory.check(scenario, "run")
             raw, interrupted = run_raw(
                 scenario,
