@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,42 @@ def test_a_law_runs_deterministically_and_acts(scenario: rocelab.Scenario) -> No
         for result in (first, free)
     ]
     assert longest[0] < longest[1], "the law keeps the queue shorter than no law does"
+
+
+def test_a_check_of_a_law_ends_with_ctrl_c() -> None:
+    """No hook is called for the histories that are left."""
+
+    pressed: list[bool] = []
+
+    class Interrupting(Aimd):
+        def on_ack(self, cx: Context, ack: Ack) -> None:
+            super().on_ack(cx, ack)
+            if not pressed:
+                pressed.append(True)
+                # Python handles it in the main thread.
+                signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        rocelab.prototype(Interrupting).check_invariants(10_000_000)
+    until = time.monotonic() + 60
+    while any(
+        path.read_text().strip() == "rocelab check"
+        for path in Path("/proc/self/task").glob("*/comm")
+    ):
+        assert time.monotonic() < until, "it goes on"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("kind", [Ack, Context, Header, PathFacts, PortView])
+def test_what_hooks_get_is_documented(kind: type) -> None:
+    public = [name for name in vars(kind) if not name.startswith("_")]
+    assert public
+    assert [name for name in public if not getattr(kind, name).__doc__] == []
+
+
+def test_limits_say_what_each_argument_means() -> None:
+    for name in ("rate_bps", "window_bytes", "credit_limit", "not_before_ps"):
+        assert f"`{name}`: " in (rocelab.Limits.__doc__ or "")
 
 
 def test_a_law_equals_the_scheme_that_does_the_same(scenario: rocelab.Scenario) -> None:

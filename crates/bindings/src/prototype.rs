@@ -12,7 +12,7 @@ pub(crate) use law::{Law, LawFailed, with_law};
 pub(crate) use values::{Ack, Context, Header, Limits, PathFacts, PortView};
 
 use crate::errors::internal_error;
-use crate::worker::{Worker, no_thread};
+use crate::worker::outcome_of;
 use hosts::{Receiver, Sender};
 use law::Classes;
 use pyo3::exceptions::PyAssertionError;
@@ -103,21 +103,13 @@ pub(crate) fn check_law(py: Python<'_>, law: &Law, histories: u64) -> PyResult<(
     let work = move || {
         with_law(&classes, || law::quietly(|| check_invariants::<Prototype>(histories)));
     };
-    let worker = Worker::start("rocelab check", work).map_err(|error| no_thread(py, &error))?;
-    loop {
-        match worker.wait(py) {
-            None => py.check_signals()?,
-            Some(Ok(())) => return Ok(()),
-            Some(Err(panic)) => {
-                let panic = match panic.downcast::<LawFailed>() {
-                    Ok(failed) => return Err(failed.0),
-                    Err(panic) => panic,
-                };
-                return Err(match panic.downcast_ref::<String>() {
-                    Some(promise) => PyAssertionError::new_err(promise.clone()),
-                    None => internal_error(py, &*panic),
-                });
-            }
-        }
-    }
+    let Err(panic) = outcome_of(py, work)? else { return Ok(()) };
+    let panic = match panic.downcast::<LawFailed>() {
+        Ok(failed) => return Err(failed.0),
+        Err(panic) => panic,
+    };
+    Err(match panic.downcast_ref::<String>() {
+        Some(promise) => PyAssertionError::new_err(promise.clone()),
+        None => internal_error(py, &*panic),
+    })
 }

@@ -51,20 +51,28 @@ impl<T: Send + 'static> Worker<T> {
     }
 }
 
-/// Works without the interpreter until it is done or a signal raises an exception, such as
-/// `KeyboardInterrupt`. The exception is raised at once; the work ends at its next
-/// [`cancel::check`]. A panic becomes what [`internal_error`] makes of it.
+/// Works as [`outcome_of`] does. A panic becomes what [`internal_error`] makes of it.
 pub(crate) fn stoppable<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
+    outcome_of(py, work)?.map_err(|panic| internal_error(py, &*panic))
+}
+
+/// Works without the interpreter until it is done or a signal raises an exception, such as
+/// `KeyboardInterrupt`. The exception is raised at once; the work ends at its next
+/// [`cancel::check`].
+pub(crate) fn outcome_of<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<thread::Result<T>> {
     let flag = Arc::new(AtomicBool::new(false));
     let theirs = Arc::clone(&flag);
     let worker = Worker::start("rocelab check", move || cancel::scope(&theirs, work))
         .map_err(|error| no_thread(py, &error))?;
     loop {
         if let Some(outcome) = worker.wait(py) {
-            return outcome.map_err(|panic| internal_error(py, &*panic));
+            return Ok(outcome);
         }
         if let Err(raised) = py.check_signals() {
             flag.store(true, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use schemes::contract::{
     self, HostCx, Np, NpTimer, Pacing, Present, Rp, RpTimer, SendLimits, SenderMetric,
 };
 use std::sync::Arc;
-use units::{Bytes, Time};
+use units::{Bytes, Time, cancel};
 
 /// The object of a QP's end.
 struct End {
@@ -78,6 +78,8 @@ impl Sender {
     where
         F: for<'py> FnOnce(Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>>,
     {
+        // A check of a law that Ctrl-C has stopped calls no more hooks.
+        cancel::check();
         if !self.law.sender.has(hook) {
             return;
         }

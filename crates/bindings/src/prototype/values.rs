@@ -7,7 +7,13 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use schemes::contract::{self, EcnCodePoint, PacketKind, SendLimits};
 use units::{Bytes, Rate, Time};
 
-/// What a sender may do now.
+/// What a sender may do now. What is left out does not limit it.
+///
+/// - `rate_bps`: bits per second on the wire
+/// - `window_bytes`: a packet may go while less payload than this is in flight; 0 stops the sender
+///   until a timer or a control packet changes it
+/// - `credit_limit`: the first byte of the QP's stream for which the sender has no credit
+/// - `not_before_ps`: no packet goes before this time
 #[pyclass(frozen, module = "rocelab._rocelab")]
 #[derive(Clone, Copy)]
 pub(crate) struct Limits(pub(crate) SendLimits);
@@ -49,14 +55,23 @@ fn whole(name: &str, number: f64, least: f64) -> PyResult<u64> {
 /// What a reaction point may know of the path of its QP.
 #[pyclass(frozen, get_all, module = "rocelab._rocelab")]
 pub(crate) struct PathFacts {
+    /// The receiver: its number among the hosts.
     receiver: u32,
+    /// Rate of the sender's port.
     line_rate_bps: u64,
+    /// Lowest rate on the path.
     bottleneck_rate_bps: u64,
+    /// Round trip of a full packet and its ACK in an empty network.
     base_rtt_ps: u64,
+    /// The largest of any pair of hosts.
     network_rtt_ps: u64,
+    /// What the sender's port sends in that time.
     network_bdp_bytes: u64,
+    /// Switches on the path.
     switches: u32,
+    /// Bytes of payload of a full packet.
     payload_bytes: u64,
+    /// Bytes of a full packet on the wire.
     packet_bytes: u64,
 }
 
@@ -107,15 +122,25 @@ impl Context {
 /// The header of a packet.
 #[pyclass(frozen, get_all, module = "rocelab._rocelab")]
 pub(crate) struct Header {
+    /// What it is: `data`, `ack`, `nack`, `control` or `pfc`.
     kind: &'static str,
+    /// Number of the host that sends the data, also on ACKs.
     src: u32,
+    /// Number of the host that receives the data.
     dst: u32,
+    /// Number of the message.
     flow: u32,
+    /// Of data the first byte of the QP's stream in it; of an ACK the first byte that is missing.
     sequence: u64,
+    /// When the data left its sender; an ACK carries it back.
     sent_at_ps: u64,
+    /// Bytes on the wire.
     size: u16,
+    /// Bytes of payload, of data alone.
     payload: u16,
+    /// Its priority.
     priority: u8,
+    /// Whether a switch has marked it.
     marked: bool,
 }
 
@@ -147,13 +172,21 @@ impl From<&contract::Header> for Header {
 /// An acknowledgement as the sender sees it.
 #[pyclass(frozen, get_all, module = "rocelab._rocelab")]
 pub(crate) struct Ack {
+    /// First byte of the QP's stream that the receiver waits for.
     next_expected: u64,
+    /// Bytes of payload that were not acknowledged before.
     newly_acked: u64,
+    /// First byte of the QP's stream that the sender has not sent yet.
     next_to_send: u64,
+    /// Whether the receiver has seen a gap.
     nack: bool,
+    /// Whether the data that it answers was marked.
     marked: bool,
+    /// From the departure of the data to the arrival of the ACK.
     rtt_ps: u64,
+    /// Whether it acknowledges bytes that were not acknowledged before.
     acks_new_data: bool,
+    /// The four numbers that it carries.
     meta: Py<PyList>,
 }
 
@@ -175,11 +208,17 @@ impl Ack {
 /// What a hook sees of a port.
 #[pyclass(frozen, get_all, module = "rocelab._rocelab")]
 pub(crate) struct PortView {
+    /// Its number at the switch.
     port: usize,
+    /// Its rate.
     rate_bps: u64,
+    /// Bytes that wait in all its queues, without the packet at hand.
     queue_bytes: u64,
+    /// Bytes that wait in the queue of the packet's priority, without the packet at hand.
     class_bytes: u64,
+    /// Bytes that it sent before the packet at hand.
     tx_bytes: u64,
+    /// When its last packet began to leave.
     last_departure_ps: u64,
 }
 
