@@ -224,9 +224,9 @@ def _notes(figure: Figure, runs: Runs) -> list[str]:
     """What a reader of the picture must know: flows that were not done, caveats, warnings."""
     times = figure.completion_times
     told = (
-        (name, text)
+        (name, warning.text)
         for name, run in runs.items()
-        for text, _ in warnings_of(run, completion_times=times)
+        for warning in warnings_of(run, completion_times=times)
     )
     warnings = dedup_warnings(told, len(runs))
     unfinished = _unfinished(figure, runs) if times else []
