@@ -38,6 +38,24 @@ class Plan:
     - ``tier``, ``peer_tier``: of the nodes, 0 for hosts
     - ``messages``, ``data_bytes``, ``ack_bytes``: what leaves through it, as it is on the wire
     - ``busy_ps``: the time that it takes to send them
+
+    Keys of ``checks``:
+
+    - ``packet_hops``: packets that all ports together would send
+    - ``memory_bytes``: the memory that a run needs, as estimated
+    - ``buffers``: a dictionary for the switches of a tier that have equal numbers. It has ``tier``,
+      ``switches``, their number, and ``first``, the name of the first; ``buffer_bytes``, and
+      ``reserved_bytes`` of it for headroom and reserves; ``max_headroom_bytes`` of a port and
+      priority; ``lossless_ingresses``, pairs of port and priority that PFC protects;
+      ``pause_threshold_bytes``, at which these pause their peers while nothing else is stored, or
+      None; ``is_fixed``, whether it stays as the buffer fills; ``needed_bytes``, what all of them
+      take at a fixed threshold, or None; ``priorities`` that PFC protects, and ``priority``, the
+      one that the row is of, or None for all without a row of their own
+    - ``marking``: a dictionary for ports of a rate, with ``rate_bps`` and ``priority``, as above;
+      ``kmin_bytes``, ``kmax_bytes`` and ``pmax``, a probability, or None where nothing is marked;
+      ``bdp_bytes``, the rate times the longest base round trip of a message
+    - ``buffer_cycle``: the names of nodes on a circle of links that PFC could block for ever
+    - ``warnings``: as :attr:`warnings`
     """
 
     scenario: Scenario
@@ -48,8 +66,7 @@ class Plan:
     """One row for each port: messages, bytes of data and ACKs, how long it takes to send them."""
 
     checks: dict[str, Any]
-    """Buffers and thresholds: ``packet_hops``, ``memory_bytes``, ``buffers``, ``marking``,
-    ``buffer_cycle`` and ``warnings``."""
+    """Buffers and thresholds, as plain data with the keys above."""
 
     def __init__(
         self, scenario: Scenario, found: tuple[_rocelab.Table, _rocelab.Table, str]

@@ -124,4 +124,7 @@ def test_plan_and_validate_warn_before_a_run(command: Command, incast_file: Path
     plan = rocelab.load(incast_file, set={"pfc.xoff": "300KB", "switch.buffer": "1MB"}).plan()
     assert len(plan.warnings) == 1
     (row,) = plan.checks["buffers"]
+    (marking,) = rocelab.load(incast_file, set={"ecn.kmin": "5KB"}).plan().checks["marking"]
+    for key in (*plan.checks, *row, *marking):
+        assert f"``{key}``" in (rocelab.Plan.__doc__ or ""), "what a program may read is documented"
     assert row["needed_bytes"] == 5 * 300_000 + row["reserved_bytes"]
