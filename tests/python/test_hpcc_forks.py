@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,36 @@ def test_enable_pfc_0_is_pfc_off(command: Command, case: Path) -> None:
 def scenario_of(command: Command, case: Path, keys: str) -> dict[str, Any]:
     """What the files with these keys are as a scenario."""
     (case / "config.txt").write_text(f"{keys}\n{CONFIG}", encoding="ascii")
+def test_completion_times_of_conweave_are_in_its_form(command: Command, case: Path) -> None:
+    """Hosts by number, and ports that each host counts: of flows it sends, of those it receives."""
+    (case / "flow.txt").write_text(
+        "4\n0 1 3 1000 2.0\n0 2 3 2000 2.0001\n2 1 3 3000 2.0002\n0 1 3 4000 2.0003\n",
+        encoding="ascii",
+    )
+    plain = [line.split() for line in fcts(command, case, "plain").splitlines()]
+    assert [row[:4] for row in plain[::3]] == [
+        ["0b000001", "0b000101", port, "100"] for port in ("10000", "10001")
+    ]
+    (case / "config.txt").write_text(f"{CONFIG}LB_MODE 0\nENABLE_IRN 0\n", encoding="ascii")
+    text = fcts(command, case, ".")
+    rows = [line.split() for line in text.splitlines()]
+    assert [" ".join(row[:5]) for row in rows] == [
+        "0 1 10000 100 1000",
+        "0 2 10001 100 2000",
+        "2 1 10000 101 3000",
+        "0 1 10002 102 4000",
+    ]
+    assert [row[4:] for row in rows] == [row[4:] for row in plain]
+    # The file of such a run is one to compare with.
+    done = command("compare-hpcc", case, "--json")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert (row["flows"], row["missing"], row["equal"]) == (4, 0, 4)
+    # Flows with ports keep them, as tags of the workload.
+    (case / "flow.txt").write_text("1\n0 1 3 200 1000 2.0\n", encoding="ascii")
+    assert fcts(command, case, ".").startswith("0b000001 0b000101 10000 200 1000 ")
+
+
     done = command("hpcc", "config.txt", "--print-scenario", cwd=case)
     assert done.returncode == 0, done.stderr
     assert "keys of ConWeave" in done.stderr

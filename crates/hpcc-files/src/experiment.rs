@@ -24,6 +24,9 @@ pub struct Experiment {
     pub topology: Topology,
     /// The flows, in the order of their starts.
     pub flows: Vec<Flow>,
+    /// Whether `fct.txt` is one of ConWeave: it has a key of that simulator, and its flows have no
+    /// port.
+    pub writes_conweave_fct: bool,
     /// The nodes whose packets are traced; none unless `ENABLE_TRACE`. Each event is recorded as
     /// often as its node is listed.
     pub traced: Vec<NodeId>,
@@ -62,9 +65,11 @@ impl Experiment {
             Ok(topology)
         })?;
         config::check(&config, &topology).map_err(|error| error.in_file(path))?;
-        let flows = files.read("FLOW_FILE", &config.flow_file, warnings, |text, warnings| {
-            flows::parse(text, &topology, warnings)
-        })?;
+        let (flows, ports) =
+            files.read("FLOW_FILE", &config.flow_file, warnings, |text, warnings| {
+                Ok((flows::parse(text, &topology, warnings)?, flows::have_ports(text)))
+            })?;
+        let writes_conweave_fct = config.conweave_key().is_some() && !ports;
         let mut traced = Vec::new();
         if let Some(file) = config.trace_file.as_ref().filter(|_| config.enable_trace) {
             if files.place(file).exists() {
@@ -78,7 +83,8 @@ impl Experiment {
                 warnings.push(Warning { file: Some(path.to_owned()), line, message });
             }
         }
-        Ok(Experiment { config, topology, flows, traced, warnings: Vec::new() })
+        let warnings = Vec::new();
+        Ok(Experiment { config, topology, flows, writes_conweave_fct, traced, warnings })
     }
 }
 

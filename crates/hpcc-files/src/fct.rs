@@ -5,8 +5,10 @@
 //! ```
 //!
 //! The columns are addresses and ports of sender and receiver, the size in bytes, and in
-//! nanoseconds start, FCT, and the FCT of the flow alone by the original's formula.
+//! nanoseconds start, FCT, and the FCT of the flow alone by the original's formula. ConWeave has
+//! the numbers of the hosts in place of their addresses.
 
+use crate::address;
 use crate::error::Result;
 use crate::tokens::{Row, rows};
 use std::fmt;
@@ -34,20 +36,23 @@ pub struct FctRow {
     pub ideal_fct: Time,
 }
 
+impl FctRow {
+    /// The line in a file of ConWeave.
+    pub fn with_numbers(&self) -> String {
+        format!("{} {} {}", address::node(self.src), address::node(self.dst), self.rest())
+    }
+
+    /// The columns after the hosts.
+    fn rest(&self) -> String {
+        let FctRow { sport, dport, size, start, fct, ideal_fct, .. } = self;
+        let (size, start, fct) = (size.get(), start.ns(), fct.ns());
+        format!("{sport} {dport} {size} {start} {fct} {}", ideal_fct.ns())
+    }
+}
+
 impl fmt::Display for FctRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:08x} {:08x} {} {} {} {} {} {}",
-            self.src.to_bits(),
-            self.dst.to_bits(),
-            self.sport,
-            self.dport,
-            self.size.get(),
-            self.start.ns(),
-            self.fct.ns(),
-            self.ideal_fct.ns()
-        )
+        write!(f, "{:08x} {:08x} {}", self.src.to_bits(), self.dst.to_bits(), self.rest())
     }
 }
 

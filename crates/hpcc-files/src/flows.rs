@@ -8,7 +8,7 @@
 //!
 //! The columns are source, destination, priority group, destination port, size in bytes and start
 //! in seconds. The port is a tag: by convention 100 for flows of the workload, 200 for an incast.
-//! Files of ConWeave have no port; all of their flows have 100.
+//! Files of ConWeave have no port; all of their flows have [`WORKLOAD_PORT`].
 
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
@@ -87,7 +87,16 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
 }
 
 /// The destination port of flows that give none.
-const WORKLOAD_PORT: u16 = 100;
+pub const WORKLOAD_PORT: u16 = 100;
+
+/// Whether the flows of a file that [`parse`] accepts have a destination port.
+pub(crate) fn have_ports(text: &[u8]) -> bool {
+    let mut tokens = Tokens::new(text);
+    match tokens.whole("the number of flows", 0..=u64::from(u32::MAX)) {
+        Ok(promised) => has_port(&tokens, promised as usize),
+        Err(_) => true,
+    }
+}
 
 /// Whether flows have a destination port: the original's have six columns, ConWeave's five.
 fn has_port(tokens: &Tokens<'_>, promised: usize) -> bool {

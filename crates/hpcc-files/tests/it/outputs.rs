@@ -29,6 +29,7 @@ fn fct_lines() {
     };
     assert_eq!(rows[0], row);
     assert_eq!(address::node(rows[1].src), NodeId::new(258));
+    assert_eq!(row.with_numbers(), "0 2 10000 100 50000000 2000000000 8893010 4204320");
     assert_eq!(rows.iter().map(|row| format!("{row}\n")).collect::<String>(), FCT);
     assert_eq!(fct::parse(FCT.replace('\n', "\r\n").as_bytes()).unwrap(), rows);
     assert_eq!(fct::parse(FCT.trim_end().as_bytes()).unwrap(), rows);

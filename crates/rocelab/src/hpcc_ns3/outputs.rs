@@ -2,6 +2,7 @@
 
 use crate::Recordings;
 use fabric::{PacketEvent, PacketEventKind, QueueBlock};
+use hpcc_files::flows::WORKLOAD_PORT;
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, queue_lengths};
 use ns3_order::TraceRecords;
@@ -41,8 +42,9 @@ impl Ns3OutputFiles {
         recordings: &Recordings,
     ) -> Ns3OutputFiles {
         let ports = ports(experiment);
+        let conweave = experiment.writes_conweave_fct.then(|| conweave_ports(experiment));
         let mut rows: Vec<(Time, fct::FctRow)> = Vec::new();
-        for (row, &(sport, dport)) in ports.iter().enumerate() {
+        for (row, &(sport, dport)) in conweave.as_ref().unwrap_or(&ports).iter().enumerate() {
             if table.fct_ps[row] == UNFINISHED {
                 continue;
             }
@@ -89,6 +91,22 @@ fn ports(experiment: &Experiment) -> Vec<(u16, u16)> {
     flows.map(|flow| (sources.next(flow.src, flow.dst), flow.dport)).collect()
 }
 
+/// Source and destination port of each flow in ConWeave's `fct.txt`: there each host counts the
+/// flows that it sends, and those that it receives.
+fn conweave_ports(experiment: &Experiment) -> Vec<(u16, u16)> {
+    let nodes = experiment.topology.is_switch.len();
+    let mut next_sport = vec![SourcePorts::FIRST; nodes];
+    let mut next_dport = vec![WORKLOAD_PORT; nodes];
+    let take = |next: &mut u16| std::mem::replace(next, next.wrapping_add(1));
+    let flows = experiment.flows.iter();
+    flows
+        .map(|flow| {
+            let sport = take(&mut next_sport[flow.src.index()]);
+            (sport, take(&mut next_dport[flow.dst.index()]))
+        })
+        .collect()
+}
+
 /// Writes the files that the configuration names, or files of the same names into `into`; returns
 /// where they are. None is ever half there: each is written beside its place, and when all are,
 /// they are moved there.
@@ -114,7 +132,10 @@ pub fn write(
         Ok(())
     };
     put(&config.fct_output_file, &|out| {
-        files.fct.iter().try_for_each(|row| writeln!(out, "{row}"))
+        files.fct.iter().try_for_each(|row| match experiment.writes_conweave_fct {
+            true => writeln!(out, "{}", row.with_numbers()),
+            false => writeln!(out, "{row}"),
+        })
     })?;
     put(&config.pfc_output_file, &|out| write_pfc(out, experiment, &files.recordings))?;
     if let Some(path) = &config.qlen_mon_file {

@@ -40,7 +40,7 @@ pub struct SourcePorts(BTreeMap<(NodeId, NodeId), u16>);
 
 impl SourcePorts {
     /// The port of the first QP of a pair of hosts.
-    const FIRST: u16 = 10_000;
+    pub const FIRST: u16 = 10_000;
 
     /// Returns the port of the next QP from `src` to `dst`.
     pub fn next(&mut self, src: NodeId, dst: NodeId) -> u16 {
