@@ -280,7 +280,12 @@ def test_values_that_no_scenario_may_have_name_the_configuration(
     ("file", "old", "new", "error"),
     [
         ("config.txt", " 400\n", " 4000\n", "config.txt:33: KMIN_MAP: 4MB is above kmax"),
-        ("topology.txt", "1 3 100Gbps 1500ns", "1 3 100Gbps 0ns", "topology.txt:4: delay must be"),
+        (
+            "topology.txt",
+            "1 3 100Gbps 1500ns",
+            "1 3 100Gbps 0ns",
+            "topology.txt:4: a delay of 0 ns",
+        ),
     ],
 )
 def test_what_the_scenario_refuses_is_said_of_the_files(

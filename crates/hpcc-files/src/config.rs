@@ -6,8 +6,10 @@
 mod check;
 mod forks;
 mod keys;
+mod skipped;
 
 use self::forks::{LeftOut, Use};
+use self::skipped::Skipped;
 use crate::error::{FileError, Result, Warning};
 use crate::tokens::Tokens;
 use std::collections::BTreeMap;
@@ -163,9 +165,14 @@ impl PartialEq for Places {
 }
 
 impl Places {
+    /// The line of `key`, if the file has it.
+    pub fn line(&self, key: &str) -> Option<usize> {
+        self.lines.get(key).copied()
+    }
+
     /// An error about `key`, with its line if it has one.
     pub fn error(&self, key: &str, message: impl Into<String>) -> FileError {
-        FileError { line: self.lines.get(key).copied(), ..FileError::new(message) }
+        FileError { line: self.line(key), ..FileError::new(message) }
     }
 
     /// An error that `key` is missing: `why` it is needed, and a value that it may have.
@@ -397,104 +404,4 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
         }
     }
     Ok(config)
-}
-
-/// Tokens that are no key, gathered by line.
-#[derive(Default)]
-struct Skipped {
-    lines: Vec<SkippedLine>,
-    /// Number of further lines.
-    more: usize,
-    last_line: usize,
-}
-
-struct SkippedLine {
-    line: usize,
-    /// The first of them, as warnings list them.
-    shown: Vec<String>,
-    /// The keys that some of these words were probably meant to be, and the words.
-    meant: Vec<(&'static str, String)>,
-    tokens: usize,
-    comment: bool,
-}
-
-impl Skipped {
-    /// Number of lines that are listed. Further lines are only counted.
-    const MAX_LINES: usize = 20;
-    /// Number of words of a line that are listed. Further words are only counted.
-    const MAX_TOKENS: usize = 8;
-
-    fn add(&mut self, token: crate::tokens::Token<'_>) {
-        if token.line == self.last_line {
-            if self.more == 0
-                && let Some(last) = self.lines.last_mut()
-            {
-                last.tokens += 1;
-                // Words that may be misspelt keys. Of a comment, its first word is enough.
-                let is_name = token.text.first().is_some_and(u8::is_ascii_alphabetic);
-                if is_name && !last.comment && last.shown.len() < Self::MAX_TOKENS {
-                    last.shown.push(token.shown());
-                    last.meant.extend(keys::nearest(token.text).map(|key| (key, token.shown())));
-                }
-            }
-            return;
-        }
-        self.last_line = token.line;
-        if self.lines.len() == Self::MAX_LINES {
-            self.more += 1;
-            return;
-        }
-        let comment = token.text.starts_with(b"#") || token.text.starts_with(b"//");
-        self.lines.push(SkippedLine {
-            line: token.line,
-            shown: vec![token.shown()],
-            meant: keys::nearest(token.text)
-                .filter(|_| !comment)
-                .map(|key| (key, token.shown()))
-                .into_iter()
-                .collect(),
-            tokens: 1,
-            comment,
-        });
-    }
-
-    /// Whether a word in `line` follows a sign that often begins a comment.
-    fn in_comment(&self, line: usize) -> bool {
-        self.lines.last().is_some_and(|last| last.line == line && last.comment)
-    }
-
-    /// The keys that words were probably meant to be: the first such word of each, and its line.
-    fn meant(&self) -> BTreeMap<&'static str, (String, usize)> {
-        let mut meant = BTreeMap::new();
-        for found in &self.lines {
-            for (key, token) in &found.meant {
-                meant.entry(*key).or_insert_with(|| (token.clone(), found.line));
-            }
-        }
-        meant
-    }
-
-    fn warn(self, warnings: &mut Vec<Warning>) {
-        for found in self.lines {
-            let shown = found.shown.join(", ");
-            let what = match (found.tokens, found.tokens - found.shown.len()) {
-                (1, _) => format!("{shown} is not a key"),
-                (_, 0) => format!("{shown} are not keys"),
-                (_, more) => format!("{shown} and {more} more are not keys"),
-            };
-            let keys: Vec<&str> = found.meant.iter().map(|(key, _)| *key).collect();
-            let meant = if keys.is_empty() {
-                String::new()
-            } else {
-                format!("; did you mean {}?", keys.join(", "))
-            };
-            warnings.push(Warning::at(found.line, format!("{what}: skipped{meant}")));
-        }
-        if self.more > 0 {
-            warnings.push(Warning::at(
-                self.last_line,
-                format!("so have {} more lines words that are not keys", self.more),
-            ));
-        }
-    }
 }

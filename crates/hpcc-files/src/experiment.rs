@@ -83,6 +83,24 @@ impl Experiment {
                 warnings.push(Warning { file: Some(path.to_owned()), line, message });
             }
         }
+        let told = [
+            (!traced.is_empty() && config.trace_output_file.is_none()).then_some((
+                "TRACE_FILE",
+                "TRACE_OUTPUT_FILE",
+                "no packet traces",
+            )),
+            config.qlen_mon_file.is_none().then_some((
+                "QLEN_MON_START",
+                "QLEN_MON_FILE",
+                "no queue lengths",
+            )),
+        ];
+        for (key, needs, what) in told.into_iter().flatten() {
+            if let Some(line) = config.places.line(key) {
+                let message = format!("{key} is given without {needs}: {what} are written");
+                warnings.push(Warning { file: Some(path.to_owned()), line: Some(line), message });
+            }
+        }
         let warnings = Vec::new();
         Ok(Experiment { config, topology, flows, writes_conweave_fct, traced, warnings })
     }

@@ -10,6 +10,7 @@
 //! in seconds. The port is a tag: by convention 100 for flows of the workload, 200 for an incast.
 //! Files of ConWeave have no port; all of their flows have [`WORKLOAD_PORT`].
 
+use crate::columns;
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
 use crate::tokens::{Token, Tokens};
@@ -61,11 +62,18 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
             ));
         };
         cancel::check();
-        let flow = read_flow(first, &mut tokens, has_port, topology)?;
+        let hinted = |error| {
+            let columns: &[&str] = if has_port { &COLUMNS } else { &COLUMNS_OF_CONWEAVE };
+            columns::blamed(error, text, columns, |line, words| line > 1 && !words.is_empty())
+        };
+        let flow = read_flow(first, &mut tokens, has_port, topology).map_err(hinted)?;
         if flows.last().is_some_and(|before| before.start > flow.start) {
-            return Err(FileError::new("this flow starts before the one above it")
+            let what = "this flow starts before the one above it: with such files the original \
+                        sets its clock back";
+            let error = FileError::new(what)
                 .at(first.line)
-                .hint("sort the flows by their start, the last column"));
+                .hint("sort the flows by their start, the last column");
+            return Err(hinted(error));
         }
         if flow.size.get() > u64::from(u32::MAX) {
             large.get_or_insert((first.line, 0)).1 += 1;
@@ -85,6 +93,9 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
     tokens.warn_trailing("the last flow", warnings);
     Ok(flows)
 }
+
+const COLUMNS: [&str; 6] = ["source", "destination", "priority group", "port", "size", "start"];
+const COLUMNS_OF_CONWEAVE: [&str; 5] = ["source", "destination", "priority group", "size", "start"];
 
 /// The destination port of flows that give none.
 pub const WORKLOAD_PORT: u16 = 100;
@@ -118,7 +129,7 @@ fn read_flow(
     if src == dst {
         return Err(FileError::new(format!("a flow from host {src} to itself")).at(first.line));
     }
-    let priority = tokens.whole("priority group", 1..=7)? as u8;
+    let priority = priority(tokens.need("priority group")?)?;
     let dport = if has_port {
         tokens.whole("destination port", 0..=u64::from(u16::MAX))? as u16
     } else {
@@ -133,8 +144,17 @@ fn read_flow(
     let size = token.whole("size", 1..=i64::MAX as u64)?;
     let token = tokens.need("the start of a flow")?;
     let start = quantity::seconds_of(token, "start")?;
-    let (priority, size) = (Priority::new(priority), Bytes::new(size));
+    let size = Bytes::new(size);
     Ok(Flow { src, dst, priority, dport, size, start, line: first.line as u32 })
+}
+
+fn priority(token: Token<'_>) -> Result<Priority> {
+    if token.text == b"0" {
+        let what = "priority group 0 is not served: the original counts its packets in no buffer, \
+                    and PFC does not pause them";
+        return Err(FileError::new(what).at(token.line).hint("use 1 to 7; 3 is usual"));
+    }
+    Ok(Priority::new(token.whole("priority group", 1..=7)? as u8))
 }
 
 fn host(token: Token<'_>, what: &str, topology: &Topology) -> Result<NodeId> {

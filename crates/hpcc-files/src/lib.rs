@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+mod columns;
 pub mod config;
 mod error;
 mod experiment;

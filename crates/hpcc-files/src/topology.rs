@@ -15,6 +15,7 @@
 mod header;
 
 use self::header::Header;
+use crate::columns;
 use crate::config::refuse_htsim;
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
@@ -92,9 +93,12 @@ impl Topology {
     /// Refuses links without a delay, on which nothing can be simulated.
     pub(crate) fn check_delays(&self) -> Result<()> {
         match self.links.iter().find(|link| link.delay == Time::ZERO) {
-            Some(link) => Err(FileError::new("delay must be above 0")
-                .at(link.line)
-                .hint("1ns or more: 5ns is a metre of fibre")),
+            Some(link) => {
+                let what = "a delay of 0 ns is not served: packets must take time between nodes";
+                Err(FileError::new(what)
+                    .at(link.line)
+                    .hint("give it 1ns or more: 5ns is a metre of fibre"))
+            }
             None => Ok(()),
         }
     }
@@ -115,8 +119,10 @@ pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Topology> {
         line: tokens.line(),
         rest: tokens.rest(),
     };
-    read_rest(tokens, &header, warnings).map_err(|error| list.blamed(error))
+    read_rest(tokens, &header, warnings).map_err(|error| list.blamed(error, text))
 }
+
+const COLUMNS: [&str; 5] = ["node", "node", "rate", "delay", "error rate"];
 
 /// The words after the first line, which begin with the list of switches.
 struct SwitchList<'a> {
@@ -129,7 +135,7 @@ struct SwitchList<'a> {
 impl SwitchList<'_> {
     /// Returns `error`, or its cause if the number of switches differs from the length of the list.
     /// Words of the list are then taken for those of links, or links for the list.
-    fn blamed(&self, error: FileError) -> FileError {
+    fn blamed(&self, error: FileError, text: &[u8]) -> FileError {
         let mut lines =
             self.rest.split(|&byte| byte == b'\n').enumerate().filter_map(|(line, text)| {
                 let tokens: Vec<Token<'_>> = Tokens::new(text).collect();
@@ -139,11 +145,17 @@ impl SwitchList<'_> {
             return error;
         };
         let is_number = |token: &Token<'_>| token.text.iter().all(u8::is_ascii_digit);
+        let with_hint = |error| {
+            let is_link = |number: usize, words: &[Token<'_>]| {
+                number > self.line && words.get(2).is_some_and(|rate| !is_number(rate))
+            };
+            columns::blamed(error, text, &COLUMNS, is_link)
+        };
         // A list may have several lines. A link must follow so that the list can end here.
         let is_list = line > self.line && switches.iter().all(is_number);
         let is_link = link.len() == 5 && !is_number(&link[2]);
         if !is_list || !is_link || switches.len() as u64 == self.promised {
-            return error;
+            return with_hint(error);
         }
         let what = format!(
             "line {} promises {} switches, but line {line} has {}",

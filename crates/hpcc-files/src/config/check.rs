@@ -25,7 +25,8 @@ fn check_law(config: &Config) -> Result<()> {
         if there {
             return Ok(());
         }
-        let why = format!(", and CC_MODE {} needs it", mode.number());
+        let default = if config.places.line("CC_MODE").is_some() { "" } else { ", the default," };
+        let why = format!(", and CC_MODE {}{default} needs it", mode.number());
         Err(config.places.missing(key, &why, example))
     };
     if mode == CcMode::Dcqcn {

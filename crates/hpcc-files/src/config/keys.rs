@@ -157,8 +157,8 @@ pub(super) fn read(
         "GLOBAL_T" => config.global_t = values.whole(0, U32)? == 1,
         "VAR_WIN" => config.var_win = values.flag()?,
         "RATE_BOUND" => config.rate_bound = values.flag()?,
-        // The original counts bytes in 32 bits.
-        "BUFFER_SIZE" => config.buffer_size = Bytes::new(values.whole(0, 4095)? << 20),
+        // In MiB. The original counts bytes in 32 bits.
+        "BUFFER_SIZE" => config.buffer_size = Bytes::new(values.whole(1, 4095)? << 20),
         // Frames of the original have 32 bits for it.
         "PAUSE_TIME" => config.pause_time = values.microseconds(U32)?,
         "ENABLE_QCN" => config.enable_qcn = values.flag()?,

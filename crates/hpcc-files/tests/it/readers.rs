@@ -289,6 +289,18 @@ fn bad_topologies() {
             "promises 3 switches, but line 3 has 2",
         ),
         ("4 4 2\n2 3\n3 2 1Gbps 1us 0", 1, "promises 4 switches, but line 2 has 2"),
+        // What is probably wrong is a line before.
+        (
+            "3 1 2\n2\n0 2 1Gbps 1us\n1 2 1Gbps 1us 0",
+            4,
+            "node needs a whole number from 0 to 2, got \"1Gbps\"; hint: line 3 has 4 words, not \
+             5: node, node, rate, delay, error rate",
+        ),
+        (
+            "3 1 2\n2\n0 2 1Gbps 1us 0 # host\n1 2 1Gbps 1us 0",
+            3,
+            "got \"#\"; hint: the format has no comments, and line 3 has one",
+        ),
         // A list may have several lines.
         ("4 2 2\n2\n3\n0 2 1Gbps 1us 0\n1 3 1Gbps soon 0", 5, "delay"),
     ];
@@ -329,12 +341,21 @@ fn bad_flows() {
             "promises 4000000000 flows, but the file has 1; hint: is it complete? The original \
              repeats the last flow until",
         ),
-        ("2\n0 1 3 100 1 2\n0 1 3", 3, "the file ends where destination port should be"),
+        (
+            "2\n0 1 3 100 1 2\n0 1 3",
+            3,
+            "the file ends where destination port should be; hint: line 3 has 3 words, not 6",
+        ),
         ("1\n0 6 3 100 1 2", 2, "destination needs a whole number from 0 to 5"),
         ("1\n4 1 3 100 1 2", 2, "source 4 is a switch; hint: only hosts send and receive"),
         ("1\n1 1 3 100 1 2", 2, "a flow from host 1 to itself"),
-        ("1\n0 1 0 100 1 2", 2, "priority group needs a whole number from 1 to 7, got \"0\""),
-        ("1\n0 1 8 100 1 2", 2, "priority group"),
+        (
+            "1\n0 1 0 100 1 2",
+            2,
+            "priority group 0 is not served: the original counts its packets in no buffer, and PFC \
+             does not pause them; hint: use 1 to 7",
+        ),
+        ("1\n0 1 8 100 1 2", 2, "priority group needs a whole number from 1 to 7, got \"8\""),
         ("1\n0 1 3 65536 1 2", 2, "destination port"),
         (
             "1\n0 1 3 100 0 2",
@@ -342,6 +363,14 @@ fn bad_flows() {
             "the flow from 0 to 1 has 0 bytes; hint: leave it out: the original never sends nor",
         ),
         ("1\n0 1 3 100 18446744073709551615 2", 2, "size"),
+        (
+            "3\n0 1 3 100 1 2\n0 1 3 100 2\n0 1 3 100 1 2",
+            3,
+            "starts before the one above it: with such files the original sets its clock back; \
+             hint: line 3 has 5 words, not 6: source, destination, priority group, port, size, \
+             start",
+        ),
+        ("1\n# a flow\n0 1 3 100 1 2", 2, "hint: the format has no comments, and line 2 has one"),
         ("1\n0 1 3 100 1e6 2", 2, "size needs a whole number"),
         ("1\n0 1 3 100 1 -2", 2, "start needs a decimal number, 0 or more"),
         ("1\n0 1 3 100 1 inf", 2, "start"),
@@ -349,7 +378,8 @@ fn bad_flows() {
         (
             "2\n0 1 3 100 1 2.1\n0 1 3 100 1 2.0\n",
             3,
-            "this flow starts before the one above it; hint: sort the flows by their start",
+            "this flow starts before the one above it: with such files the original sets its clock \
+             back; hint: sort the flows by their start",
         ),
     ];
     refused(&bad, |text| flows::parse(text.as_bytes(), &network(), &mut Vec::new()));
@@ -389,7 +419,7 @@ fn bad_configurations() {
         ("INT_MULTI -1", 1, "INT_MULTI"),
         ("PINT_LOG_BASE 1", 1, "PINT_LOG_BASE needs a number above 1"),
         ("PACKET_PAYLOAD_SIZE 0", 1, "PACKET_PAYLOAD_SIZE"),
-        ("BUFFER_SIZE 4096", 1, "BUFFER_SIZE needs a whole number from 0 to 4095"),
+        ("BUFFER_SIZE 4096", 1, "BUFFER_SIZE needs a whole number from 1 to 4095"),
         ("SIMULATOR_STOP_TIME 1e18", 1, "nothing"),
         ("SIMULATOR_STOP_TIME -1", 1, "SIMULATOR_STOP_TIME needs a decimal number, 0 or more"),
         ("RP_TIMER 1e300", 1, "RP_TIMER needs at most 1000000000000 microseconds"),
@@ -494,7 +524,8 @@ fn an_experiment() {
     there.write("f.txt", "1\n0 2 3 100 1000 2\n");
     there.write("trace.txt", "2\n0 99");
 
-    let experiment = there.read(&format!("{DCQCN}TRACE_FILE trace.txt")).unwrap();
+    let output = "TRACE_OUTPUT_FILE mix.tr";
+    let experiment = there.read(&format!("{DCQCN}TRACE_FILE trace.txt {output}")).unwrap();
     assert_eq!(experiment.flows.len(), 1);
     assert_eq!(experiment.traced, [NodeId::new(0)]);
     assert_eq!(experiment.warnings.len(), 1);
@@ -506,6 +537,15 @@ fn an_experiment() {
     assert!(told.contains("config.txt:6: TRACE_FILE: none.txt does not exist"), "{told}");
     let quiet = format!("{DCQCN}ENABLE_TRACE 0 TRACE_FILE none.txt");
     assert_eq!(there.read(&quiet).unwrap().warnings, []);
+    // A warning says what is asked for and goes nowhere.
+    for (keys, needs) in
+        [("TRACE_FILE trace.txt", "TRACE_OUTPUT_FILE"), ("QLEN_MON_START 5", "QLEN_MON_FILE")]
+    {
+        let told = there.read(&format!("{DCQCN}{keys}")).unwrap().warnings.pop().unwrap();
+        let key = keys.split(' ').next().unwrap();
+        let words = format!("config.txt:6: {key} is given without {needs}: no ");
+        assert!(told.to_string().contains(&words), "{told}");
+    }
 
     // A missing file is an error of the configuration.
     assert_eq!(
