@@ -3,7 +3,7 @@
 
 use super::derived::{HPCC_NS3, UNCODED, node_buffers};
 use super::law::{HOPS, THEMIS_HOPS};
-use hpcc_files::{Experiment, Warning};
+use hpcc_files::{CcMode, Experiment, Warning};
 use scenario::spec::{ParamValue, Spec};
 use schemes::int::IntFormat;
 use std::collections::{BTreeMap, VecDeque};
@@ -122,7 +122,38 @@ fn unacknowledged(experiment: &Experiment) -> Option<(u64, String)> {
 
 /// What is as in the original. `if_set`: the condition under which keys can be set.
 fn as_there(spec: &Spec, experiment: &Experiment, if_set: &str) -> impl Iterator<Item = Warning> {
-    uncoded(spec, experiment, if_set).into_iter().chain(unmeasured(spec, experiment))
+    let warnings = [
+        uncoded(spec, experiment, if_set),
+        unmeasured(spec, experiment),
+        too_fast(spec, experiment, if_set),
+    ];
+    warnings.into_iter().flatten()
+}
+
+/// The fastest link that whole nanoseconds make 10 % or more faster than its rate.
+fn too_fast(spec: &Spec, experiment: &Experiment, if_set: &str) -> Option<Warning> {
+    if !spec.quirks.whole_nanoseconds {
+        return None;
+    }
+    let config = &experiment.config;
+    let header = match config.cc_mode {
+        CcMode::Hpcc => 90,
+        CcMode::Timely => 56,
+        CcMode::HpccPint => 50,
+        CcMode::Dcqcn | CcMode::Dctcp | CcMode::None(_) => 48,
+    };
+    let bytes = config.packet_payload_size.get() + header;
+    let link = experiment.topology.links.iter().max_by_key(|link| link.rate)?;
+    let exact = bytes as f64 * 8e9 / link.rate.bps() as f64;
+    let cut = exact.floor();
+    (exact >= 1.1 * cut).then(|| {
+        Warning::new(format!(
+            "on the link in line {} of the topology, of {}, {bytes} bytes take {cut} ns in place \
+             of {exact:.2} ns, as times are whole nanoseconds in the original: it is faster than \
+             its rate; {if_set}--set quirks.whole_nanoseconds=false has exact times",
+            link.line, link.rate
+        ))
+    })
 }
 
 /// A link of switches whose rate INT has no code for, where it then says another.
