@@ -221,6 +221,34 @@ def test_a_pause_of_no_length_is_written_as_a_resume(command: Command, small: Pa
 
 
 @pytest.mark.parametrize("order", get_args(Order))
+def test_a_flow_whose_port_nothing_wakes_is_told_with_what_wakes_it(
+    small: Path, order: Order
+) -> None:
+    """Two flows lose packets. Then DCQCN's timers open a window, and no timer wakes a port."""
+    links = [f"{host} 4 100Gbps 1us {rate}\n" for host, rate in enumerate((0, 0, 0.05, 0.05))]
+    (small / "topology.txt").write_text("5 1 4\n4\n" + "".join(links))
+    (small / "flow.txt").write_text("2\n0 2 3 100 100000 2.0\n1 2 3 100 30000 2.0\n")
+    config = small / "config.txt"
+    maps = "KMIN_MAP 1 100000000000 5\nKMAX_MAP 1 100000000000 50\n"
+    config.write_text(FILES["config.txt"] + f"CC_MODE 1\nBUFFER_SIZE 1\n{maps}")
+    experiment = Experiment(config, small)
+
+    def run(**more: object) -> tuple[dict[str, int], Result]:
+        result, _ = experiment.run(into=small / "out", **more)  # type: ignore[arg-type]
+        return {why: n for why, n in result.summary["unfinished"].items() if n}, result
+
+    causes, result = run(order=order)
+    assert set(causes) == {"waiting"}
+    (doubt,) = result.doubts
+    assert "one that wakes their port" in doubt
+    assert result.summary["warning_kinds"][0]["kind"] == "unfinished-flows"
+    _, fix = doubt.split(", leave out the order and set " if order == "ns3" else ", set ")
+    settings = [pair.split(" = ") for pair in fix.split(" and ")]
+    assert ["quirks.missed_wakeup", "false"] in settings
+    assert run(settings=[(key, value.strip('"')) for key, value in settings])[0] == {}
+
+
+@pytest.mark.parametrize("order", get_args(Order))
 def test_a_node_that_is_listed_twice_is_recorded_twice(small: Path, order: Order) -> None:
     config = small / "config.txt"
     text = FILES["config.txt"].replace("ENABLE_TRACE 0", "ENABLE_TRACE 1")

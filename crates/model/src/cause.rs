@@ -13,7 +13,8 @@ pub enum Cause {
     Paused,
     /// No packet gets through to its receiver, or back.
     Disconnected,
-    /// Another flow comes first: the one that it answers, or one ahead of it on its QP or port.
+    /// Another flow comes first: the one that it answers, or one ahead of it on its QP. Or its port
+    /// has missed its wake-up and waits for another flow.
     Waiting,
     /// It was still sending, or its last packets were on their way.
     Sending,

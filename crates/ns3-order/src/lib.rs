@@ -27,7 +27,7 @@
 //! - `host`, `switch`, `link_failure`: what nodes do.
 //! - `laws`, `dcqcn`, `pint`: control laws.
 //! - `draws`, `walk_order`: random numbers, and the order in which hash tables are walked.
-//! - `trace`, `output`: what is recorded.
+//! - `trace`, `output`: what is recorded; `unfinished`: why flows did not finish.
 
 mod dcqcn;
 mod draws;
@@ -46,6 +46,7 @@ mod settings;
 mod simulation;
 mod switch;
 mod trace;
+mod unfinished;
 mod walk_order;
 
 pub use output::{DroppedPacket, Output, PortOutput};

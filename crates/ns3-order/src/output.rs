@@ -243,32 +243,6 @@ impl Simulation<'_> {
         flow.base_rtt + bits / flow.bottleneck.max(1)
     }
 
-    /// Why flows did not finish. One that has sent all, and of which no packet is under way, waits
-    /// for something that was lost.
-    fn unfinished(&self) -> Vec<(u32, Cause)> {
-        let mut under_way = vec![false; self.flows.len()];
-        self.packets.flows().for_each(|flow| under_way[flow as usize] = true);
-        let open = self.qps.iter().enumerate().filter(|(_, qp)| !qp.ended);
-        open.map(|(index, qp)| {
-            let why = if !qp.started {
-                Cause::NotStarted
-            } else if under_way[index] || (qp.snd_nxt < qp.size && !qp.is_window_bound()) {
-                Cause::Sending
-            } else {
-                Cause::Lost
-            };
-            (index as u32, why)
-        })
-        .collect()
-    }
-
-    /// Whether all that a flow sent arrived, and its receiver does not acknowledge the end of it.
-    fn is_unacknowledged(&self, index: u32) -> bool {
-        let (qp, flow) = (&self.qps[index as usize], &self.flows[index as usize]);
-        let expected = self.connections[flow.connection as usize].receiver.expected;
-        u64::from(expected) == qp.snd_nxt && !self.settings.acknowledges(expected)
-    }
-
     /// The table of ports in the order of that simulator's tables.
     fn trace_header(&self) -> Header {
         let mut nodes = WalkOrder::new();

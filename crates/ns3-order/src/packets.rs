@@ -97,6 +97,7 @@ impl Packets {
         let packet = &mut self.slots[slot as usize];
         packet.next = self.free;
         packet.flow = NONE;
+        packet.kind = PacketKind::Data;
         self.free = slot;
     }
 
@@ -110,9 +111,14 @@ impl Packets {
         &mut self.slots[slot as usize]
     }
 
-    /// The flows of the packets that are under way.
+    /// The flows of the packets that are under way. PFC frames have none.
     pub(crate) fn flows(&self) -> impl Iterator<Item = u32> + '_ {
         self.slots.iter().map(|packet| packet.flow).filter(|&flow| flow != NONE)
+    }
+
+    /// Whether a PFC frame is under way.
+    pub(crate) fn has_frames(&self) -> bool {
+        self.slots.iter().any(|packet| packet.kind == PacketKind::Pfc)
     }
 }
 

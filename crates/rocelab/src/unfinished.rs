@@ -22,14 +22,14 @@ pub(crate) fn warning(
     let (are, them) = if left == 1 { ("is", "it") } else { ("are", "them") };
     let is_stopped = matches!(scenario.run.stop, Stop::At(_)) && !output.outcome.cancelled;
     let kind = match stuck(&counts) {
-        0 if is_stopped => WarningKind::CutOffFlows,
+        0 if is_stopped && !may_sleep(scenario, &counts) => WarningKind::CutOffFlows,
         _ => WarningKind::UnfinishedFlows,
     };
     let text = format!(
         "{left} of {all} flows {are} unfinished at {}, and in no statistic of completion times: \
          {}. To finish {them}, {}",
         output.outcome.end,
-        causes(scenario, output, &counts),
+        causes(scenario, output, &counts, order),
         fixes(scenario, output, &counts, order).join("; ")
     );
     Some(Warning { kind, text })
@@ -40,8 +40,18 @@ fn stuck(counts: &Unfinished) -> u64 {
     counts.lost + counts.stopped + counts.deadlock + counts.paused + counts.disconnected
 }
 
+/// Whether flows may wait for a port that nothing wakes.
+fn may_sleep(scenario: &Scenario, counts: &Unfinished) -> bool {
+    counts.waiting > 0 && scenario.quirks.missed_wakeup
+}
+
 /// How many flows are unfinished for each cause.
-fn causes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> String {
+fn causes(
+    scenario: &Scenario,
+    output: &RunOutput,
+    counts: &Unfinished,
+    order: EventOrder,
+) -> String {
     let first = scenario.messages.iter().map(|message| message.start).min();
     let not_yet = match first {
         Some(first) if counts.not_started == scenario.messages.len() as u64 => {
@@ -50,17 +60,27 @@ fn causes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Strin
         _ => "not yet started".to_owned(),
     };
     let unacknowledged = unacknowledged(output);
+    // In ns-3's order the buffer of packets that a failed link dropped is never free again.
+    let keeps_buffer = order == EventOrder::Ns3 && !scenario.outages.is_empty();
+    let paused = if keeps_buffer {
+        "behind a port that stays paused, as the frame that ends the pause was lost or as dropped \
+         packets of the failed link keep the buffer"
+    } else {
+        "behind a port that stays paused, as the frame that ends the pause was lost"
+    };
+    let waiting = if scenario.quirks.missed_wakeup {
+        "waiting for another message, or for one that wakes their port"
+    } else {
+        "waiting for another message"
+    };
     let told = [
         (unacknowledged, "whose last data L2_ACK_INTERVAL leaves without an ACK"),
         (counts.lost - unacknowledged, "with a lost packet that nothing sends again"),
         (counts.stopped, "that the scheme lets send no more"),
         (counts.deadlock, "in a PFC deadlock"),
-        (
-            counts.paused,
-            "behind a port that stays paused, as the frame that ends the pause was lost",
-        ),
+        (counts.paused, paused),
         (counts.disconnected, "without a path on which packets get through"),
-        (counts.waiting, "waiting for another message"),
+        (counts.waiting, waiting),
         (counts.sending, "still sending"),
         (counts.not_started, &not_yet),
     ];
@@ -82,13 +102,22 @@ fn fixes(
     order: EventOrder,
 ) -> Vec<String> {
     let mut fixes = Vec::new();
+    // With that order no key can be set.
+    let without = if order == EventOrder::Ns3 { "leave out the order and " } else { "" };
     let unacknowledged = unacknowledged(output);
     if unacknowledged > 0 {
         fixes.push("set L2_ACK_INTERVAL to 1 in the configuration".to_owned());
     }
-    if counts.lost > unacknowledged {
-        let without = if order == EventOrder::Ns3 { "leave out the order and " } else { "" };
-        fixes.push(format!("{without}{}", send_again(scenario)));
+    let sleeps = may_sleep(scenario, counts);
+    if counts.lost > unacknowledged || sleeps {
+        // Ports miss a wake-up after a loss, and a flow that goes on may lose more.
+        let fix = send_again(scenario);
+        let awake = match (sleeps, fix.starts_with("set ")) {
+            (true, true) => " and quirks.missed_wakeup = false",
+            (true, false) => " and set quirks.missed_wakeup = false",
+            (false, _) => "",
+        };
+        fixes.push(format!("{without}{fix}{awake}"));
     }
     if counts.stopped > 0 {
         fixes.push("have the scheme keep a window and a rate above 0, or a timer".to_owned());
@@ -98,12 +127,17 @@ fn fixes(
     }
     if counts.paused > 0 {
         let key = if scenario.wire.error_rate > 0.0 { "wire.error_rate" } else { "error_rate" };
-        fixes.push(format!("set {key} = 0 where PFC pauses links, or pfc.enabled = false"));
+        fixes.push(match order {
+            EventOrder::Fast => {
+                format!("set {key} = 0 where PFC pauses links, or pfc.enabled = false")
+            }
+            EventOrder::Ns3 => format!("{without}set pfc.enabled = false"),
+        });
     }
     if counts.disconnected > 0 {
         fixes.push(let_through(scenario));
     }
-    let need_time = counts.sending + counts.not_started > 0 || stuck(counts) == 0;
+    let need_time = counts.sending + counts.not_started > 0 || fixes.is_empty();
     if output.outcome.cancelled {
         fixes.push("do not interrupt the run".to_owned());
     } else if need_time {
