@@ -415,7 +415,7 @@ def test_without_the_series_the_command_says_what_to_do(tmp_path: Path, command:
     failed = command("view", "plain", "--no-browser", cwd=tmp_path)
     assert failed.returncode == 2
     assert "plain: has no series 'view-queue'" in failed.stderr
-    assert 'add [[probe]] with preset = "view"' in failed.stderr
+    assert "--set 'probe=[{ preset = \"view\" }]'" in failed.stderr
     assert not (tmp_path / "plain/view.html").exists()
 
 

@@ -103,12 +103,20 @@ pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<Resolved
     Ok(ResolvedScheme { info, preset, values })
 }
 
+/// Advice for a preset that is none of the scheme's own, which are `known`.
+fn preset_hint(name: &str, known: &[&str]) -> String {
+    match registry::all().iter().find(|info| info.preset(name).is_some()) {
+        Some(info) => format!("it is a preset of {0}: set scheme.name to {0}, too", info.name),
+        None => known_words(name, known.iter().copied()),
+    }
+}
+
 impl From<&ParamError> for ScenarioError {
     fn from(error: &ParamError) -> ScenarioError {
         match error {
             ParamError::UnknownPreset(name, known) => {
                 ScenarioError::new("scheme.preset", format!("unknown preset `{name}`"))
-                    .hint(known_words(name, known.iter().copied()))
+                    .hint(preset_hint(name, known))
             }
             ParamError::UnknownParam(name, _) => {
                 ScenarioError::new(format!("scheme.params.{name}"), error.to_string())

@@ -85,6 +85,10 @@ fn unknown_values_name_the_nearest() {
     let scheme = |keys: &str| star(&format!("{FLOW}[scheme]\nname = \"none\"\n{keys}"));
     says(&scheme("preset = \"nonne\""), &["line 13: scheme.preset: unknown preset", "`none`"]);
     says(
+        &scheme("preset = \"hpcc-ns3\""),
+        &["scheme.preset: unknown preset", "it is a preset of hpcc: set scheme.name to hpcc, too"],
+    );
+    says(
         &scheme("params.g = 1"),
         &["line 13: scheme.params.g: unknown parameter", "known: window"],
     );
