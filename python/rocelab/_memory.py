@@ -48,12 +48,12 @@ def check_reading(path: Path, need: int) -> None:
     Raises :class:`ResultError` if it clearly exceeds a limit. Warns with :class:`MemoryShortage` if
     it may exceed one.
     """
-    verdict = _rocelab.judge_memory("to read it takes about", need)
-    if verdict is not None:
-        why, mend = verdict
-        if mend:
-            raise ResultError(f"{path}: {why}", hint=mend)
-        warn_of_shortage(f"{path}: {why}")
+    found = _rocelab.judge_memory("to read it takes about", need)
+    if found is not None:
+        text = f"{path}: {found.text}"
+        if found.is_certain:
+            raise ResultError(text, hint=found.hint)
+        warn_of_shortage(text)
 
 
 def shortage(scenario: Scenario, command: Command, runs: int = 1) -> str | None:
@@ -61,7 +61,7 @@ def shortage(scenario: Scenario, command: Command, runs: int = 1) -> str | None:
 
     Raises :class:`ConfigError` as :func:`check` does.
     """
-    return scenario.checked.check_memory(command, runs)
+    return scenario._checked.check_memory(command, runs)
 
 
 def warn_of_shortage(text: str | None) -> None:

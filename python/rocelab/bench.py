@@ -161,8 +161,8 @@ def _measure_here(case: str, threads: int, repeat: int, *settings: str) -> dict[
     scenario = _scenario(case, [(key, value) for key, _, value in pairs])
     runs = []
     for _ in range(repeat):
-        raw, interrupted = _rocelab.run(scenario.checked, threads)
-        if interrupted:
+        raw = _rocelab.run(scenario._checked, threads)
+        if raw.interrupted:
             raise KeyboardInterrupt
         runs.append(raw.summary)
     if len({run.digest for run in runs}) != 1:

@@ -10,7 +10,7 @@ from rocelab import _memory, _rocelab
 from rocelab._rocelab import Limits
 from rocelab.result import Result
 from rocelab.scenario import Scenario
-from rocelab.simulate import Progress, check_count, check_scenario, check_scratch, run_checked
+from rocelab.simulate import Progress, check_count, check_scenario, check_scratch, run_law
 
 __all__ = ["Limits", "Prototype", "prototype"]
 
@@ -37,7 +37,7 @@ class Prototype:
         check_scratch(scratch)
         scenario = scenario.with_settings(scheme={"name": "prototype"})
         _memory.check(scenario, "run")
-        return run_checked(scenario, threads=1, progress=progress, scratch=scratch, law=self._law)
+        return run_law(scenario, self._law, progress=progress, scratch=scratch)
 
     def check_invariants(self, histories: int = 100) -> None:
         """Checks what every scheme promises, by random histories of a QP.

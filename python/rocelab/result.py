@@ -81,6 +81,10 @@ class Result:
     ``peer``, ``priority`` and ``pause``. ``traces["packets"]`` has a row for each event of a
     packet: ``time_ps``, ``node``, ``port``, ``event``, ``kind``, ``flow_id``, ``priority``,
     ``sequence``, ``payload_bytes``, ``size_bytes``, ``ecn`` and ``queue_bytes``.
+
+    A dictionary of ``drops`` has ``time_ps`` and ``node``; ``port``, the number of the one that the
+    packet came in by; ``reason``, what was full; and of the packet ``priority``, ``flow_id`` and
+    ``size_bytes`` on the wire.
     """
 
     flows: Table
@@ -98,7 +102,7 @@ class Result:
     """
     drops: list[dict[str, Any]]
     """The first packets that lossless classes lost; empty in a sound network."""
-    stored: Stored | None
+    _stored: Stored | None
     """Its files, where it was read from a directory."""
 
     def __init__(
@@ -113,8 +117,12 @@ class Result:
         drops: Sequence[dict[str, Any]],
         scenario_toml: str | Callable[[], str],
         stored: Stored | None = None,
+        scenario: Scenario | None = None,
     ) -> None:
-        """``stored`` has the files that it was read from, if any."""
+        """``stored`` has the files that it was read from, if any.
+
+        Without ``scenario`` it is made of ``scenario_toml`` when it is asked for.
+        """
         self.flows = flows
         self.ports = ports
         self.series = _Tables("probe", series)
@@ -123,14 +131,15 @@ class Result:
         self.summary = summary
         self.drops = list(drops)
         self._scenario_toml = scenario_toml
-        self.stored = stored
+        self._stored = stored
+        self._scenario = scenario
 
     @classmethod
-    def from_run(cls, raw: _rocelab.RunResult, scenario: Scenario) -> Result:
+    def _from_run(cls, raw: _rocelab.RunResult, scenario: Scenario) -> Result:
         """The result of running ``scenario``, from what the simulator returned."""
         summary = raw.summary
         tables, traces = dict(raw.series), dict(raw.traces)
-        result = cls(
+        return cls(
             flows=Table(lambda: raw.flows),
             ports=Table(lambda: raw.ports),
             series=series_of(summary, lambda entry: tables[entry.name]),
@@ -139,9 +148,8 @@ class Result:
             summary=summary,
             drops=json.loads(raw.drops),
             scenario_toml=scenario.to_toml,
+            scenario=scenario,
         )
-        result.__dict__["scenario"] = scenario
-        return result
 
     @property
     def capture(self) -> bytes | None:
@@ -179,12 +187,17 @@ class Result:
 
     def __getstate__(self) -> dict[str, object]:
         # Pickled as what it is, not as memory of the simulator.
-        capture = self._capture if self.stored is not None else self.capture
+        capture = self._capture if self._stored is not None else self.capture
         return {**self.__dict__, "_capture": capture, "_scenario_toml": self.scenario_toml}
 
-    @cached_property
+    @property
     def scenario(self) -> Scenario:
         """The scenario that was run."""
+        if self._scenario is None:
+            self._scenario = self._read_scenario()
+        return self._scenario
+
+    def _read_scenario(self) -> Scenario:
         # Where changes to it are refused, lines are those of this file.
         file = self.directory and self.directory / "scenario.toml"
         try:
@@ -244,12 +257,12 @@ class Result:
     @property
     def directory(self) -> Path | None:
         """The directory it was read from, if it was."""
-        return self.stored.directory if self.stored else None
+        return self._stored.directory if self._stored else None
 
     @property
     def unverified(self) -> bool:
         """Whether it was read from files that have no checksums: an earlier version wrote them."""
-        return self.stored is not None and self.stored.checksums is None
+        return self._stored is not None and self._stored.checksums is None
 
     @property
     def balance(self) -> Table:

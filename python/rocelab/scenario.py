@@ -205,7 +205,7 @@ class Scenario:
         return self._checked.tags
 
     @property
-    def groups(self) -> list[str]:
+    def _groups(self) -> list[str]:
         """Names of groups of its messages of which a run has statistics.
 
         They are their tags, up to :data:`MAX_TAGS`, and their schemes where it has two.
@@ -214,12 +214,7 @@ class Scenario:
         return [*(tags if len(tags) <= MAX_TAGS else []), *(schemes if len(schemes) > 1 else [])]
 
     @property
-    def checked(self) -> _rocelab.Scenario:
-        """The scenario as the simulator takes it."""
-        return self._checked
-
-    @property
-    def written_in(self) -> tuple[str, Settings] | None:
+    def _written_in(self) -> tuple[str, Settings] | None:
         """Its file, or its name if it is an example, and what was set; None without a file."""
         if self._origin is None or self._generated:
             return None

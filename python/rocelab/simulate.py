@@ -6,25 +6,17 @@ import operator
 import sys
 import tempfile
 import time
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 from rocelab import _memory, _rocelab
+from rocelab._warn import warn
 from rocelab.errors import ConfigError, Interrupted, RecordingError
 from rocelab.result import Result
 from rocelab.scenario import Scenario
-
-if _rocelab.DEBUG_BUILD:
-    warnings.warn(
-        "rocelab was built for development: it checks itself as it runs, and is slower; "
-        "build it with `pip install .` or `maturin develop --release`",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-
 
 IN_MEMORY = 32 << 20
 """Bytes of samples and events of a run that stay in memory; more go to a file."""
@@ -89,59 +81,95 @@ def run_checked(
     threads: int | None = None,
     progress: bool | Callable[[Progress], None] = False,
     scratch: str | PathLike[str] | None = None,
-    law: _rocelab.Law | None = None,
 ) -> Result:
     """Runs ``scenario`` as :func:`run` does, without checking memory first.
 
-    For one of several parallel runs, whose memory is checked together. A scenario of the scheme
-    ``prototype`` needs its ``law``.
+    For one of several parallel runs, whose memory is checked together.
     """
-    raw, interrupted = run_raw(
-        scenario, threads=check_threads(threads), progress=progress, scratch=scratch, law=law
-    )
-    result = Result.from_run(raw, scenario)
-    if interrupted:
+    threads = check_threads(threads)
+    _warn_of_build()
+    with _callback(progress, scenario.name) as show:
+        raw = _rocelab.run(scenario._checked, threads, show, None, _spill(scratch))
+    return _result(raw, scenario)
+
+
+def run_law(
+    scenario: Scenario,
+    law: _rocelab.Law,
+    *,
+    progress: bool | Callable[[Progress], None],
+    scratch: str | PathLike[str] | None,
+) -> Result:
+    """Runs ``scenario``, of the scheme ``prototype``, with this law; else as :func:`run_checked`.
+
+    Such a run has one thread.
+    """
+    _warn_of_build()
+    with _callback(progress, scenario.name) as show:
+        raw = _rocelab.run_law(scenario._checked, law, show, _spill(scratch))
+    return _result(raw, scenario)
+
+
+def run_experiment(
+    scenario: Scenario,
+    experiment: _rocelab.HpccExperiment,
+    *,
+    ns3_order: bool,
+    threads: int | None,
+    progress: bool | Callable[[Progress], None],
+    scratch: Path,
+) -> _rocelab.RunResult:
+    """Runs the ``scenario`` of an experiment, so that its files can be written of what it returns.
+
+    ``threads`` has passed :func:`check_threads`, and with ``ns3_order`` the experiment its check.
+    """
+    _warn_of_build()
+    with _callback(progress, scenario.name) as show:
+        return _rocelab.run(
+            scenario._checked, threads, show, experiment, _spill(scratch), ns3_order
+        )
+
+
+def _result(raw: _rocelab.RunResult, scenario: Scenario) -> Result:
+    """The result of a run, if it is whole; else raises what carries it."""
+    result = Result._from_run(raw, scenario)
+    if raw.interrupted:
         raise Interrupted(result)
     if raw.failure is not None:
         raise RecordingError(raw.failure, result)
     return result
 
 
-def run_raw(
-    scenario: Scenario,
-    *,
-    threads: int | None,
-    progress: bool | Callable[[Progress], None],
-    scratch: str | PathLike[str] | None = None,
-    experiment: _rocelab.HpccExperiment | None = None,
-    ns3_order: bool = False,
-    law: _rocelab.Law | None = None,
-) -> tuple[_rocelab.RunResult, bool]:
-    """What :func:`run` makes its result of, and whether Ctrl-C cut it short.
+def _spill(scratch: str | PathLike[str] | None) -> tuple[Path, int]:
+    """The directory for what is recorded, and how many bytes of it stay in memory."""
+    return Path(tempfile.gettempdir() if scratch is None else scratch), IN_MEMORY
 
-    A scenario of the scheme ``prototype`` needs its ``law``. ``threads`` has passed
-    :func:`check_threads`.
-    """
+
+def _warn_of_build() -> None:
+    """Warns where the build is not the one for use."""
+    if _rocelab.DEBUG_BUILD:
+        warn(
+            RuntimeWarning(
+                "rocelab was built for development: it checks itself as it runs, and is slower; "
+                "build it with `pip install .` or `maturin develop --release`"
+            )
+        )
+
+
+@contextmanager
+def _callback(
+    progress: bool | Callable[[Progress], None], name: str
+) -> Iterator[Callable[[int, int, int, int, int], None] | None]:
+    """What the simulator calls as the run called ``name`` goes on; None for nothing."""
     if not isinstance(progress, bool) and not callable(progress):
         raise TypeError(f"progress must be True, False or a function, not {progress!r}")
     if progress is True:
         from rocelab._progress import bar
 
-        with bar(scenario.name) as show:
-            return run_raw(
-                scenario,
-                threads=threads,
-                progress=show,
-                scratch=scratch,
-                experiment=experiment,
-                ns3_order=ns3_order,
-                law=law,
-            )
-    callback = _timed(progress) if progress else None
-    spill = (Path(tempfile.gettempdir() if scratch is None else scratch), IN_MEMORY)
-    if law is not None:
-        return _rocelab.run_law(scenario.checked, law, callback, spill)
-    return _rocelab.run(scenario.checked, threads, callback, experiment, spill, ns3_order)
+        with bar(name) as show:
+            yield _timed(show)
+    else:
+        yield _timed(progress) if progress else None
 
 
 def check_scenario(scenario: Scenario) -> None:

@@ -342,8 +342,33 @@ def test_other_threads_go_on_while_a_run_does(long_scenario: str) -> None:
     assert ticks > 10
 
 
+def test_a_build_for_development_warns_of_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each program's own, and not only of the one that imports the package first."""
+    monkeypatch.setattr(_rocelab, "DEBUG_BUILD", True)
+    with pytest.warns(RuntimeWarning, match="built for development") as caught:
+        rocelab.run(rocelab.Scenario.from_toml(INCAST))
+    assert caught[0].filename == __file__
+
+
+_OF_SCENARIO = "from_toml name paths plan tags to_dict to_toml validate with_settings"
+_OF_RESULT = (
+    "balance capture directory doubts drops flows has_capture partial plot ports probes save "
+    "scenario scenario_toml series summary traces unverified warnings write_capture"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [(rocelab.Scenario, _OF_SCENARIO), (rocelab.Result, _OF_RESULT)],
+)
+def test_what_is_public_is_meant_to_be(kind: type, names: str) -> None:
+    """A name without an underscore is documented, and may not change without notice."""
+    every = {*vars(kind), *kind.__annotations__}
+    assert sorted(name for name in every if not name.startswith("_")) == names.split()
+
+
 def test_classes_of_the_extension_are_frozen() -> None:
-    checked = rocelab.Scenario.from_toml(INCAST).checked
+    checked = rocelab.Scenario.from_toml(INCAST)._checked
     with pytest.raises(AttributeError):
         checked.name = "other"  # type: ignore[misc]
     assert _rocelab.__version__ == rocelab.__version__

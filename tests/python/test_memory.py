@@ -110,7 +110,7 @@ def told(name):
 
 command, text = sys.argv[1:]
 scenario = rocelab.Scenario.from_toml(text)
-needs = scenario.checked.memory(command)
+needs = scenario._checked.memory(command)
 before = told("VmRSS")
 if command == "check":
     scenario.validate()
@@ -272,7 +272,7 @@ size = int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read())[1])
 limit = size + (8 << 20) + int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
-    scenario.checked.check()
+    scenario._checked.check()
 except MemoryError as error:
     print(error)
 """

@@ -75,6 +75,7 @@ pub fn fill(module: &Bound<'_, PyModule>, added: Vec<SchemeTypes>) -> PyResult<(
     module.add_class::<prototype::PortView>()?;
     module.add_class::<run::RunResult>()?;
     module.add_class::<scenario::Scenario>()?;
+    module.add_class::<scenario::Shortage>()?;
     module.add_class::<table::Table>()?;
     summary::add_classes(module)?;
     module.add_function(wrap_pyfunction!(allocator::exit_on_abort, module)?)?;

@@ -48,6 +48,9 @@ pub(crate) struct RunResult {
     /// Why series and traces end before the run does, where they found no room on disk.
     #[pyo3(get)]
     failure: Option<String>,
+    /// Whether Ctrl-C cut the run short.
+    #[pyo3(get)]
+    interrupted: bool,
     /// What the files of the HPCC simulator hold, where the run was one of its experiments.
     pub(crate) hpcc: Option<Ns3OutputFiles>,
 }
@@ -65,6 +68,7 @@ impl RunResult {
             summary: run.summary,
             drops: serde_json::to_string(&run.drops).map_err(json)?,
             failure: run.failure.map(|error| error.to_string()),
+            interrupted: false,
             hpcc,
         })
     }
@@ -150,9 +154,9 @@ enum Failure {
 type Outcome = Result<RunResult, Failure>;
 
 /// Runs `scenario`. Every tenth of a second `progress` is called with the simulated time and its
-/// end (both in ps, the end 0 while unknown), packet-hops, flows done and flows. Returns the result
-/// and whether Ctrl-C cut it short. Where there is no result yet, as the run is being set up, and
-/// on another Ctrl-C, what Python does on it is raised at once, and the run ends by itself. With an
+/// end (both in ps, the end 0 while unknown), packet-hops, flows done and flows. Where there is no
+/// result yet, as the run is being set up, and on another Ctrl-C, what Python does on it is raised
+/// at once, and the run ends by itself. With an
 /// `experiment` the result can be written as its files, and with `ns3_order` it is run in ns-3's
 /// order of events; `HpccExperiment.check_ns3_order` has passed then. Samples and events that are
 /// too many for memory go to a file in `spill`, a directory and how many bytes of them stay in
@@ -169,7 +173,7 @@ pub(crate) fn run(
     experiment: Option<&HpccExperiment>,
     spill: Option<(PathBuf, u64)>,
     ns3_order: bool,
-) -> PyResult<(RunResult, bool)> {
+) -> PyResult<RunResult> {
     if scenario.valid.scheme.info.name == Prototype::NAME {
         let error = ScenarioError::new("scheme.name", "the law of this run is a Python class")
             .hint("run it with rocelab.prototype(law).run(scenario)");
@@ -205,7 +209,7 @@ pub(crate) fn run_law(
     law: &Law,
     progress: Option<Py<PyAny>>,
     spill: Option<(PathBuf, u64)>,
-) -> PyResult<(RunResult, bool)> {
+) -> PyResult<RunResult> {
     let options = RunOptions { threads: Some(1), ..options(spill) };
     let classes = law.classes();
     supervise(py, scenario, progress, options, move |scenario, options| {
@@ -231,7 +235,7 @@ fn supervise(
     progress: Option<Py<PyAny>>,
     options: RunOptions,
     work: impl FnOnce(&::scenario::Scenario, &RunOptions) -> Outcome + Send + 'static,
-) -> PyResult<(RunResult, bool)> {
+) -> PyResult<RunResult> {
     let (cancel, state) = (Arc::clone(&options.cancel), Arc::clone(&options.progress));
     let valid = Arc::clone(&scenario.valid);
     let worker = Worker::start("rocelab run", move || work(&valid, &options))
@@ -261,7 +265,7 @@ fn supervise(
             {
                 report(py, &progress, &state)?;
             }
-            Ok((result, interrupted.is_some()))
+            Ok(RunResult { interrupted: interrupted.is_some(), ..result })
         }
         Ok(Err(Failure::Refused(error))) => Err(scenario.config_error(py, error)),
         Ok(Err(Failure::Tables(error))) => Err(simulation_error(py, error.to_string())),

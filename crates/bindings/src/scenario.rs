@@ -50,14 +50,25 @@ fn scenario_error(py: Python<'_>, mut error: ScenarioError, generated: bool) -> 
     config_error(py, &error)
 }
 
-/// Whether `need` bytes more fit in the memory that this process may take. `None` where they do;
-/// else why not, which begins with `what`, and, where they clearly do not, what can be done.
+/// Why something may not fit in the memory that this process may take.
+#[pyclass(frozen, get_all, module = "rocelab._rocelab")]
+pub(crate) struct Shortage {
+    /// What is needed and what there is.
+    text: String,
+    /// Whether it clearly does not fit.
+    is_certain: bool,
+    /// What can be done, if it is certain.
+    hint: Option<&'static str>,
+}
+
+/// Compares `need` bytes more with the memory that this process may take. `None` where they fit.
+/// The text of a shortage begins with `what`.
 #[pyfunction]
-pub(crate) fn judge_memory(what: &str, need: u64) -> Option<(String, Option<&'static str>)> {
+pub(crate) fn judge_memory(what: &str, need: u64) -> Option<Shortage> {
     match Limits::of_process().judge(what, need) {
         Verdict::Fits => None,
-        Verdict::Tight(why) => Some((why, None)),
-        Verdict::TooMuch(why, mend) => Some((why, Some(mend))),
+        Verdict::Tight(text) => Some(Shortage { text, is_certain: false, hint: None }),
+        Verdict::TooMuch(text, hint) => Some(Shortage { text, is_certain: true, hint: Some(hint) }),
     }
 }
 

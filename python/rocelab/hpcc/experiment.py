@@ -25,7 +25,7 @@ from rocelab.io.read import leads_out
 from rocelab.result import Result
 from rocelab.scenario import Scenario, reject_undecodable_text, scenario_from_experiment
 from rocelab.signals import deferred_signals
-from rocelab.simulate import Progress, check_threads, run_raw
+from rocelab.simulate import Progress, check_threads, run_experiment
 
 _KEYS = {
     "run.stop": "SIMULATOR_STOP_TIME",
@@ -314,16 +314,17 @@ class Experiment:
         self._check_order(order, settings, threads)
         with self._errors_name_files(settings):
             _memory.check(scenario, "run")
-            raw, interrupted = run_raw(
+            raw = run_experiment(
                 scenario,
+                self._read,
+                ns3_order=order == "ns3",
                 threads=threads,
                 progress=progress,
                 scratch=self._scratch(into),
-                experiment=self._read,
-                ns3_order=order == "ns3",
             )
-        result = Result.from_run(raw, scenario)
+        result = Result._from_run(raw, scenario)
         written: list[Path] = []
+        interrupted = raw.interrupted
         try:
             with self._locked(into), deferred_signals():
                 written = self._read.write(raw, self.directory, into)

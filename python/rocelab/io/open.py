@@ -141,9 +141,9 @@ def unread(result: Result) -> Result:
     They are checked against the checksums that ``result`` was opened with. One that was not read
     from a directory is returned itself.
     """
-    if result.stored is None:
+    if result._stored is None:
         return result
-    return _result(result.stored, result.summary, result.drops, result.scenario_toml)
+    return _result(result._stored, result.summary, result.drops, result.scenario_toml)
 
 
 def _result(
@@ -208,7 +208,7 @@ def check_files(result: Result) -> None:
 
     The files are read for it, and not kept. A result that was not read from a directory has none.
     """
-    stored, summary = result.stored, result.summary
+    stored, summary = result._stored, result.summary
     if stored is None:
         return
     _read_flows(stored, summary)

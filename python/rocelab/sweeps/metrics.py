@@ -274,7 +274,7 @@ def probe_metrics(kinds: Mapping[str, str]) -> list[Metric]:
 def known_metrics(scenario: Scenario) -> list[Metric]:
     """The metrics that runs of ``scenario`` have."""
     probes = {probe["name"]: probe["kind"] for probe in scenario.to_dict().get("probe", [])}
-    return [*METRICS, *tag_metrics(scenario.groups), *probe_metrics(probes)]
+    return [*METRICS, *tag_metrics(scenario._groups), *probe_metrics(probes)]
 
 
 def _of_samples(name: str, read: Callable[[pl.Series], Number]) -> Callable[[Result], Number]:

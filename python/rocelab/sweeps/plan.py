@@ -71,7 +71,7 @@ class Plan:
                 hint="take fewer seeds or values, or share them out among several sweeps",
             )
         self.scenario = scenario
-        self.written_in = scenario.written_in
+        self.written_in = scenario._written_in
         self.axes = tuple(axes)
         self.combinations = grid.combinations(axes, groups)
         first = scenario.to_dict()["run"]["seed"]
@@ -109,7 +109,7 @@ class Plan:
             scenario = self.scenario_of(case)
             # Of each seed, as who sends to whom may matter.
             shortage = _memory.shortage(scenario, "run", at_a_time)
-            scenario.checked.check()
+            scenario._checked.check()
         except ConfigError as error:
             named = [grid.name(self.axes, case.combination)] if self.axes else []
             named += [f"seed {case.seed}"] if case.seed != self.seeds[0] else []
