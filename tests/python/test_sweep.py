@@ -363,8 +363,8 @@ def test_runs_go_on_the_processors_that_the_process_may_use(
             return ThreadPoolExecutor(workers)
 
         monkeypatch.setattr(parallel, "ThreadPoolExecutor", pool)
-        parallel.run_parallel(["a"], lambda _name, _tick: None)
-        parallel.run_parallel(["a"], lambda _name, _tick: None, jobs=2)
+        for workers in (parallel.Workers(), parallel.Workers(jobs=2)):
+            parallel.run_parallel(["a"], lambda _name, _tick: None, threads=workers.threads)
         assert pools == [3, 2]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import polars as pl
@@ -49,6 +50,21 @@ def test_a_search_is_the_same_whatever_the_jobs_and_goes_on(tmp_path: Path) -> N
     (best, *_) = resumed.best()
     queues = [one.goals[0] for one in resumed.trials if one.goals]
     assert best.goals == (min(queues),)
+
+
+def test_memory_must_suffice_for_the_runs_that_go_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[tuple[int, int]] = []
+
+    def check_runs(scenarios: Collection[object], at_a_time: int) -> None:
+        checked.append((len(scenarios), at_a_time))
+
+    monkeypatch.setattr("rocelab.sweeps.parallel.check_runs", check_runs)
+    search(tmp_path / "a", 3, jobs=2)
+    ((runs, at_a_time),) = checked
+    assert at_a_time == min(2, runs)
+    assert runs > 1
 
 
 def test_every_trial_is_a_stored_run_of_its_values(tmp_path: Path) -> None:

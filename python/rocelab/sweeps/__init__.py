@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rocelab.plot.look import Look, Scale
     from rocelab.result import Result
     from rocelab.sweeps.metrics import Metric
+    from rocelab.sweeps.parallel import Workers
 
 DEFAULT_METRICS = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_frames")
 """The metrics that the command prints and draws unless others are named."""
@@ -371,12 +372,15 @@ def run_plan(
     executor: Executor | None = None,
 ) -> Sweep:
     """Makes all runs of ``plan`` that are not in ``out``, as :func:`sweep` does."""
+    from rocelab.sweeps.parallel import Workers
+
+    workers = Workers(jobs, executor)
     if out is None:
         if force:
             raise ConfigError("force= replaces runs of a directory", hint="say which: out=")
-        made = _make_runs(plan, plan.cases, None, jobs, executor, progress=progress)
+        made = _make_runs(plan, plan.cases, None, workers, progress=progress)
         return Sweep(plan, [made.results[case.place] for case in plan.cases])
-    made = _make_runs(plan, plan.cases, out, jobs, executor, force=force, progress=progress)
+    made = _make_runs(plan, plan.cases, out, workers, force=force, progress=progress)
     return _finished(plan, out, made.scenarios, found=len(plan.cases) - made.total)
 
 
@@ -395,10 +399,11 @@ def run_shard(
     shards are there then, and writes its tables; else how many are missing.
     """
     from rocelab.sweeps import store
+    from rocelab.sweeps.parallel import Workers
 
     number, count = shard
     cases = [case for at, case in enumerate(plan.cases) if at % count == number - 1]
-    made = _make_runs(plan, cases, out, jobs, None, force=force, progress=progress)
+    made = _make_runs(plan, cases, out, Workers(jobs), force=force, progress=progress)
     others = {
         case.place: plan.scenario_of(case).to_toml()
         for case in plan.cases
@@ -437,20 +442,17 @@ def _make_runs(
     plan: Plan,
     cases: Sequence[Case],
     out: Path | None,
-    jobs: int | None,
-    executor: Executor | None,
+    workers: Workers,
     *,
     progress: bool,
     force: bool = False,
 ) -> _Made:
     """Makes those of ``cases`` that are not in ``out``."""
     from rocelab.sweeps import store
-    from rocelab.sweeps.parallel import check_jobs, parallel_runs
     from rocelab.sweeps.remote import run_scenarios
 
-    check_jobs(jobs, executor)
     # One after the other: networks may be large.
-    several = parallel_runs(jobs, len(cases))
+    several = min(workers.threads, len(cases))
     shortages: list[str] = []
     scenarios: dict[str, str] = {}
 
@@ -466,7 +468,7 @@ def _make_runs(
     else:
         places = store.prepare_directory(out, wanted(), force=force)
         store.write_plan(out, plan)
-    if shortages and places and executor is None:
+    if shortages and places and workers.executor is None:
         _memory.warn_of_shortage(shortages[0])
     results: dict[str, Result] = {}
 
@@ -477,5 +479,5 @@ def _make_runs(
             store.store_case(result, out / case.place, force=force)
 
     todo = [case for case in cases if case.place in places]
-    run_scenarios(todo, plan.scenario_of, keep, jobs=jobs, executor=executor, progress=progress)
+    run_scenarios(todo, plan.scenario_of, keep, workers, progress=progress)
     return _Made(results, scenarios, len(todo))

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 
-from rocelab._memory import check_runs
 from rocelab._module import cache_directory
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.files import check_output_directory, os_errors_as_result_error
@@ -20,7 +19,7 @@ from rocelab.io.open import check_files, open_result, open_without_warning
 from rocelab.io.save import recover_all, save
 from rocelab.result import Result
 from rocelab.scenario import Scenario
-from rocelab.sweeps.parallel import check_jobs, parallel_runs
+from rocelab.sweeps.parallel import Workers
 from rocelab.sweeps.remote import run_scenarios
 from rocelab.sweeps.simulator import simulator_hash
 
@@ -50,15 +49,14 @@ def run_all(
     what is complete stays there. Raises :class:`ResultError`, before the runs, where no result
     could be put there.
     """
-    check_jobs(jobs, executor)
+    workers = Workers(jobs, executor)
     recover_all(directory)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
     wanted = {homes[name]: scenario for name, scenario in scenarios.items()}
     results = {home: _cached(home, scenario) for home, scenario in wanted.items()}
     missing = {home: scenario for home, scenario in wanted.items() if results[home] is None}
     if missing:
-        if executor is None:
-            check_runs(missing.values(), parallel_runs(jobs, len(missing)))
+        workers.check_memory(missing.values())
         check_output_directory(directory)
 
     def keep(home: Path, result: Result) -> None:
@@ -69,8 +67,7 @@ def run_all(
         list(missing),
         missing.__getitem__,
         keep,
-        jobs=jobs,
-        executor=executor,
+        workers,
         progress=progress,
     )
     return {name: results[home] or open_result(home) for name, home in homes.items()}

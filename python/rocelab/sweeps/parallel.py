@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import TypeVar
 
+from rocelab._memory import check_runs
 from rocelab._progress import runs_bar
 from rocelab.errors import ConfigError
+from rocelab.scenario import Scenario
 from rocelab.signals import deferred_signals
 from rocelab.simulate import Progress, check_count
 
@@ -22,28 +25,42 @@ _TICK_S = 0.1
 """Interval in which signals are checked."""
 
 
-def check_jobs(jobs: int | None, executor: Executor | None = None) -> None:
-    """Raises if ``jobs`` is not 1 or more; None stands for :func:`available_cores`.
+@dataclass(frozen=True)
+class Workers:
+    """Where runs are made: in ``jobs`` threads of this process, or on an executor.
 
-    Raises, too, if ``executor`` is none, or has both its own number of workers and ``jobs``.
+    Without either, there is a thread for each processor.
     """
-    if jobs is not None:
-        check_count("jobs", jobs)
-    if executor is None:
-        return
-    if not callable(getattr(executor, "submit", None)):
-        raise TypeError(f"executor must be one of concurrent.futures, not {executor!r}")
-    if jobs is not None:
-        raise ConfigError(
-            "the executor's workers decide how many runs go at a time",
-            key="jobs",
-            hint="leave out jobs= or executor=, --jobs or --dask",
-        )
 
+    jobs: int | None = None
+    executor: Executor | None = None
 
-def parallel_runs(jobs: int | None, runs: int) -> int:
-    """How many of ``runs`` go at a time with ``jobs``; None stands for :func:`available_cores`."""
-    return min(jobs or available_cores(), runs)
+    def __post_init__(self) -> None:
+        if self.jobs is not None:
+            check_count("jobs", self.jobs)
+        if self.executor is None:
+            return
+        if not callable(getattr(self.executor, "submit", None)):
+            raise TypeError(f"executor must be one of concurrent.futures, not {self.executor!r}")
+        if self.jobs is not None:
+            raise ConfigError(
+                "the executor's workers decide how many runs go at a time",
+                key="jobs",
+                hint="leave out jobs= or executor=, --jobs or --dask",
+            )
+
+    @property
+    def threads(self) -> int:
+        """The runs that go at a time in this process."""
+        return self.jobs or available_cores()
+
+    def check_memory(self, scenarios: Collection[Scenario]) -> None:
+        """Compares the memory of their runs with the limits of this process, if they are made here.
+
+        Raises and warns as :func:`rocelab._memory.check_runs`.
+        """
+        if self.executor is None:
+            check_runs(scenarios, min(self.threads, len(scenarios)))
 
 
 def available_cores() -> int:
@@ -57,10 +74,10 @@ def run_parallel(
     names: Sequence[Name],
     make: Callable[[Name, Tick], None],
     *,
-    jobs: int | None = None,
+    threads: int,
     progress: bool = False,
 ) -> None:
-    """Calls ``make`` for each of ``names``, in ``jobs`` threads, which :func:`check_jobs` passed.
+    """Calls ``make`` for each of ``names``, in up to ``threads`` threads.
 
     ``make`` also gets a function that it must call with the progress of its run. That function
     stops the run if another one failed. On Ctrl-C all runs stop; saves that have begun are
@@ -74,7 +91,7 @@ def run_parallel(
     with (
         deferred_signals() as signals,
         runs_bar(len(names), shown=progress) as show,
-        ThreadPoolExecutor(jobs or available_cores()) as pool,
+        ThreadPoolExecutor(threads) as pool,
     ):
 
         def one(name: Name) -> None:

@@ -14,7 +14,7 @@ from rocelab.errors import ConfigError, RocelabError, SimulationError
 from rocelab.scenario import Scenario
 from rocelab.signals import deferred_signals
 from rocelab.simulate import run_checked
-from rocelab.sweeps.parallel import Tick, run_parallel
+from rocelab.sweeps.parallel import Tick, Workers, run_parallel
 from rocelab.sweeps.simulator import simulator_hash
 
 if TYPE_CHECKING:
@@ -50,23 +50,22 @@ def run_scenarios(
     names: Sequence[Name],
     scenario_of: Callable[[Name], Scenario],
     store: Callable[[Name, Result], None],
+    workers: Workers,
     *,
-    jobs: int | None = None,
-    executor: Executor | None = None,
     progress: bool = False,
 ) -> None:
-    """Runs scenarios on ``executor``, without one ``jobs`` at a time in this process.
+    """Runs scenarios on ``workers``.
 
     Each run has one thread, and each result goes to ``store`` when it is there.
     """
-    if executor is not None:
-        _run_on(executor, names, scenario_of, store, progress=progress)
+    if workers.executor is not None:
+        _run_on(workers.executor, names, scenario_of, store, progress=progress)
         return
 
     def make(name: Name, tick: Tick) -> None:
         store(name, run_checked(scenario_of(name), threads=1, progress=tick))
 
-    run_parallel(names, make, jobs=jobs, progress=progress)
+    run_parallel(names, make, threads=workers.threads, progress=progress)
 
 
 def _run_on(

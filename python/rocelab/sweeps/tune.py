@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocelab import _memory
 from rocelab._doubts import doubts_of
 from rocelab._format import parse
 from rocelab.errors import ConfigError
@@ -26,7 +25,7 @@ from rocelab.simulate import check_count
 from rocelab.sweeps import grid, store
 from rocelab.sweeps.grid import Axis, Value
 from rocelab.sweeps.metrics import Metric, select_metrics
-from rocelab.sweeps.parallel import check_jobs
+from rocelab.sweeps.parallel import Workers
 from rocelab.sweeps.ranges import Span, span_of
 from rocelab.sweeps.remote import run_scenarios
 from rocelab.sweeps.warnings import dedup_warnings, without_effect
@@ -258,7 +257,7 @@ def tune(
 
     With ``executor`` runs are made there, instead of here.
     """
-    check_jobs(jobs, executor)
+    workers = Workers(jobs, executor)
     check_count("runs", runs)
     check_count("seeds", seeds)
     grid.check_keys([axis.key for axis in space])
@@ -294,9 +293,8 @@ def tune(
             scenario,
             list(planned.values()),
             out,
+            workers,
             force=force,
-            jobs=jobs,
-            executor=executor,
             progress=progress,
         )
         for labels, homes in planned.items():
@@ -420,17 +418,14 @@ def _make(
     scenario: Scenario,
     trials: Sequence[Mapping[str, Scenario]],
     out: Path,
+    workers: Workers,
     *,
     force: bool,
-    jobs: int | None,
-    executor: Executor | None,
     progress: bool,
 ) -> int:
     """Makes the runs of ``trials`` that ``out`` lacks. Returns how many were there."""
     scenarios = {home: found for several in trials for home, found in several.items()}
-    for found in scenarios.values():
-        if executor is None:
-            _memory.check(found, "run")
+    workers.check_memory(scenarios.values())
     wanted = ((home, found.to_toml()) for home, found in scenarios.items())
     missing = store.prepare_directory(out, wanted, force=force, marker=TUNE)
     store.write_tune(out, scenario)
@@ -442,8 +437,7 @@ def _make(
         sorted(missing),
         scenarios.__getitem__,
         keep,
-        jobs=jobs,
-        executor=executor,
+        workers,
         progress=progress,
     )
     return len(scenarios) - len(missing)
