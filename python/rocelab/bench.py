@@ -51,10 +51,21 @@ def measure(
     """
     threads = check_count("threads", threads)
     check_count("repeat", repeat)
-    pairs = [(case, [*_settings(scheme), *settings]) for case in cases for scheme in schemes]
-    for case, changes in pairs:
+    runs = checked_runs(cases, schemes, settings)
+    return [_measure_in_subprocess(case, changes, threads, repeat) for case, changes in runs]
+
+
+def checked_runs(
+    cases: Sequence[str], schemes: Sequence[str | None], settings: Sequence[tuple[str, str]]
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Each case with the settings for each scheme; all can run.
+
+    Raises :class:`ConfigError` for the first that cannot.
+    """
+    runs = [(case, [*_settings(scheme), *settings]) for case in cases for scheme in schemes]
+    for case, changes in runs:
         _scenario(case, changes).validate()
-    return [_measure_in_subprocess(case, changes, threads, repeat) for case, changes in pairs]
+    return runs
 
 
 def _settings(scheme: str | None) -> list[tuple[str, str]]:

@@ -69,7 +69,7 @@ def test_complete_scenario_is_its_own_fixed_point() -> None:
     assert rocelab.Scenario.from_toml(complete).to_toml() == complete
 
 
-def test_with_changes_a_copy() -> None:
+def test_with_settings_changes_a_copy() -> None:
     scenario = rocelab.Scenario.from_toml(INCAST)
     other = scenario.with_settings(run__seed=2).with_settings(**{"scheme.name": "hpcc"})
     assert other.to_dict()["run"]["seed"] == 2

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -672,13 +673,18 @@ def test_ctrl_c_while_another_process_writes_the_files(
     assert files(case) == INPUTS
 
 
-def test_to_scenario_runs_nothing_and_takes_no_options_of_runs(
+def test_print_scenario_runs_nothing_and_takes_no_options_of_runs(
     command: Command, case: Path
 ) -> None:
     for option in (("--out", "there"), ("--threads", "1"), ("--json",)):
         done = command("hpcc", "config.txt", "--print-scenario", *option, cwd=case)
         told = f"error: --print-scenario and {option[0]}: choose one\n"
         assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    before = sorted(case.rglob("*"))
+    done = command("hpcc", "config.txt", "--print-scenario", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads(done.stdout)["topology"]
+    assert sorted(case.rglob("*")) == before
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_search_is_the_same_whatever_the_jobs_and_goes_on(tmp_path: Path) -> N
     resumed = search(tmp_path / "a", 10)
     assert whole.table().equals(resumed.table())
     assert whole.table()[:6].equals(short.table())
-    assert resumed.found == len({tuple(one.values) for one in short.trials}) or resumed.found >= 5
+    assert resumed.found == len(short.trials) == 6
     (best, *_) = resumed.best()
     queues = [one.goals[0] for one in resumed.trials if one.goals]
     assert best.goals == (min(queues),)

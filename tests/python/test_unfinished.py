@@ -15,7 +15,7 @@ import pytest
 import rocelab
 from conftest import INCAST, LOSSY, reseal
 from rocelab import demo
-from rocelab._rocelab import Ack, Context, PathFacts, Summary
+from rocelab._rocelab import Ack, Context, PathFacts
 from rocelab.compare import measure
 from rocelab.compare.networks import NETWORKS
 from rocelab.papers import reproduce
@@ -205,19 +205,24 @@ def test_comparisons_of_rates_take_no_offence_at_flows_that_are_cut_off(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_deadlocks_in_a_comparison_are_told(monkeypatch: pytest.MonkeyPatch, cut: Path) -> None:
-    result = rocelab.run(rocelab.load(cut))
-    summary = result.summary.to_dict()
+def test_deadlocks_in_a_comparison_are_told(tmp_path: Path) -> None:
+    (network,) = (one for one in NETWORKS if one.id == "two-to-one")
+
+    def doubts() -> list[str]:
+        _, found = measure.run_networks(
+            [("none", "none")], cache=tmp_path, networks=[network], rates_gbps=[100]
+        )
+        return found
+
+    assert doubts() == []
+    # The next time the result is read, and says this.
+    (path,) = tmp_path.glob("*/summary.json")
+    summary = json.loads(path.read_text(encoding="utf-8"))
     summary["warnings"].insert(0, "deadlock: s0 > s1")
     summary["warning_kinds"].insert(0, {"kind": "deadlock", "casts_doubt": True})
-    result.summary = Summary.from_dict(summary)
-    (network,) = (one for one in NETWORKS if one.id == "two-to-one")
-    monkeypatch.setattr(measure, "run_all", lambda runs, *_, **__: dict.fromkeys(runs, result))
-    monkeypatch.setattr(measure, "measure", lambda *_: None)
-    _, doubts = measure.run_networks(
-        [("none", "none")], cache=cut.parent, networks=[network], rates_gbps=[100]
-    )
-    assert doubts == ["1 of 1 runs, the first in two-to-one 100 none: deadlock: s0 > s1"]
+    path.write_text(json.dumps(summary), encoding="utf-8")
+    reseal(path.parent)
+    assert doubts() == ["1 of 1 runs, the first in two-to-one 100 none: deadlock: s0 > s1"]
 
 
 def test_figures_of_completion_times_are_doubtful_where_flows_are_cut_off(
