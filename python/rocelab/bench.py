@@ -27,6 +27,7 @@ from rocelab.simulate import check_count
 _CASES = "bench_cases"
 #: Where the two runs end whose instructions are compared.
 _COUNTED = ("100us", "300us")
+_FORKS = "--forks"
 
 
 def case_names() -> list[str]:
@@ -111,7 +112,7 @@ def _end(code: int) -> str:
 
 
 def count_instructions(case: str) -> dict[str, Any]:
-    """Instructions that a packet-hop of ``case`` takes on one thread, counted by callgrind.
+    """Instructions that a packet-hop of ``case`` takes on one thread, counted by cachegrind.
 
     They repeat exactly where times do not. Two runs of different length are compared, so that
     starting, set-up and results do not count.
@@ -120,9 +121,8 @@ def count_instructions(case: str) -> dict[str, Any]:
         raise ConfigError(f"no case {case!r}", hint=f"cases: {', '.join(case_names())}")
     valgrind = shutil.which("valgrind")
     if valgrind is None:
-        raise ConfigError("there is no valgrind on the path", hint="install valgrind (callgrind)")
-    counts = [_instructions_until(valgrind, case, stop) for stop in _COUNTED]
-    (before, hops_before), (after, hops_after) = counts
+        raise ConfigError("there is no valgrind on the path", hint="install valgrind")
+    (before, hops_before), (after, hops_after) = _instructions_of_runs(valgrind, case)
     return {
         "case": case,
         "packet_hops": hops_after - hops_before,
@@ -130,17 +130,35 @@ def count_instructions(case: str) -> dict[str, Any]:
     }
 
 
-def _instructions_until(valgrind: str, case: str, stop: str) -> tuple[int, int]:
-    callgrind = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    run = ["-m", "rocelab.bench", case, "1", "1", f"run.stop={stop}"]
-    command = [*callgrind, sys.executable, *run]
+def _instructions_of_runs(valgrind: str, case: str) -> list[tuple[int, int]]:
+    """Instructions and packet-hops of the runs of :func:`_run_in_forks`."""
+    cachegrind = [valgrind, "--tool=cachegrind", "--cache-sim=no"]
+    cachegrind += ["--cachegrind-out-file=/dev/null"]
+    command = [*cachegrind, sys.executable, "-m", "rocelab.bench", _FORKS, case]
     # Without it, strings hash differently from run to run, and Python takes other ways.
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, capture_output=True, check=False, text=True, env=environment)
-    collected = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or collected is None:
+    counted = dict(re.findall(r"==(\d+)== I +refs: +([\d,]+)", done.stderr))
+    runs = [line.split() for line in done.stdout.splitlines()]
+    if done.returncode != 0 or not {process for process, _ in runs} <= counted.keys():
         raise SimulationError(f"case {case} under valgrind: {done.stderr.strip()[-500:]}")
-    return int(collected[1]), int(json.loads(done.stdout)["packet_hops"])
+    return [(int(counted[process].replace(",", "")), int(hops)) for process, hops in runs]
+
+
+def _run_in_forks(case: str) -> None:
+    """Runs ``case`` until each time of :data:`_COUNTED`; prints process and packet-hops of each.
+
+    The runs are forks of this process, so that Python starts once.
+    """
+    for stop in _COUNTED:
+        process = os.fork()
+        if process == 0:
+            measured = _measure_here(case, 1, 1, f"run.stop={stop}")
+            print(os.getpid(), measured["packet_hops"], flush=True)
+            os._exit(0)
+        _, status = os.waitpid(process, 0)
+        if status != 0:
+            sys.exit(1)
 
 
 def table(measured: list[dict[str, Any]]) -> str:
@@ -205,8 +223,11 @@ def _peak_memory() -> int:
 
 
 if __name__ == "__main__":
-    name, thread_count, run_count, *given = sys.argv[1:]
     try:
+        if sys.argv[1] == _FORKS:
+            _run_in_forks(sys.argv[2])
+            sys.exit()
+        name, thread_count, run_count, *given = sys.argv[1:]
         print(json.dumps(_measure_here(name, int(thread_count), int(run_count), *given)))
     except RocelabError as error:
         sys.exit(str(error))
