@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -16,6 +18,7 @@ import pytest
 
 import command_server
 import rocelab
+from rocelab.cli import _code_of
 from rocelab.io.checksums import add_checksums
 
 # A debug build says so on the standard error stream, which the tests look at.
@@ -106,22 +109,31 @@ def reseal(directory: Path) -> None:
     (directory / "summary.json").write_text(text, encoding="utf-8")
 
 
-def wait_until_running(process: subprocess.Popen[bytes], threads: int = 1) -> None:
-    """Returns when ``threads`` threads of the process have worked on a run for a while."""
-    deadline = time.monotonic() + 30
-    while sum(_worked_s(process.pid, task) >= 0.5 for task in _running(process.pid)) < threads:
+RUN = frozenset({"rocelab run"})
+SET_UP = frozenset({"rocelab check", *RUN})
+"""Names of threads: scenarios are read and checked in others than those of runs."""
+
+
+def wait_until_running(
+    process: subprocess.Popen[bytes],
+    threads: int = 1,
+    *,
+    names: frozenset[str] = RUN,
+    worked_s: float = 0.5,
+) -> None:
+    """Returns when ``threads`` threads of the process with one of ``names`` have worked a while."""
+    deadline = time.monotonic() + 60
+    while True:
+        working = [
+            task
+            for task in Path(f"/proc/{process.pid}/task").iterdir()
+            if _name(task) in names and processor_s(task) >= worked_s
+        ]
+        if len(working) >= threads:
+            return
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-def _running(pid: int) -> list[int]:
-    """The threads of runs: scenarios are read and checked in others."""
-    return [
-        int(task.name)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        if _name(task) == "rocelab run"
-    ]
 
 
 def _name(task: Path) -> str:
@@ -132,15 +144,17 @@ def _name(task: Path) -> str:
         return ""
 
 
-def _worked_s(pid: int, task: int) -> float:
-    """Processor time that a thread has had."""
+def processor_s(place: Path) -> float:
+    """Processor time that a process or thread has had, whose directory in /proc this is."""
     try:
-        text = Path(f"/proc/{pid}/task/{task}/stat").read_text(encoding="utf-8")
+        text = (place / "stat").read_text(encoding="utf-8")
     except OSError:
         # It is over.
         return 0.0
-    # The name, in brackets, may hold anything; the third field follows, and the 14th is wanted.
-    return int(text.rpartition(")")[2].split()[11]) / os.sysconf("SC_CLK_TCK")
+    # The name, in brackets, may hold anything; the third field follows. The 14th is the time
+    # outside of the system, and the 15th that in it.
+    fields = text.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.fixture
@@ -165,6 +179,16 @@ def command() -> Command:
         )
 
     return run
+
+
+def command_here(*words: object) -> tuple[int, str, str]:
+    """Exit code and output of ``rocelab`` with these arguments in this process."""
+    from rocelab.cli.app import app
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = _code_of(lambda: app([str(word) for word in words]))
+    return code, out.getvalue(), err.getvalue()
 
 
 @pytest.fixture

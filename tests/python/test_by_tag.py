@@ -19,8 +19,8 @@ from rocelab.sweeps.metrics import METRICS, probe_metrics, select_metrics, tag_m
 
 
 @pytest.fixture(scope="module")
-def result() -> rocelab.Result:
-    return rocelab.run(rocelab.Scenario.from_toml(INCAST))
+def result(incast: rocelab.Result) -> rocelab.Result:
+    return incast
 
 
 def test_the_summary_has_the_numbers_of_each_tag(result: rocelab.Result) -> None:

@@ -94,6 +94,8 @@ def test_a_run_fails_before_it_begins_where_another_is_running(
     out = tmp_path / "out"
     first = subprocess.Popen([sys.executable, "-m", "rocelab", "run", file, "--out", out, "-q"])
     wait_until_running(first)
+    # It needs no time to work for what follows.
+    first.send_signal(signal.SIGSTOP)
     for force in ((), ("--force",)):
         done = command("run", file, "--out", out, *force)
         assert (done.returncode, done.stdout) == (2, "")
@@ -107,6 +109,7 @@ def test_a_run_fails_before_it_begins_where_another_is_running(
     recover_all(tmp_path)
     assert (tmp_path / ".out.rocelab-lock").exists()
     first.send_signal(signal.SIGINT)
+    first.send_signal(signal.SIGCONT)
     assert first.wait(60) == 130
     assert rocelab.open(out).partial
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["long.toml", "out"]
@@ -384,7 +387,9 @@ def test_a_command_that_was_killed_comes_to_the_same(
     def start(place: str) -> subprocess.Popen[bytes]:
         words: list[str | Path] = ["compare", "none", "hpcc", "--network=two-to-one", "--cache"]
         if what == "sweep":
-            words = ["sweep", incast_file, "--over=scheme.name=none,hpcc", "--seeds=4", "--out"]
+            # One picture is enough to be killed at.
+            words = ["sweep", incast_file, "--over=scheme.name=none,hpcc", "--seeds=4"]
+            words += ["--metric=max_queue_bytes", "--out"]
         return subprocess.Popen(
             [sys.executable, "-m", "rocelab", *words, tmp_path / place, "--json", "-q"],
             stdout=subprocess.PIPE,

@@ -95,7 +95,8 @@ def test_a_picture_that_is_too_small_says_so(
         rocelab.CrowdedPictureWarning, match="a panel is .* in; choose a larger size"
     ):
         rocelab.plot.save(low, tmp_path / "low", "svg")
-    three_runs[0].save(tmp_path / "run")
+    # Without series there are few pictures.
+    rocelab.run(three_runs[0].scenario.with_settings(probe=[])).save(tmp_path / "run")
     done = command("plot", tmp_path / "run", "--size", "1x1")
     lines = done.stderr.splitlines()
     assert lines[0].startswith("warning: fct: 1 x 1 in are too small: ")

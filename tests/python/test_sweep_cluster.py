@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 import rocelab
-from conftest import INCAST, POISSON, Command
+from conftest import INCAST, POISSON, Command, command_here
 from rocelab.sweeps import remote
 
 OVER = {"scheme.name": ["none", "dcqcn", "hpcc"]}
@@ -214,15 +214,14 @@ def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path, command: Comm
 
 @pytest.mark.filterwarnings("ignore")
 def test_papers_tournaments_and_searches_run_on_a_cluster(
-    cluster: Any,  # noqa: ANN401
-    tmp_path: Path,
-    command: Command,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = ("--dask", cluster.scheduler_address)
+    """The workers are threads of this process; those of other tests are processes."""
+    distributed = pytest.importorskip("distributed")
     commands = {
         "reproduce": ("reproduce", "hiercc/fig1", "--quick", "--quiet", "--cache", "cache"),
         "tournament": (
-            *("tournament", "dcqcn", "hpcc", "--paper", "hiercc", "--quick", "--quiet"),
+            *("tournament", "dcqcn", "--paper", "hiercc", "--quick", "--quiet"),
             *("--json", "--cache", "cache"),
         ),
         "tune": (
@@ -233,11 +232,18 @@ def test_papers_tournaments_and_searches_run_on_a_cluster(
     for place in ("here", "there"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "s.toml").write_text(INCAST)
-    for name, arguments in commands.items():
-        here = command(*arguments, cwd=tmp_path / "here")
-        there = command(*arguments, *address, cwd=tmp_path / "there")
-        assert (here.returncode, there.returncode) == (0, 0), (name, here.stderr, there.stderr)
-        assert here.stdout == there.stdout, name
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None
+    ) as cluster:
+        for name, arguments in commands.items():
+            monkeypatch.chdir(tmp_path / "here")
+            here, told_here, said_here = command_here(*arguments)
+            monkeypatch.chdir(tmp_path / "there")
+            before = cluster.scheduler.transition_counter
+            there, told, said = command_here(*arguments, "--dask", cluster.scheduler_address)
+            assert (here, there) == (0, 0), (name, said_here, said)
+            assert told_here == told, name
+            assert cluster.scheduler.transition_counter > before, f"{name} made no run there"
     # What the workers made lies where it would lie otherwise.
     made = [
         sorted(path.name for path in (tmp_path / place / "cache").iterdir())
