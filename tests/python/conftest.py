@@ -183,11 +183,12 @@ def command() -> Command:
 
 def command_here(*words: object) -> tuple[int, str, str]:
     """Exit code and output of ``rocelab`` with these arguments in this process."""
-    from rocelab.cli.app import app
+    from rocelab.cli.commands import app_for
 
+    given = [str(word) for word in words]
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = _code_of(lambda: app([str(word) for word in words]))
+        code = _code_of(lambda: app_for(given[0])(given))
     return code, out.getvalue(), err.getvalue()
 
 

@@ -60,7 +60,7 @@ def test_output_that_nobody_takes(tmp_path: Path, full: bool, code: int, told: s
 def test_ctrl_c_ends_the_demo_without_a_traceback(tmp_path: Path, long_scenario: str) -> None:
     (tmp_path / "scenario.toml").write_text(long_scenario, encoding="utf-8")
     process = subprocess.Popen(DEMO, cwd=tmp_path, stderr=subprocess.PIPE)
-    wait_until_running(process)
+    wait_until_running(process, worked_s=0.1)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130

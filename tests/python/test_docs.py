@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ import pytest
 
 import command_server
 import rocelab
-from conftest import Command
 from rocelab import catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -136,13 +136,11 @@ def test_the_page_of_results_has_the_column_of_every_kind_of_probe() -> None:
         assert re.search(rf"(?m)^\| `{kind}` \| `\w+` \|", page), kind
 
 
-@pytest.fixture
-def workplace(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with what the pages suppose: files of the HPCC simulator, and those they show."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    # Commands that open a page in a browser open it in this one.
-    monkeypatch.setenv("BROWSER", "true")
-    files = tmp_path / "mix"
+    place = tmp_path_factory.mktemp("furnished")
+    files = place / "mix"
     files.mkdir()
     for path in (ROOT / "examples/hpcc-files").iterdir():
         text = path.read_text(encoding="utf-8")
@@ -150,12 +148,22 @@ def workplace(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch)
             # Paths are relative to the working directory.
             text = re.sub(r"(?m)^(\w+_FILE) (\w)", r"\1 mix/\2", text)
         (files / path.name).write_text(text, encoding="utf-8")
-    done = command("hpcc", "mix/config.txt", "--quiet", cwd=tmp_path)
+    words = ["hpcc", "mix/config.txt", "--quiet"]
+    done = command_server.run(words, place, dict(os.environ), _TIMEOUT_S)
     assert done.returncode == 0, done.stderr
     for page in PAGES:
         for name, text in _FILE.findall(page.read_text(encoding="utf-8")):
-            (tmp_path / name).write_text(text, encoding="utf-8")
-    return tmp_path
+            (place / name).write_text(text, encoding="utf-8")
+    return place
+
+
+@pytest.fixture
+def workplace(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that directory, in which commands may write."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # Commands that open a page in a browser open it in this one.
+    monkeypatch.setenv("BROWSER", "true")
+    return Path(shutil.copytree(furnished, tmp_path / "here", symlinks=True))
 
 
 def test_the_scenario_of_the_guide_is_the_example(workplace: Path) -> None:

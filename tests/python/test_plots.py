@@ -607,7 +607,7 @@ def test_partial_result_can_be_drawn(command: Command, long_scenario: str, tmp_p
 EMPTY = """\
 [topology]
 kind = "star"
-hosts = 3
+hosts = 2
 host_rate = "100Gbps"
 host_delay = "1us"
 """

@@ -1062,7 +1062,7 @@ def test_ctrl_c_stops_all_runs(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    wait_until_running(process, threads=2)
+    wait_until_running(process, threads=2, worked_s=0.1)
     # As a terminal does it: every process of the group receives it.
     os.killpg(process.pid, signal.SIGINT)
     time.sleep(0.05)

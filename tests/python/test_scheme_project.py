@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import command_here
 from rocelab import _module, schemes_project
 from rocelab.errors import ConfigError
 
@@ -164,12 +165,15 @@ def test_without_cargo_it_says_what_is_missing(tmp_path: Path) -> None:
         (("build",), "is in no project of `rocelab scheme new`"),
     ],
 )
-def test_what_it_refuses(arguments: tuple[str, ...], says: str, tmp_path: Path) -> None:
+def test_what_it_refuses(
+    arguments: tuple[str, ...], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there/file").touch()
-    done = _rocelab("scheme", *arguments, cwd=tmp_path, environment=_environment(tmp_path))
-    assert done.returncode == 2
-    assert says in done.stderr
+    monkeypatch.chdir(tmp_path)
+    code, _, told = command_here("scheme", *arguments)
+    assert code == 2
+    assert says in told
     assert not (tmp_path / "mine").exists()
 
 

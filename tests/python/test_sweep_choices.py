@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -229,17 +230,19 @@ def test_best_and_sorted_combinations(tmp_path: Path, command: Command) -> None:
     (tmp_path / "s.toml").write_text(INCAST)
     options = ("--over", "scheme.name=none,dcqcn,hpcc", "--quiet", "--json")
     metric = "max_queue_bytes"
-    by_queue = json.loads(
-        command("sweep", "s.toml", *options, "--sort", metric, cwd=tmp_path).stdout
-    )
+    alone = (*options, "--metric", metric)
+    by_queue = json.loads(command("sweep", "s.toml", *alone, "--sort", metric, cwd=tmp_path).stdout)
     queues = [row[metric] for row in by_queue]
     assert queues == sorted(queues)
-    best = json.loads(command("sweep", "s.toml", *options, "--best", metric, cwd=tmp_path).stdout)
+    best = json.loads(command("sweep", "s.toml", *alone, "--best", metric, cwd=tmp_path).stdout)
     assert [row["scheme.name"] for row in best] == [by_queue[0]["scheme.name"]]
-    told = command("sweep", "s.toml", *options[:2], "--best", metric, cwd=tmp_path).stdout
+    shown = (*options[:2], "--metric", metric)
+    told = command("sweep", "s.toml", *shown, "--best", metric, cwd=tmp_path).stdout
     assert f"1 of 3 combinations, best by {metric} (low is good)" in told
     # What is best stands first, and tables fit into 80 columns: what does not goes below.
-    wide = command("sweep", "s.toml", *options[:2], "--best", "victim.jain", cwd=tmp_path).stdout
+    names = ("incast.slowdown_p99", "incast.slowdown_p95", "victim.slowdown_p99")
+    shown = (*options[:2], *(f"--metric={name}" for name in names))
+    wide = command("sweep", "s.toml", *shown, "--best", "victim.jain", cwd=tmp_path).stdout
     table = wide.split("\n\n")
     assert table[0].split()[:2] == ["scheme.name", "victim.jain"]
     assert table[1].split()[0] == "scheme.name"
@@ -273,14 +276,19 @@ def test_two_keys_of_numbers_have_a_map() -> None:
         rocelab.sweep(scenario, {"ecn.kmin": ["5KB", "20KB"]}).heat_map()
 
 
+@cache
+def swept(count: int) -> rocelab.Sweep:
+    """``count`` values of each of two keys."""
+    over = {"ecn.kmin": [f"5125B..99625B/{count}"], "ecn.kmax": [f"100125B..400625B/{count}"]}
+    return rocelab.sweep(rocelab.Scenario.from_toml(INCAST), over)
+
+
 @pytest.mark.parametrize("count", [3, 5, 12])
 @pytest.mark.parametrize("size", [None, (3.5, 2.5)])
 def test_labels_of_a_map_are_apart_and_inside(
     count: int, size: tuple[float, float] | None, tmp_path: Path
 ) -> None:
-    scenario = rocelab.Scenario.from_toml(INCAST)
-    over = {"ecn.kmin": [f"5125B..99625B/{count}"], "ecn.kmax": [f"100125B..400625B/{count}"]}
-    drawn = rocelab.sweep(scenario, over).heat_map("max_queue_bytes", size=size)
+    drawn = swept(count).heat_map("max_queue_bytes", size=size)
     # A picture that is too small would be an error here.
     rocelab.plot.save(drawn, tmp_path / "map", "png")
     drawn.draw_without_rendering()
@@ -303,9 +311,9 @@ def test_labels_of_a_map_are_apart_and_inside(
 
 
 def test_plot_draws_a_stored_sweep(tmp_path: Path, command: Command) -> None:
-    (tmp_path / "s.toml").write_text(INCAST)
-    over = ("--over", "ecn.kmin=5KB..80KB/3", "--over", "ecn.kmax=100KB..400KB/3")
-    command("sweep", "s.toml", *over, "--out", "sweep", "--quiet", cwd=tmp_path)
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    over = {"ecn.kmin": ["5KB..80KB/3"], "ecn.kmax": ["100KB..400KB/3"]}
+    rocelab.sweep(scenario, over, out=tmp_path / "sweep")
     told = command("plot", "sweep", "--metric", "victim.slowdown_p99", cwd=tmp_path).stdout
     names = {Path(line).name for line in told.splitlines()}
     stems = ("victim.slowdown_p99", "victim.slowdown_p99-map")

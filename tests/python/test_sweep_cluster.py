@@ -145,7 +145,8 @@ def test_an_error_of_a_run_comes_back_from_another_process() -> None:
 
 def test_shards_make_each_run_once(tmp_path: Path, command: Command) -> None:
     (tmp_path / "s.toml").write_text(INCAST)
-    options = ("sweep", "s.toml", "--over", "scheme.name=none,dcqcn,hpcc", "--out", "s")
+    over = ("--over", "scheme.name=none,dcqcn,hpcc")
+    options = ("sweep", "s.toml", *over, "--out", "s", "--metric", "max_queue_bytes")
     first = command(*options, "--shard", "1/2", cwd=tmp_path)
     assert (first.returncode, first.stdout) == (0, "")
     assert first.stderr.endswith("s: 1 of 3 runs are left to other shards\n")

@@ -28,7 +28,7 @@ def test_ctrl_c_leaves_a_partial_result(tmp_path: Path, long_scenario: str, thre
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    wait_until_running(process)
+    wait_until_running(process, worked_s=0.1)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130, stderr
@@ -54,7 +54,7 @@ def test_signals_that_follow_change_nothing(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    wait_until_running(process)
+    wait_until_running(process, worked_s=0.1)
     for _ in range(2):
         process.send_signal(number)
         time.sleep(gap_s)

@@ -23,7 +23,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rocelab
-from conftest import INCAST, SET_UP, command_here, processor_s, reseal, wait_until_running
+from conftest import INCAST, SET_UP, processor_s, reseal, wait_until_running
+from conftest import command_here as told
 from rocelab._text import json_text, printable, printable_lines
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.names import file_name
@@ -169,7 +170,7 @@ def test_any_text_in_a_summary_prints_no_control_character(
     if newer:
         edited(directory, lambda summary: summary.update(schema=99))
     before = tree(home)
-    code, out, err = command_here("fct", directory)
+    code, out, err = told("fct", directory)
     assert code in (0, 2)
     assert not unseen(out + err)
     with contextlib.suppress(ResultError):
@@ -191,7 +192,7 @@ def test_any_text_in_a_summary_draws_in_its_directory(
     directory = incast.save(home / "received")
     edited(directory, lambda summary: put_text(summary, field, text))
     before = tree(home)
-    code, out, err = command_here("plot", directory)
+    code, out, err = told("plot", directory)
     assert code in (0, 2)
     assert not unseen(out + err)
     new = set(tree(home)) - set(before)
@@ -215,7 +216,7 @@ def test_text_of_tables_is_printed_safely(
     flows.write_parquet(path)
     reseal(received)
     for words in (["fct", received, "--tag", "none"], ["plot", received]):
-        _, out, err = command_here(*words)
+        _, out, err = told(*words)
         assert not unseen(out + err)
         assert all(len(line) < 2200 for line in (out + err).splitlines())
 
@@ -244,7 +245,7 @@ def test_what_no_summary_says_is_refused_in_a_line(
     before = tree(received.parent)
     for command in ("fct", "plot"):
         begin_s = time.process_time()
-        assert_refused(*command_here(command, received))
+        assert_refused(*told(command, received))
         assert time.process_time() - begin_s < 10
     assert tree(received.parent) == before
 
@@ -260,7 +261,7 @@ def test_tables_hold_finite_numbers(received: Path, table: str, column: str, val
     frame = frame.with_columns(pl.lit(value).alias(column))
     frame.write_parquet(path)
     reseal(received)
-    code, out, err = command_here("plot", received)
+    code, out, err = told("plot", received)
     assert_refused(code, out, err)
     assert f"{path}: damaged: the column {column} has values that are no numbers" in err
 
@@ -288,20 +289,20 @@ def test_links_do_not_lead_out_of_a_result(received: Path, part: str) -> None:
     given_drops(received)
     path.rename(outside)
     path.symlink_to(outside)
-    code, out, err = command_here("plot", received)
+    code, out, err = told("plot", received)
     assert_refused(code, out, err)
     assert f"{part}: leads out of the result" in err
     # Within it a link is a name like any other.
     path.unlink()
     outside.rename(received / "inside")
     path.symlink_to(received / "inside")
-    assert command_here("fct", received)[0] == 0
+    assert told("fct", received)[0] == 0
 
 
 def test_a_directory_of_a_result_may_be_no_link_either(received: Path) -> None:
     shutil.move(received / "series", received.parent / "series")
     (received / "series").symlink_to(received.parent / "series")
-    code, out, err = command_here("plot", received)
+    code, out, err = told("plot", received)
     assert_refused(code, out, err)
     assert "leads out of the result" in err
 
@@ -313,7 +314,7 @@ def test_pictures_replace_links_and_not_what_these_lead_to(received: Path) -> No
     for name in ("fct.png", "queue.svg"):
         (received / "plots" / name).symlink_to(precious)
     os.mkfifo(received / "plots" / "fct.svg")
-    code, _, err = command_here("plot", received)
+    code, _, err = told("plot", received)
     assert (code, err) == (0, "")
     assert precious.read_text() == "mine"
     for name in ("fct.png", "queue.svg", "fct.svg"):
@@ -326,11 +327,11 @@ def test_pictures_do_not_go_where_a_link_leads(received: Path) -> None:
     elsewhere = received.parent / "elsewhere"
     elsewhere.mkdir()
     (received / "plots").symlink_to(elsewhere)
-    code, out, err = command_here("plot", received)
+    code, out, err = told("plot", received)
     assert_refused(code, out, err)
     assert "--out DIR" in err
     assert not any(elsewhere.iterdir())
-    assert command_here("plot", received, "--out", elsewhere)[0] == 0
+    assert told("plot", received, "--out", elsewhere)[0] == 0
 
 
 @pytest.mark.parametrize("part", PARTS)
