@@ -5,7 +5,6 @@ use crate::context::RunContext;
 use crate::error::SetupError;
 use crate::network::graph::LinkEnd;
 use crate::packet::Scheme;
-use std::collections::BTreeSet;
 use units::{Bytes, NodeId, cancel};
 
 /// Refuses messages with packets that the first switch on their way, or their receiver, would drop
@@ -16,7 +15,8 @@ pub(super) fn check_room<S: Scheme>(
     devices: &mut [NodeDevice<S>],
 ) -> Result<(), SetupError> {
     let graph = &common.graph;
-    let mut seen = BTreeSet::new();
+    // By sender and priority: the largest packet that is known to fit.
+    let mut fits = vec![[0; 8]; graph.hosts.len()];
     for (flow, row) in common.flows.iter().enumerate() {
         cancel::check();
         let payload = row.size.min(u64::from(common.wire.payload)) as u32;
@@ -28,14 +28,15 @@ pub(super) fn check_room<S: Scheme>(
             packet: Bytes::new(size),
         };
         let [src, dst] = [row.src, row.dst].map(|host| graph.hosts[host as usize]);
-        if seen.insert((src, row.priority, size)) {
+        let known = &mut fits[row.src as usize][usize::from(row.priority & 7)];
+        if size > *known {
             let links = graph.ports(src);
-            if !links
-                .iter()
-                .any(|link| takes(&mut devices[link.peer as usize], link, row.priority, size))
-            {
+            let mut takes =
+                |link: &LinkEnd| takes(&mut devices[link.peer as usize], link, row.priority, size);
+            if !links.iter().any(&mut takes) {
                 return Err(refuse(links[0].peer));
             }
+            *known = size;
         }
         let NodeDevice::Host(receiver) = &devices[dst as usize] else { unreachable!("a host") };
         if receiver.receive_buffer.as_ref().is_some_and(|buffer| !buffer.can_hold(size)) {
