@@ -94,22 +94,24 @@ def test_a_run_fails_before_it_begins_where_another_is_running(
     out = tmp_path / "out"
     first = subprocess.Popen([sys.executable, "-m", "rocelab", "run", file, "--out", out, "-q"])
     wait_until_running(first)
-    # It needs no time to work for what follows.
+    # It need not work on for what follows.
     first.send_signal(signal.SIGSTOP)
-    for force in ((), ("--force",)):
-        done = command("run", file, "--out", out, *force)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == (
-            f"error: {out}: process {first.pid} is running and will write its result there\n"
-            "hint: choose another directory, or wait until it has ended\n"
-        )
-    with pytest.raises(rocelab.ResultError, match="is running and will write"):
-        incast.save(out)
-    # What it writes is left alone.
-    recover_all(tmp_path)
-    assert (tmp_path / ".out.rocelab-lock").exists()
-    first.send_signal(signal.SIGINT)
-    first.send_signal(signal.SIGCONT)
+    try:
+        for force in ((), ("--force",)):
+            done = command("run", file, "--out", out, *force)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert done.stderr == (
+                f"error: {out}: process {first.pid} is running and will write its result there\n"
+                "hint: choose another directory, or wait until it has ended\n"
+            )
+        with pytest.raises(rocelab.ResultError, match="is running and will write"):
+            incast.save(out)
+        # What it writes is left alone.
+        recover_all(tmp_path)
+        assert (tmp_path / ".out.rocelab-lock").exists()
+    finally:
+        first.send_signal(signal.SIGINT)
+        first.send_signal(signal.SIGCONT)
     assert first.wait(60) == 130
     assert rocelab.open(out).partial
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["long.toml", "out"]

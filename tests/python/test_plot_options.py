@@ -176,13 +176,17 @@ def test_the_command_has_the_options(
     command: Command,
     tmp_path: Any,  # noqa: ANN401
 ) -> None:
-    mixed.save(tmp_path / "run")
+    # Pictures of one kind of each: of series, of slowdowns by size, by tag and by both, of pauses.
+    queue = {"name": "queue", "kind": "queue", "ports": ["s0:h4"], "interval": "10us"}
+    rocelab.run(mixed.scenario.with_settings(probe=[queue])).save(tmp_path / "run")
     done = command(
         "plot", tmp_path / "run", "--size", "5x2", "--y-scale", "linear", "--no-notes",
         "--start", "100us", "--end", "900us",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    for path in (tmp_path / "run/plots").glob("*.png"):
+    pictures = list((tmp_path / "run/plots").glob("*.png"))
+    assert {path.stem for path in pictures} == {"fct", "tags", "fct-by-tag", "queue", "pfc"}
+    for path in pictures:
         assert png_size(path.read_bytes()) == (5 * theme.DPI, 2 * theme.DPI)
     for bad in ("5", "5x", "axb", "0x3"):
         done = command("plot", tmp_path / "run", "--size", bad)
