@@ -19,6 +19,7 @@ __all__ = [
     "RunResult",
     "Scenario",
     "SeriesInfo",
+    "Shortage",
     "SizeBin",
     "SlowdownStatistics",
     "Summary",
