@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -125,10 +124,13 @@ def test_a_scenario_that_is_not_there_has_a_hint(
     assert done.stderr.startswith(f"error: {missing}: no such file\nhint: {hint}")
 
 
-def test_shells_complete_examples_and_files(command: Command, tmp_path: Path) -> None:
+def test_shells_complete_examples_and_files(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "incast-mine.toml").touch()
     for begun, expected in (("inc", {"incast-mine.toml", "incast"}), ("out/", set())):
-        asked = {"COMP_WORDS": f"rocelab run {begun}", "COMP_CWORD": "2"}
-        env = {**os.environ, **asked, "_ROCELAB_COMPLETE": "complete_bash"}
-        done = command(cwd=tmp_path, env=env)
+        monkeypatch.setenv("_ROCELAB_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", f"rocelab run {begun}")
+        monkeypatch.setenv("COMP_CWORD", "2")
+        done = command(cwd=tmp_path)
         assert set(done.stdout.split()) == expected
