@@ -1,6 +1,6 @@
 //! Messages: what hosts send.
 
-use units::{Bytes, NodeId, Time};
+use units::{Bytes, MixSide, NodeId, Time};
 
 /// A message: a row of the flow table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub struct Message {
     pub after: Option<After>,
     /// Priority of its data, 0 to 7.
     pub priority: u8,
-    /// Which scheme its QP has, where the run has two: 0 for the run's first, 1 for the other.
-    pub law: u8,
+    /// Which scheme its QP has.
+    pub side: MixSide,
     /// Index of its tag in the scenario's list of tags. The simulator does not use it.
     pub tag: u16,
     /// The QP that carries it, numbered in order of first use. Messages of one QP have the same
-    /// ends, priority and law, and are sent in the order of their indices.
+    /// ends, priority and scheme, and are sent in the order of their indices.
     pub qp: u32,
     /// UDP source and destination port.
     pub udp_ports: (u16, u16),

@@ -12,7 +12,7 @@ use schemes::hpcc::{BaseRtt, HpccParams, IntPrecision, rate};
 use schemes::int::{IntRecord, IntStack};
 use schemes::rate_window::WindowMode;
 use schemes::{dctcp, hpcc, timely};
-use units::{Bytes, NodeId, PortId, Rate, Time};
+use units::{Bytes, MixSide, NodeId, PortId, Rate, Time};
 
 /// One more record than a packet has room for: a full stack says that the path was too long.
 const STACK: usize = HOPS + 1;
@@ -121,7 +121,7 @@ impl Laws {
     pub(crate) fn open(&self, line: u64, flow: &crate::network::Flow) -> Law {
         let facts = || PathFacts {
             receiver: 0,
-            law: 0,
+            side: MixSide::First,
             line_rate: Rate::from_bps(line),
             bottleneck_rate: Rate::from_bps(flow.bottleneck),
             base_rtt: Time::from_ns(flow.base_rtt),

@@ -8,7 +8,7 @@ use crate::traffic::{Traffic, check_priority};
 use schemes::contract::EcnLaw;
 use schemes::registry::{self, MixInfo, SchemeInfo};
 use std::collections::BTreeMap;
-use units::Rate;
+use units::{MixSide, Rate};
 
 /// The second scheme of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,18 +169,22 @@ pub(crate) fn assign(
     if let Some(priority) = spec.priority {
         check_priority(priority, || format!("{KEY}.priority"))?;
     }
-    let (run_law, also_law) = if is_first_of_mix { (1, 0) } else { (0, 1) };
-    let mut laws: BTreeMap<u32, u8> = BTreeMap::new();
+    let (run_side, also_side) = if is_first_of_mix {
+        (MixSide::Second, MixSide::First)
+    } else {
+        (MixSide::First, MixSide::Second)
+    };
+    let mut sides: BTreeMap<u32, MixSide> = BTreeMap::new();
     let mut count = 0;
     for message in &mut traffic.messages {
         let is_also = hosts.get(message.src.index()).copied().unwrap_or(false)
             || tags.get(usize::from(message.tag)).copied().unwrap_or(false);
-        message.law = if is_also { also_law } else { run_law };
+        message.side = if is_also { also_side } else { run_side };
         if is_also {
             count += 1;
             message.priority = spec.priority.unwrap_or(message.priority);
         }
-        if *laws.entry(message.qp).or_insert(message.law) != message.law {
+        if *sides.entry(message.qp).or_insert(message.side) != message.side {
             let why = "a QP carries messages of several tags, and not all have this scheme";
             return Err(ScenarioError::new(format!("{KEY}.traffic"), why)
                 .hint("name all tags of the QP, or use `hosts`"));

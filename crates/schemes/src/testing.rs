@@ -20,13 +20,13 @@ use crate::contract::{
 };
 use crate::int::IntRecord;
 use crate::random::Stream;
-use units::{Bytes, PortId, Rate, Time};
+use units::{Bytes, MixSide, PortId, Rate, Time};
 
 /// Returns the facts of a path of two switches: all links have the same rate, the round trip is the
 /// network's longest, and full packets have 1000 bytes of payload in 1082 bytes on the wire.
 pub fn path(line_rate: Rate, rtt: Time) -> PathFacts {
     PathFacts {
-        law: 0,
+        side: MixSide::First,
         receiver: 1,
         line_rate,
         bottleneck_rate: line_rate,

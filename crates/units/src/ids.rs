@@ -49,3 +49,25 @@ id! {
     /// A priority (traffic class), 0 to 7.
     Priority(u8)
 }
+
+/// Which scheme a QP has in a run with two; in other runs it is the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum MixSide {
+    /// The first scheme of the run.
+    #[default]
+    First,
+    /// The second one.
+    Second,
+}
+
+impl MixSide {
+    /// Both, by their index.
+    pub const ALL: [MixSide; 2] = [MixSide::First, MixSide::Second];
+
+    /// Returns its index in [`ALL`](Self::ALL), and in lists with an entry for each scheme.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}

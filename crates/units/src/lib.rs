@@ -19,7 +19,7 @@ pub mod splitmix;
 pub mod text;
 mod time;
 
-pub use ids::{FlowId, NodeId, PortId, Priority};
+pub use ids::{FlowId, MixSide, NodeId, PortId, Priority};
 pub use quantity::{ParseError, parse_bytes, parse_length, parse_rate, parse_time};
 pub use rate::Rate;
 pub use size::Bytes;

@@ -21,7 +21,7 @@ pub(super) fn check_room<S: Scheme>(
         cancel::check();
         let payload = row.size.min(u64::from(common.wire.payload)) as u32;
         // The first packet of a message is the largest.
-        let size = u64::from(common.wire.data_size(payload, true, row.law));
+        let size = u64::from(common.wire.data_size(payload, true, row.side));
         let refuse = |node: u32| SetupError::NoRoom {
             node: NodeId::new(node),
             flow: flow as u32,

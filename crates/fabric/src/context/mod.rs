@@ -29,7 +29,7 @@ use schemes::contract::{
 };
 use std::ops::Deref;
 use std::sync::Arc;
-use units::Time;
+use units::{MixSide, Time};
 
 /// What all nodes of a run share.
 pub(crate) struct RunContext<S: Scheme> {
@@ -97,7 +97,7 @@ pub(crate) struct NetworkContext {
 
 impl<S: Scheme> RunContext<S> {
     pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<RunContext<S>, SetupError> {
-        let meta = [0, 1].map(|law| S::meta_bytes_of_law(&params, law));
+        let meta = MixSide::ALL.map(|side| S::meta_bytes_of_side(&params, side));
         let wire = WireSizes::new(setup, meta);
         let own = S::CLASSES.map_or(Vec::new(), |classes| classes(&params, &wire.facts));
         let network = NetworkContext::new(setup, wire, own, S::NEEDS.symmetric_paths)?;
@@ -105,10 +105,10 @@ impl<S: Scheme> RunContext<S> {
         Ok(RunContext { params, blank: Packet::with_meta(blank, S::Meta::default()), network })
     }
 
-    /// Which scheme the QP of a message has, where the run has two; else 0.
+    /// Which scheme the QP of a message has.
     #[inline(always)]
-    pub(crate) fn law(&self, flow: u32) -> u8 {
-        if S::IS_MIX { self.flows[flow as usize].law } else { 0 }
+    pub(crate) fn side(&self, flow: u32) -> MixSide {
+        if S::IS_MIX { self.flows[flow as usize].side } else { MixSide::First }
     }
 
     /// Bytes of one of the scheme's control packets on the wire.

@@ -8,7 +8,7 @@ use crate::network::ideal::{PacketBytes, completion_time};
 use model::PortUse;
 use schemes::contract::PathFacts;
 use std::collections::VecDeque;
-use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
+use units::{Bytes, MixSide, NodeId, PortId, Rate, Time, cancel};
 
 /// What is known of the way of a QP. If its packets take turns over ports, the rates are those of
 /// all paths together.
@@ -177,7 +177,7 @@ impl NetworkContext {
             self.way_facts((src, dst), hash, epoch, &mut path);
         PathFacts {
             receiver: dst,
-            law: 0,
+            side: MixSide::First,
             line_rate,
             bottleneck_rate: bottleneck,
             base_rtt,

@@ -2,7 +2,7 @@
 
 use crate::network::setup::Setup;
 use schemes::contract::WireFacts;
-use units::Bytes;
+use units::{Bytes, MixSide};
 
 /// The largest control packet of a scheme that is allowed, with what the wire adds to its frame.
 /// [`Ctl::frame_bytes`](schemes::contract::Ctl::frame_bytes) allows frames of 2000 bytes.
@@ -55,22 +55,22 @@ impl WireSizes {
         }
     }
 
-    /// The size of a data packet of a QP with this law.
+    /// The size of a data packet of a QP with this scheme.
     #[inline]
-    pub(crate) fn data_size(&self, payload: u32, first_of_message: bool, law: u8) -> u16 {
-        let meta = self.data_meta[usize::from(law & 1)];
+    pub(crate) fn data_size(&self, payload: u32, first_of_message: bool, side: MixSide) -> u16 {
+        let meta = self.data_meta[side.index()];
         self.profile.data_bytes(payload, first_of_message, meta) as u16
     }
 
-    /// A full data packet of a QP with this law, not the first of its message.
-    pub(crate) fn full_packet_of(&self, law: u8) -> Bytes {
-        Bytes::new(u64::from(self.data_size(self.payload, false, law)))
+    /// A full data packet of a QP with this scheme, not the first of its message.
+    pub(crate) fn full_packet_of(&self, side: MixSide) -> Bytes {
+        Bytes::new(u64::from(self.data_size(self.payload, false, side)))
     }
 
-    /// The size of an ACK of a QP with this law.
+    /// The size of an ACK of a QP with this scheme.
     #[inline]
-    pub(crate) fn ack_size_of(&self, law: u8) -> u16 {
-        self.ack_sizes[usize::from(law & 1)]
+    pub(crate) fn ack_size_of(&self, side: MixSide) -> u16 {
+        self.ack_sizes[side.index()]
     }
 
     /// Returns the size on the wire of a control packet whose Ethernet frame is `frame` bytes, FCS
@@ -86,8 +86,9 @@ impl WireSizes {
 
     /// The size of the smallest packet.
     pub(crate) fn min_packet(&self) -> u64 {
-        let of_law = |law| self.data_size(1, false, law).min(self.ack_size_of(law));
-        let min = of_law(0).min(of_law(1)).min(self.pfc_size);
+        let of_side = |side| self.data_size(1, false, side).min(self.ack_size_of(side));
+        let [first, second] = MixSide::ALL.map(of_side);
+        let min = first.min(second).min(self.pfc_size);
         self.facts.min_control_bytes.get().min(u64::from(min))
     }
 

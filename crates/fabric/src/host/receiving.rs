@@ -344,7 +344,7 @@ impl<S: Scheme> Host<S> {
         let common = &self.common;
         header.kind = kind;
         header.priority = common.classes.config.ack.unwrap_or(header.priority);
-        header.size = common.wire.ack_size_of(common.law(header.address.flow));
+        header.size = common.wire.ack_size_of(common.side(header.address.flow));
         header.payload = match common.recovery.keeps_out_of_order {
             true => common.recovery.number_of(header) as u16,
             false => 0,

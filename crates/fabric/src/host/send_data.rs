@@ -143,7 +143,7 @@ pub(super) fn write_header<S: Scheme>(
     header: &mut Header,
 ) {
     header.priority = priority;
-    header.size = common.wire.data_size(payload.into(), begins, common.law(message.flow));
+    header.size = common.wire.data_size(payload.into(), begins, common.side(message.flow));
     header.address.flow = message.flow;
     header.sequence = sequence;
     header.sent_at = now;

@@ -72,8 +72,8 @@ impl<S: Scheme> Host<S> {
         let hash = common.data_hash(row);
         let nic = common.select_port(self.node, (row.src, row.dst), hash, self.epoch);
         let mut path = common.path_facts(row.src, row.dst, hash, self.epoch);
-        path.law = common.law(flow);
-        path.packet_bytes = common.wire.full_packet_of(path.law);
+        path.side = common.side(flow);
+        path.packet_bytes = common.wire.full_packet_of(path.side);
         let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
         let (qp, shared) = (row.qp, row.next_on_qp != NO_FLOW);
         let slot = self.senders.insert(Sender::new(rp, flow, row, hash, nic.get()));

@@ -4,7 +4,7 @@ use crate::network::graph::Graph;
 use crate::network::setup::Setup;
 use std::collections::BTreeMap;
 use units::memory::reserve;
-use units::{Time, cancel};
+use units::{MixSide, Time, cancel};
 
 /// No message.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
@@ -34,7 +34,7 @@ pub(crate) struct FlowInfo {
     pub(crate) answer_delay: Time,
     pub(crate) priority: u8,
     /// Which scheme of a mix its QP has.
-    pub(crate) law: u8,
+    pub(crate) side: MixSide,
     pub(crate) udp_ports: (u16, u16),
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowInfo> {
             answer: NO_FLOW,
             answer_delay: Time::ZERO,
             priority: message.priority,
-            law: message.law,
+            side: message.side,
             udp_ports: message.udp_ports,
         });
         sent[src as usize] += 1;

@@ -259,7 +259,7 @@ impl<'a> Planner<'a> {
         let packets = self.packets(flow);
         let last = flow.size - (packets - 1) * payload;
         let size = |payload: u64, first| {
-            u64::from(self.common.wire.data_size(payload as u32, first, flow.law))
+            u64::from(self.common.wire.data_size(payload as u32, first, flow.side))
         };
         match packets {
             1 => size(last, true),
@@ -277,7 +277,7 @@ impl<'a> Planner<'a> {
         self.packet_hops += acks * path.len() as u64;
         for end in &path {
             let index = self.port_index(end);
-            self.ports[index].ack_bytes += acks * u64::from(common.wire.ack_size_of(flow.law));
+            self.ports[index].ack_bytes += acks * u64::from(common.wire.ack_size_of(flow.side));
         }
         self.path = path;
     }

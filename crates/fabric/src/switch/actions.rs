@@ -36,7 +36,7 @@ pub(crate) trait Actor<S: Scheme> {
 
     /// Takes a packet that leaves the switch off the count of the ingress through which it came,
     /// and resumes the peer there if that ends a pause.
-    #[inline]
+    #[inline(always)]
     fn release_ingress(
         &mut self,
         window: &mut Win<'_, '_, S>,

@@ -9,7 +9,7 @@ use crate::toy::{Switch, ToyScheme, parts};
 use schemes::contract::{
     Ack, EmitCx, Header, HoldVerdict, HostCx, LinkRates, Packet, PacketKind, PathFacts, SendLimits,
 };
-use units::{Bytes, PortId, Rate, Time};
+use units::{Bytes, MixSide, PortId, Rate, Time};
 
 // ---- on_send, Np::on_kept_data, on_ack, window ----
 
@@ -314,7 +314,7 @@ fn the_facts_of_a_path_are_right() {
     let bytes = (FULL + 86) * (80 + 80 + 200);
     let rtt = Time::from_ps(bytes + 2 * 5_000_000 + latencies);
     let facts = PathFacts {
-        law: 0,
+        side: MixSide::First,
         receiver: 1,
         line_rate: Rate::from_gbps(100),
         bottleneck_rate: Rate::from_gbps(40),

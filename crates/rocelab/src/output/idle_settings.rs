@@ -157,7 +157,7 @@ fn unused_class(scenario: &Scenario) -> Option<String> {
 fn unused_scheme(scenario: &Scenario) -> Option<String> {
     let also = scenario.also.as_ref()?;
     let first = scenario.messages.first()?;
-    scenario.messages.iter().all(|one| one.law == first.law).then(|| {
+    scenario.messages.iter().all(|one| one.side == first.side).then(|| {
         format!(
             "no message has scheme {}: all have that of [[scheme.also]], {}",
             scenario.scheme.info.name, also.scheme.info.name

@@ -112,7 +112,7 @@ fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>)
         qp_id: of_messages(|message| message.qp),
         tag: collect(messages.iter().map(|message| message.tag), ROWS),
         tags: scenario.tags.clone(),
-        scheme: collect(messages.iter().map(|message| message.law), ROWS),
+        scheme: collect(messages.iter().map(|message| message.side.index() as u8), ROWS),
         schemes: scenario.scheme_names(),
         src: of_messages(|message| message.src.get()),
         dst: of_messages(|message| message.dst.get()),

@@ -19,7 +19,7 @@ use crate::workload::MAX_MESSAGE;
 use model::{After, Message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use units::{Bytes, NodeId, Time, cancel};
+use units::{Bytes, MixSide, NodeId, Time, cancel};
 
 /// The most messages that a scenario may have. Fuzzers stay with few: they look for other things
 /// than a lack of memory.
@@ -171,7 +171,7 @@ impl Entry {
             start,
             after: None,
             priority: self.priority,
-            law: 0,
+            side: MixSide::First,
             tag: self.tag,
             qp: 0,
             udp_ports: (SourcePorts::FIRST, ROCE_PORT),

@@ -1,13 +1,13 @@
 use super::LinkRates;
-use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
+use units::{Bytes, MixSide, NodeId, PortId, Priority, Rate, Time};
 
 /// What a reaction point may know of the path of its QP. Given when the QP opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFacts {
     /// The receiver, by its index among the hosts of the network.
     pub receiver: u32,
-    /// Which scheme of a [`Mix`](super::Mix) the QP has: 0 or 1. Without a mix, 0.
-    pub law: u8,
+    /// Which scheme of a [`Mix`](super::Mix) the QP has. Without a mix, the first.
+    pub side: MixSide,
     /// Rate of the sender's port.
     pub line_rate: Rate,
     /// Lowest rate on the path.

@@ -2,6 +2,7 @@
 
 use super::{Classes, Cp, Ctl, HostFacts, Needs, Np, Preset, Rp, SwitchFacts};
 use crate::params::{ParamError, Params};
+use units::MixSide;
 
 /// A congestion-control scheme: RP x NP x CP, and the facts that `rocelab list` shows of it.
 pub trait Scheme: Sized + Send + Sync + 'static {
@@ -53,9 +54,9 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
         (0, 0)
     }
-    /// Returns the bytes that `Meta` adds to a data packet and to an ACK of QPs with this
-    /// [`law`](super::PathFacts::law).
-    fn meta_bytes_of_law(params: &Self::Params, _law: u8) -> (u32, u32) {
+    /// Returns the bytes that `Meta` adds to a data packet and to an ACK of QPs of this side of a
+    /// [`Mix`](super::Mix).
+    fn meta_bytes_of_side(params: &Self::Params, _side: MixSide) -> (u32, u32) {
         Self::meta_bytes(params)
     }
     /// Makes the state that the QPs of a host share.

@@ -11,7 +11,7 @@ use fabric::{
 };
 use schemes::contract::Scheme;
 use units::splitmix;
-use units::{Bytes, NodeId, Rate, Time};
+use units::{Bytes, MixSide, NodeId, Rate, Time};
 
 /// Wire bytes of a data packet with `payload` bytes: 14 Ethernet, 20 IPv4, 8 UDP, 12 BTH, 4 ICRC,
 /// 4 FCS, 20 preamble and gap, and on the first of a WRITE 16 RETH; padded to four bytes.
@@ -120,7 +120,7 @@ impl Build for Setup {
             start,
             after: None,
             priority: 3,
-            law: 0,
+            side: MixSide::First,
             tag: 0,
             qp,
             udp_ports: (0, 0),

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use std::marker::PhantomData;
-use units::Priority;
 use units::splitmix::mix;
+use units::{MixSide, Priority};
 
 /// What belongs to a QP of the first or of the second scheme of a [`Mix`].
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ type MixLevel<A, B> = <LevelOf<A> as Join<LevelOf<B>>>::Stricter;
 
 /// Schemes `A` and `B` in one network.
 ///
-/// A QP has one of them for life: [`PathFacts::law`](super::PathFacts::law) says which. Its hooks
+/// A QP has one of them for life: [`PathFacts::side`](super::PathFacts::side) says which. Its hooks
 /// are called as if the scheme were alone. A switch shows a packet to the congestion point of the
 /// packet's own scheme only; PFC frames and timers go to both. What hooks see of a port counts the
 /// packets of both. Each packet has room for what either scheme writes; on the wire it has the size
@@ -275,10 +275,10 @@ where
         let (first, second) = (A::meta_bytes(&params.first), B::meta_bytes(&params.second));
         (first.0.max(second.0), first.1.max(second.1))
     }
-    fn meta_bytes_of_law(params: &Self::Params, law: u8) -> (u32, u32) {
-        match law {
-            0 => A::meta_bytes(&params.first),
-            _ => B::meta_bytes(&params.second),
+    fn meta_bytes_of_side(params: &Self::Params, side: MixSide) -> (u32, u32) {
+        match side {
+            MixSide::First => A::meta_bytes(&params.first),
+            MixSide::Second => B::meta_bytes(&params.second),
         }
     }
     fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host {

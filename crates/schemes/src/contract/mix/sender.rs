@@ -5,7 +5,7 @@ use crate::contract::{
     Ack, Both, Header, HostCx, Join, Pacing, PathFacts, Rp, RpTimerSlot, Scheme, SendLimits,
     SenderMetric,
 };
-use units::{Bytes, Time};
+use units::{Bytes, MixSide, Time};
 
 /// The reaction point of a [`Mix`].
 #[derive(Debug)]
@@ -25,9 +25,11 @@ where
         path: &PathFacts,
         now: Time,
     ) -> Self {
-        MixSender(match path.law {
-            0 => Either::First(A::Rp::open(&params.first, &mut host.first, path, now)),
-            _ => Either::Second(B::Rp::open(&params.second, &mut host.second, path, now)),
+        MixSender(match path.side {
+            MixSide::First => Either::First(A::Rp::open(&params.first, &mut host.first, path, now)),
+            MixSide::Second => {
+                Either::Second(B::Rp::open(&params.second, &mut host.second, path, now))
+            }
         })
     }
     #[inline]
