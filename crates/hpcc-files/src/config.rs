@@ -229,6 +229,17 @@ impl CcMode {
         }
     }
 
+    /// Bytes of a data packet beside its payload, with what the law adds.
+    pub fn data_header_bytes(self) -> u16 {
+        const HEADER: u16 = 48;
+        match self {
+            CcMode::Hpcc => HEADER + 42,
+            CcMode::Timely => HEADER + 8,
+            CcMode::HpccPint => HEADER + 2,
+            CcMode::Dcqcn | CcMode::Dctcp | CcMode::None(_) => HEADER,
+        }
+    }
+
     /// The number in the file.
     pub fn number(self) -> u32 {
         match self {

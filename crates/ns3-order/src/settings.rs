@@ -38,22 +38,14 @@ pub(crate) struct Settings {
     pub(crate) int_multi: u64,
 }
 
-/// Bytes of a data packet beside its payload and what the law adds.
-const HEADER: u16 = 48;
-
 impl Settings {
     pub(crate) fn new(config: &Config) -> Settings {
-        let (more, ack) = match config.cc_mode {
-            CcMode::Hpcc => (42, 88),
-            CcMode::Timely => (8, 60),
-            CcMode::HpccPint => (2, 60),
-            _ => (0, 60),
-        };
+        let ack = if config.cc_mode == CcMode::Hpcc { 88 } else { 60 };
         let pause_time = (config.pause_time.ps() / 1_000_000) as u32;
         Settings {
             mode: config.cc_mode,
             payload: config.packet_payload_size.get(),
-            header: HEADER + more,
+            header: config.cc_mode.data_header_bytes(),
             ack,
             ack_interval: config.l2_ack_interval.get() as u32,
             chunk: config.l2_chunk_size.get() as u32,

@@ -3,7 +3,7 @@
 
 use super::derived::{HPCC_NS3, UNCODED, node_buffers};
 use super::law::{HOPS, THEMIS_HOPS};
-use hpcc_files::{CcMode, Experiment, Warning};
+use hpcc_files::{Experiment, Warning};
 use scenario::spec::{ParamValue, Spec};
 use schemes::int::IntFormat;
 use std::collections::{BTreeMap, VecDeque};
@@ -136,13 +136,7 @@ fn too_fast(spec: &Spec, experiment: &Experiment, if_set: &str) -> Option<Warnin
         return None;
     }
     let config = &experiment.config;
-    let header = match config.cc_mode {
-        CcMode::Hpcc => 90,
-        CcMode::Timely => 56,
-        CcMode::HpccPint => 50,
-        CcMode::Dcqcn | CcMode::Dctcp | CcMode::None(_) => 48,
-    };
-    let bytes = config.packet_payload_size.get() + header;
+    let bytes = config.packet_payload_size.get() + u64::from(config.cc_mode.data_header_bytes());
     let link = experiment.topology.links.iter().max_by_key(|link| link.rate)?;
     let exact = bytes as f64 * 8e9 / link.rate.bps() as f64;
     let cut = exact.floor();
