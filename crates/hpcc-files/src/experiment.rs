@@ -2,7 +2,7 @@
 
 use crate::config::{self, Config};
 use crate::error::{self, FileError, Result, Warning};
-use crate::flows::{self, Flow};
+use crate::flows::{self, Flow, FlowFile};
 use crate::topology::{self, Topology};
 use crate::trace_list;
 use std::fs::File;
@@ -65,11 +65,11 @@ impl Experiment {
             Ok(topology)
         })?;
         config::check(&config, &topology).map_err(|error| error.in_file(path))?;
-        let (flows, ports) =
+        let FlowFile { flows, has_port } =
             files.read("FLOW_FILE", &config.flow_file, warnings, |text, warnings| {
-                Ok((flows::parse(text, &topology, warnings)?, flows::have_ports(text)))
+                flows::parse(text, &topology, warnings)
             })?;
-        let writes_conweave_fct = config.conweave_key().is_some() && !ports;
+        let writes_conweave_fct = config.conweave_key().is_some() && !has_port;
         let mut traced = Vec::new();
         if let Some(file) = config.trace_file.as_ref().filter(|_| config.enable_trace) {
             if files.place(file).exists() {

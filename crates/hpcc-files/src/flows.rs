@@ -36,8 +36,17 @@ pub struct Flow {
     pub line: u32,
 }
 
+/// What a flow file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowFile {
+    /// The flows, in the order of their starts.
+    pub flows: Vec<Flow>,
+    /// Whether they give a destination port: the original's have six columns, ConWeave's five.
+    pub has_port: bool,
+}
+
 /// Reads the flows between hosts of `topology`.
-pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> Result<Vec<Flow>> {
+pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> Result<FlowFile> {
     const MIN_FLOW_BYTES: usize = "0 1 3 1 1 2\n".len();
     let mut tokens = Tokens::new(text);
     let promised = tokens.whole("the number of flows", 0..=u64::from(u32::MAX))? as usize;
@@ -91,7 +100,7 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
         ));
     }
     tokens.warn_trailing("the last flow", warnings);
-    Ok(flows)
+    Ok(FlowFile { flows, has_port })
 }
 
 const COLUMNS: [&str; 6] = ["source", "destination", "priority group", "port", "size", "start"];
@@ -100,16 +109,7 @@ const COLUMNS_OF_CONWEAVE: [&str; 5] = ["source", "destination", "priority group
 /// The destination port of flows that give none.
 pub const WORKLOAD_PORT: u16 = 100;
 
-/// Whether the flows of a file that [`parse`] accepts have a destination port.
-pub(crate) fn have_ports(text: &[u8]) -> bool {
-    let mut tokens = Tokens::new(text);
-    match tokens.whole("the number of flows", 0..=u64::from(u32::MAX)) {
-        Ok(promised) => has_port(&tokens, promised as usize),
-        Err(_) => true,
-    }
-}
-
-/// Whether flows have a destination port: the original's have six columns, ConWeave's five.
+/// See [`FlowFile::has_port`].
 fn has_port(tokens: &Tokens<'_>, promised: usize) -> bool {
     let mut words = Tokens::new(tokens.rest());
     let Some(first) = words.next() else { return true };

@@ -82,7 +82,7 @@ fn flows_without_a_port() {
     let (network, _) = network("6 2 5");
     let mut warnings = Vec::new();
     let text = b"2\n0 1 3 5000 2.0\n2 3 4 7000 2.000000027\n";
-    let read = flows::parse(text, &network, &mut warnings).unwrap();
+    let read = flows::parse(text, &network, &mut warnings).unwrap().flows;
     let sizes: Vec<(u64, u16, u8, u64)> = read
         .iter()
         .map(|flow| (flow.size.get(), flow.dport, flow.priority.get(), flow.start.ns()))
@@ -92,7 +92,7 @@ fn flows_without_a_port() {
     assert!(warnings[0].to_string().contains("as in ConWeave"), "{}", warnings[0]);
     // Six words a flow, in lines of five: the original reads those, too.
     let text = b"5\n0 1 3 1 1\n2.0 0 1 3 1\n1 2.0 0 1 3\n1 1 2.0 0 1\n3 1 1 2.0 0\n1 3 1 1 2.0";
-    assert_eq!(flows::parse(text, &network, &mut Vec::new()).unwrap().len(), 5);
+    assert_eq!(flows::parse(text, &network, &mut Vec::new()).unwrap().flows.len(), 5);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_topology() {
 fn flows_and_trace_list() {
     let text = "2 \n0 2 3 100 1000 2\n3 1 1 200 5000000000 2.000003075 \n";
     let mut warnings = Vec::new();
-    let read = flows::parse(text.as_bytes(), &network(), &mut warnings).unwrap();
+    let read = flows::parse(text.as_bytes(), &network(), &mut warnings).unwrap().flows;
     let flow = |line, src, dst, priority, dport, size, ns| Flow {
         src: NodeId::new(src),
         dst: NodeId::new(dst),
@@ -222,8 +222,9 @@ fn line_ends_and_marks_do_not_matter() {
         let changed = topology::parse(change(TOPOLOGY).as_bytes(), &mut Vec::new()).unwrap();
         let ports = |link: &topology::Link| (link.a, link.a_port, link.b, link.b_port, link.rate);
         assert!(changed.links.iter().map(ports).eq(network().links.iter().map(ports)));
-        let parse =
-            |text: &str| flows::parse(text.as_bytes(), &network(), &mut Vec::new()).unwrap()[0];
+        let parse = |text: &str| {
+            flows::parse(text.as_bytes(), &network(), &mut Vec::new()).unwrap().flows[0]
+        };
         let line = parse(flow_text).line;
         assert_eq!(Flow { line, ..parse(&change(flow_text)) }, parse(flow_text));
     }
@@ -385,7 +386,7 @@ fn bad_flows() {
     refused(&bad, |text| flows::parse(text.as_bytes(), &network(), &mut Vec::new()));
     // Two flows may start in one nanosecond.
     let text = b"2\n0 1 3 100 1 2.0000000004\n0 1 3 100 1 2.0";
-    assert_eq!(flows::parse(text, &network(), &mut Vec::new()).unwrap().len(), 2);
+    assert_eq!(flows::parse(text, &network(), &mut Vec::new()).unwrap().flows.len(), 2);
 }
 
 #[test]
@@ -703,7 +704,7 @@ proptest! {
             let size = size.get();
             writeln!(text, "{src} {dst} {priority} {dport} {size} {s}.{rest:09}5").unwrap();
         }
-        let read = flows::parse(text.as_bytes(), &network, &mut Vec::new()).unwrap();
+        let read = flows::parse(text.as_bytes(), &network, &mut Vec::new()).unwrap().flows;
         prop_assert_eq!(read, wanted);
     }
 }
