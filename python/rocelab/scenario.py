@@ -277,10 +277,10 @@ def example(
     ``rocelab.example("incast", set={"scheme": "hpcc"})``.
     Raises :class:`ConfigError` where there is none of this name.
     """
-    names = _examples.scenario_names()
     found = _examples.find(name)
-    if found is None or name not in names:
-        raise ConfigError(f"no example scenario {name!r}", hint=f"there are: {', '.join(names)}")
+    if found is None or found.is_folder:
+        names = ", ".join(_examples.scenario_names())
+        raise ConfigError(f"no example scenario {name!r}", hint=f"there are: {names}")
     return load(found.path, set=set)
 
 

@@ -156,11 +156,10 @@ type Outcome = Result<RunResult, Failure>;
 /// Runs `scenario`. Every tenth of a second `progress` is called with the simulated time and its
 /// end (both in ps, the end 0 while unknown), packet-hops, flows done and flows. Where there is no
 /// result yet, as the run is being set up, and on another Ctrl-C, what Python does on it is raised
-/// at once, and the run ends by itself. With an
-/// `experiment` the result can be written as its files, and with `ns3_order` it is run in ns-3's
-/// order of events; `HpccExperiment.check_ns3_order` has passed then. Samples and events that are
-/// too many for memory go to a file in `spill`, a directory and how many bytes of them stay in
-/// memory.
+/// at once, and the run ends by itself. With an `experiment` the result can be written as its
+/// files, and with `ns3_order` it is run in ns-3's order of events;
+/// `HpccExperiment.check_ns3_order` has passed then. Samples and events that are too many for
+/// memory go to a file in `spill`, a directory and how many bytes of them stay in memory.
 #[pyfunction]
 #[pyo3(signature = (
     scenario, threads=None, progress=None, experiment=None, spill=None, ns3_order=false
