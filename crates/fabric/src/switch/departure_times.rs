@@ -9,12 +9,18 @@ use units::Time;
 pub(crate) struct DepartureTimes {
     times: Vec<Time>,
     busy: Vec<u64>,
+    /// No port sends before. Most questions for the earliest are answered by it.
+    lower_bound: Time,
 }
 
 impl DepartureTimes {
     /// Makes the times of ports that are all idle.
     pub(crate) fn new(ports: usize) -> DepartureTimes {
-        DepartureTimes { times: vec![Time::NEVER; ports], busy: vec![0; ports.div_ceil(64)] }
+        DepartureTimes {
+            times: vec![Time::NEVER; ports],
+            busy: vec![0; ports.div_ceil(64)],
+            lower_bound: Time::NEVER,
+        }
     }
 
     /// Prefetches the times.
@@ -37,10 +43,10 @@ impl DepartureTimes {
         }
     }
 
-    /// Sets when `port` sends next. It must have been busy.
+    /// Sets when `port`, which has just sent, sends next.
     #[inline]
     pub(crate) fn reschedule(&mut self, port: usize, time: Time) {
-        debug_assert!(self.times[port] != Time::NEVER);
+        debug_assert!(self.times[port] <= time && time != Time::NEVER);
         self.times[port] = time;
     }
 
@@ -57,6 +63,14 @@ impl DepartureTimes {
         debug_assert!(time != Time::NEVER);
         self.times[port] = time;
         self.busy[port / 64] |= 1 << (port % 64);
+        self.lower_bound = self.lower_bound.min(time);
+    }
+
+    /// Returns a time before which no port sends: the earliest when it was last asked for, or one
+    /// that was set since and is earlier.
+    #[inline]
+    pub(crate) fn lower_bound(&self) -> Time {
+        self.lower_bound
     }
 
     /// Returns the first busy port at or after `from`.
@@ -86,7 +100,7 @@ impl DepartureTimes {
     /// Returns when the next packet leaves, and through which port. Among equals the port that goes
     /// first rotates.
     #[inline]
-    pub(crate) fn earliest(&self) -> (Time, usize) {
+    pub(crate) fn earliest(&mut self) -> (Time, usize) {
         let (mut earliest, mut first, mut tied) = (Time::NEVER, 0, false);
         for (word, &bits) in self.busy.iter().enumerate() {
             let mut bits = bits;
@@ -108,6 +122,7 @@ impl DepartureTimes {
             let after = self.next_at(earliest, turn).or_else(|| self.next_at(earliest, 0));
             first = after.expect("two of them are");
         }
+        self.lower_bound = earliest;
         (earliest, first)
     }
 }
@@ -126,8 +141,10 @@ mod tests {
             for (port, time) in changes {
                 due.set(port, time.map_or(Time::NEVER, Time::from_ns));
                 let min = (0..130).map(|port| due.at(port)).min().unwrap();
+                prop_assert!(due.lower_bound() <= min);
                 let (time, first) = due.earliest();
                 prop_assert_eq!(time, min);
+                prop_assert_eq!(due.lower_bound(), min);
                 prop_assert!(min == Time::NEVER || due.at(first) == min);
                 let after = |&port: &usize| due.next_busy(port + 1);
                 let busy: Vec<usize> =

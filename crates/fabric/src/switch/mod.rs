@@ -79,6 +79,8 @@ pub(crate) struct Switch<S: Scheme> {
     /// Some packets come over a link so fast that arrivals are not always scheduled before the
     /// departures and the samples of queues of the same instant.
     has_short_links: bool,
+    /// Departures must be handled one by one in time order even while no ingress pauses its peer.
+    always_in_time_order: bool,
     /// Boxed, because few schemes hold packets.
     held: Box<HeldPackets>,
     /// By number: packets that wait for others that left before them, for ConWeave.
@@ -138,6 +140,7 @@ impl<S: Scheme> Switch<S> {
             losses,
             emission_order,
             has_short_links,
+            always_in_time_order: chassis.is_strict() || chassis.draws.is_some() || has_short_links,
             sub_queues,
             requeued: if RequeueOf::<S>::ENABLED {
                 vec![(Time::NEVER, 0); count]
@@ -184,10 +187,11 @@ impl<S: Scheme> Switch<S> {
     /// Handles all that is due before `until`. Returns when something is due next.
     fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         loop {
-            // When the next departure is due, if departures are handled in time order.
-            let mut in_order = None;
+            // Whether a port sends at the instant of the next arrival, if departures are handled in
+            // time order.
+            let mut coincides = None;
             if self.departs_in_time_order() {
-                in_order = Some(self.depart_in_order(window, until));
+                coincides = Some(self.depart_in_order(window, until));
                 if !self.departs_in_time_order() {
                     continue;
                 }
@@ -221,7 +225,7 @@ impl<S: Scheme> Switch<S> {
             }
             if next == arrival {
                 if self.plain && next < timer.min(probe) {
-                    self.forward_next(window, in_order);
+                    self.forward_next(window, coincides);
                 } else {
                     let (time, port, handle) = window.next_arrival().expect("there is one");
                     self.on_arrival(window, time, port, handle);
@@ -232,32 +236,33 @@ impl<S: Scheme> Switch<S> {
                 self.sample(window, probe);
             }
         }
-        let departure = self.drain_all(window, until);
+        let departure = self.drain_until(window, until);
         departure.min(self.next_timer()).min(self.chassis.probes.next())
     }
 
     /// Handles the departures that come before anything else in time order, as long as that is
-    /// needed. Returns when the next one is due.
-    fn depart_in_order(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
+    /// needed. Returns whether a port sends at the instant of the next arrival, too.
+    fn depart_in_order(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> bool {
         let limit = window.next_arrival_time().min(until);
         let probe = self.chassis.probes.next();
         while self.departs_in_time_order() {
+            // Most arrivals find that all ports send later.
+            if self.chassis.due.lower_bound() > limit {
+                return false;
+            }
             let (due, port) = self.chassis.due.earliest();
             if due >= limit || due >= self.next_timer() || due > probe {
-                return due;
+                return due <= limit;
             }
             self.depart(window, port);
         }
-        Time::NEVER
+        false
     }
 
     /// Returns whether departures must be handled one by one in time order.
     #[inline]
     fn departs_in_time_order(&self) -> bool {
-        self.chassis.mmu.pauses_any_peer()
-            || self.chassis.is_strict()
-            || self.chassis.draws.is_some()
-            || self.has_short_links
+        self.chassis.mmu.pauses_any_peer() || self.always_in_time_order
     }
 
     /// Returns when the switch must act next, apart from arrivals and departures.
@@ -287,9 +292,17 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
+    /// Lets all ports send all that they send before `time`.
+    #[inline]
+    fn drain_all(&mut self, window: &mut Win<'_, '_, S>, time: Time) {
+        if self.chassis.due.lower_bound() < time {
+            self.drain_until(window, time);
+        }
+    }
+
     /// Lets all ports send all that they send before `time`. Returns when the next packet leaves
     /// after that.
-    fn drain_all(&mut self, window: &mut Win<'_, '_, S>, time: Time) -> Time {
+    fn drain_until(&mut self, window: &mut Win<'_, '_, S>, time: Time) -> Time {
         while self.departs_in_time_order() {
             let (due, port) = self.chassis.due.earliest();
             if due >= time {

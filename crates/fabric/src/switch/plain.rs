@@ -57,15 +57,15 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Forwards a packet that arrives before anything else is due. Returns whether it left without
-    /// waiting. `next_departure`: when the next port sends, if departures are handled in time
-    /// order.
+    /// waiting. `coincides`: whether another port sends at this instant, if departures are handled
+    /// in time order.
     #[inline(always)]
     pub(super) fn forward_one(
         &mut self,
         window: &mut Win<'_, '_, S>,
         (now, tag, mut handle): (Time, ArrivalTag, Handle),
         out: u16,
-        next_departure: Option<Time>,
+        coincides: Option<bool>,
     ) -> bool {
         if out == NO_ROUTE {
             self.on_arrival(window, now, tag.port(window), handle);
@@ -89,8 +89,8 @@ impl<S: Scheme> Switch<S> {
         // A packet need not be queued if it leaves at this instant whatever else happens at it. RED
         // does not mark a packet that leaves an empty queue behind. If departures are handled in
         // time order, no other port may send at this instant, and this one must not end a pause.
-        let in_turn = next_departure.is_none_or(|next| {
-            next > now && !self.chassis.mmu.pauses_peer(tag.port(window), priority)
+        let in_turn = coincides.is_none_or(|coincides| {
+            !coincides && !self.chassis.mmu.pauses_peer(tag.port(window), priority)
         });
         let mut open = self.chassis.ports[out].can_send_now(now);
         if !open && self.chassis.due.at(out) < now {
@@ -186,17 +186,13 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Forwards the next arrival, which must be due before anything else. `next_departure`: see
+    /// Forwards the next arrival, which must be due before anything else. `coincides`: see
     /// [`forward_one`](Self::forward_one).
     #[inline(never)]
-    pub(super) fn forward_next(
-        &mut self,
-        window: &mut Win<'_, '_, S>,
-        next_departure: Option<Time>,
-    ) {
+    pub(super) fn forward_next(&mut self, window: &mut Win<'_, '_, S>, coincides: Option<bool>) {
         let packet = window.peek_ahead(0).expect("there is one");
         let next_hop = self.next_hop(packet);
         let arrival = window.take_before(Time::NEVER).expect("as above");
-        self.forward_one(window, arrival, next_hop, next_departure);
+        self.forward_one(window, arrival, next_hop, coincides);
     }
 }
