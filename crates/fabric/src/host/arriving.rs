@@ -21,6 +21,15 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Returns whether packets that arrive are looked at before their kind decides.
+    pub(super) fn examines_arrivals(&self) -> bool {
+        self.common.compat.orders_by_emission()
+            || self.losses.is_some()
+            || self.recorder.is_some()
+            || self.takes_turns()
+            || self.receive_buffer.is_some()
+    }
+
     /// Handles a packet that arrives at `port`.
     #[inline]
     pub(super) fn on_arrival(
@@ -31,32 +40,13 @@ impl<S: Scheme> Host<S> {
         mut handle: Handle,
     ) {
         self.uncouple_by(&window.packets.get(&handle).header);
-        if let Some(losses) = &mut self.losses
-            && losses.take(port)
+        if self.examines_arrivals
+            && let Err(why) = self.examine(window, now, port, &mut handle)
         {
-            return self.discard_arrival(window, now, port, handle, PacketEventKind::Lost);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            let header = &window.packets.get(&handle).header;
-            if header.kind == PacketKind::Pfc {
-                recorder.pfc(now, port, header.priority, is_pause(header));
-            }
-            recorder.packet(now, port, PacketEventKind::Received, 0, header);
-        }
-        if self.takes_turns() {
-            window.packets.get_mut(&mut handle).header.ingress = port;
+            return self.discard_arrival(window, now, port, handle, why);
         }
         match window.packets.get(&handle).header.kind {
-            PacketKind::Data => {
-                if self.receive_buffer.is_some() {
-                    let header = window.packets.get(&handle).header;
-                    if !self.has_receive_room(window, now, port, &header) {
-                        let why = PacketEventKind::Dropped;
-                        return self.discard_arrival(window, now, port, handle, why);
-                    }
-                }
-                self.on_data(window, now, port, handle)
-            }
+            PacketKind::Data => self.on_data(window, now, port, handle),
             PacketKind::Ack | PacketKind::Nack => {
                 self.on_ack(window, now, handle);
             }
@@ -84,6 +74,44 @@ impl<S: Scheme> Host<S> {
             // It was meant for a switch.
             PacketKind::LinkControl | PacketKind::PathControl => window.packets.discard(handle),
         }
+    }
+
+    /// Does what few hosts do with each packet that arrives. Returns why the packet is discarded,
+    /// if it is.
+    #[inline(never)]
+    fn examine(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        port: u16,
+        handle: &mut Handle,
+    ) -> Result<(), PacketEventKind> {
+        if self.common.compat.orders_by_emission() {
+            self.scan_before_arrival(window, now, port, handle);
+        }
+        if let Some(losses) = &mut self.losses
+            && losses.take(port)
+        {
+            return Err(PacketEventKind::Lost);
+        }
+        let header = &mut window.packets.get_mut(handle).header;
+        if let Some(recorder) = &mut self.recorder {
+            if header.kind == PacketKind::Pfc {
+                recorder.pfc(now, port, header.priority, is_pause(header));
+            }
+            recorder.packet(now, port, PacketEventKind::Received, 0, header);
+        }
+        if self.takes_turns() {
+            header.ingress = port;
+        }
+        let header = *header;
+        if header.kind == PacketKind::Data
+            && self.receive_buffer.is_some()
+            && !self.has_receive_room(window, now, port, &header)
+        {
+            return Err(PacketEventKind::Dropped);
+        }
+        Ok(())
     }
 
     /// Discards a packet that came to `port`. `why`: it was lost on the link, or dropped because

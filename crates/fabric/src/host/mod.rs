@@ -123,6 +123,8 @@ pub(crate) struct Host<S: Scheme> {
     epoch: usize,
     epoch_end: Time,
     emission_order: EmissionOrder,
+    /// See [`examines_arrivals`](Host::examines_arrivals). It is known before the first packet.
+    examines_arrivals: bool,
     /// The links to it, if they may lose packets.
     losses: Option<Box<Losses>>,
     /// Where data waits for a NIC that passes it on slowly.
@@ -209,6 +211,7 @@ impl<S: Scheme> Host<S> {
             epoch: 0,
             epoch_end: common.graph.end_of(0),
             emission_order,
+            examines_arrivals: false,
             losses,
             receive_buffer,
             pause_clock,
@@ -217,6 +220,7 @@ impl<S: Scheme> Host<S> {
             recorder,
             common,
         };
+        host.examines_arrivals = host.examines_arrivals();
         host.find_next_post();
         for place in 0..host.outgoing.len() {
             let flow = host.outgoing[place];
@@ -284,9 +288,6 @@ impl<S: Scheme> Host<S> {
                 }
                 let (time, port, handle) = window.next_arrival().expect("there is one");
                 self.drain(window, time);
-                if self.common.compat.orders_by_emission() {
-                    self.scan_before_arrival(window, time, port, &handle);
-                }
                 self.on_arrival(window, time, port, handle);
             } else if time == timer {
                 self.drain(window, time);
