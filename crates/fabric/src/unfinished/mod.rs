@@ -16,7 +16,7 @@ use crate::unfinished::pauses::{Pause, endless};
 use engine::Undelivered;
 use model::Cause;
 use schemes::contract::{Rp, RpTimerSlot};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use units::Time;
 
 /// The messages that are not finished at `end`, and why, by message. `left`: the packets in flight.
@@ -103,8 +103,8 @@ struct Look<'a, S: Scheme> {
     /// By index among the hosts.
     hosts: Vec<&'a Host<S>>,
     /// Sending ends, by host and slot, with a packet in flight that will cause something at either
-    /// end.
-    moving: BTreeSet<(u32, u32)>,
+    /// end. Sorted; some are in it several times.
+    moving: Vec<(u32, u32)>,
     obstacles: Obstacles<'a>,
     /// All hosts reach each other, and no port is paused forever.
     is_open: bool,
@@ -121,19 +121,20 @@ impl<'a, S: Scheme> Look<'a, S> {
         let mut look = Look {
             common,
             hosts: hosts(devices).collect(),
-            moving: BTreeSet::new(),
+            moving: Vec::new(),
             obstacles: Obstacles { common, end, endless: BTreeMap::new() },
             is_open: false,
         };
-        let (mut moving, mut resumes) = (BTreeSet::new(), 0);
+        let (mut moving, mut resumes) = (Vec::new(), 0);
         left.each(|packet| {
             let header = &packet.header;
             if header.kind == PacketKind::Pfc && !is_pause(header) {
                 resumes |= 1 << header.priority;
             } else if look.moves(packet) {
-                moving.insert((header.address.src, header.address.sender_slot));
+                moving.push((header.address.src, header.address.sender_slot));
             }
         });
+        moving.sort_unstable();
         look.moving = moving;
         look.obstacles.endless = endless(&pauses(common, devices), end, resumes);
         let all_lossy = (0..graph.nodes() as u32)
@@ -176,8 +177,7 @@ impl<'a, S: Scheme> Look<'a, S> {
         if let Some(cause) = self.cause_on_path(src, sender) {
             return cause;
         }
-        let moves = self.moving.contains(&(src, slot));
-        if moves {
+        if self.moving.binary_search(&(src, slot)).is_ok() {
             return Cause::Sending;
         }
         self.stuck_for(sender).unwrap_or_else(|| {
