@@ -487,6 +487,19 @@ def test_numbers_of_the_papers_stand_in_the_claims_that_judge_them() -> None:
         assert re.search(rf"(?<![\d.]){number:g}(?![\d.]*\d)", text), (row, text)
 
 
+def test_what_an_abstract_has_with_up_to_is_judged_so() -> None:
+    """ConWeave's abstract has the text's least gains of one load as the largest of all."""
+    claims = {
+        (figure.id, claim.id): claim
+        for _, figure in reproduce.chosen(["conweave"])
+        for claim in figure.claims
+    }
+    table = places.numbers().filter(paper="conweave", place="abstract")
+    assert table["number"].to_list() == [-42.3, -66.8]
+    for figure, claim in table.select("figure", "claim").iter_rows():
+        assert claims[figure, claim].paper.startswith("up to"), claim
+
+
 _DERIVED = {("fig9", "reaction-times"), ("fig13", "lhcs-rate")}
 """Claims whose text has what follows from the numbers: moments less that of the join, a share."""
 

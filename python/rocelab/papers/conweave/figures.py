@@ -23,15 +23,39 @@ from rocelab.papers.model import Claim, Figure, Line, Measure, Panel, Runs
 from rocelab.scenario import Scenario
 
 _WARM = "flows of the first 5 % of the arrivals are left out"
+_ALL_SIZES = f"over flows of all sizes; {_WARM}"
 _STATISTICS = {"Average": "average", "99th percentile": "p99"}
 _LEAST: Mapping[Recovery, Mapping[int, tuple[float, float]]] = {
     "PFC": {50: (-23.3, -45.8), 80: (-17.6, -35.8)},
     "IRN": {50: (-12.7, -46.2), 80: (-42.3, -66.8)},
 }
 """By how many per cent ConWeave is below each of the others: average, and 99th percentile."""
+_WEAKER: Mapping[Recovery, str] = {
+    "PFC": "1.46 against 1.58, which is -7.6 %",
+    "IRN": "1.35 against 1.43, which is -6.2 %",
+}
+"""ConWeave's average and CONGA's by the published simulator, 3 ms of arrivals at 50 % load."""
 
 
-def _slowdowns(id_: str, recovery: Recovery, words: str) -> Figure:
+def _of_all(case: str, statistic: str) -> Measure:
+    """The slowdown of flows of all sizes, for each seed."""
+    return by_size.of_seeds(case, statistic, warm_up=WARM_UP)
+
+
+def _at_loads(scheme: str, statistic: str) -> verdict.Curve:
+    return lambda runs: {
+        f"{load} %": _of_all(f"{load} {scheme}", statistic)(runs) for load in LOADS
+    }
+
+
+def _why_weaker(recovery: Recovery) -> str:
+    return (
+        "it is so against ECMP and LetFlow, within a point, but CONGA is less far behind. So it is "
+        f"in the published simulator's outputs for 3 ms of arrivals: {_WEAKER[recovery]}"
+    )
+
+
+def _slowdowns(id_: str, recovery: Recovery, words: str, more: Sequence[Claim] = ()) -> Figure:
     shown = [(load, statistic) for load in LOADS for statistic in _STATISTICS]
     panels = [
         Panel(
@@ -52,15 +76,13 @@ def _slowdowns(id_: str, recovery: Recovery, words: str) -> Figure:
             f"{statistic} slowdown of ConWeave is lower than of each other, {load} % load",
             f"at least {-percent} % lower",
             verdict.at_least(
-                by_size.of_seeds(f"{load} ConWeave", statistic, warm_up=WARM_UP),
-                {
-                    name: by_size.of_seeds(f"{load} {name}", statistic, warm_up=WARM_UP)
-                    for name in OTHERS
-                },
+                _of_all(f"{load} ConWeave", statistic),
+                {name: _of_all(f"{load} {name}", statistic) for name in OTHERS},
                 percent,
                 "",
             ),
-            assumption=f"over flows of all sizes; {_WARM}",
+            assumption=_ALL_SIZES,
+            reason=_why_weaker(recovery) if (load, short) == (50, "average") else "",
         )
         for load, percents in _LEAST[recovery].items()
         for (statistic, short), percent in zip(_STATISTICS.items(), percents, strict=True)
@@ -70,13 +92,33 @@ def _slowdowns(id_: str, recovery: Recovery, words: str) -> Figure:
         title=f"FCT slowdown by flow size, {words}",
         cases=partial(cases, recovery, FOUR),
         panels=panels,
-        claims=claims,
+        claims=[*claims, *more],
         quick=QUICK,
     )
 
 
 FIG12 = _slowdowns("fig12", "PFC", "PFC and go-back-N")
-FIG13 = _slowdowns("fig13", "IRN", "selective repeat without PFC")
+FIG13 = _slowdowns(
+    "fig13",
+    "IRN",
+    "selective repeat without PFC",
+    [
+        Claim(
+            f"up-to-{short}",
+            f"{statistic} FCT of ConWeave is lower than with other ways of load balancing",
+            f"up to {-percent} % lower",
+            verdict.up_to(
+                _at_loads("ConWeave", statistic),
+                {name: _at_loads(name, statistic) for name in OTHERS},
+                percent,
+                "",
+            ),
+            assumption="of the slowdown, over both loads and ECMP, LetFlow and CONGA, where the "
+            f"text has these numbers; {_ALL_SIZES}",
+        )
+        for (statistic, short), percent in zip(_STATISTICS.items(), _LEAST["IRN"][80], strict=True)
+    ],
+)
 
 _BALANCE = {name: at_loads(imbalance, name) for name in FIVE}
 _OF_MEDIANS = "of the medians over leaves and intervals of 100 us, while flows arrive"
