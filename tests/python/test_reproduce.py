@@ -26,6 +26,7 @@ from rocelab.papers import (
     baselines,
     by_load,
     by_size,
+    hiercc,
     measurements,
     pages,
     places,
@@ -788,6 +789,7 @@ def test_orders_over_seeds_must_exceed_the_spread() -> None:
         (60.0, "holds", ""),
         (79.0, "holds", ""),
         (81.0, "weaker", "+21.0 points"),
+        (100.0, "differs", "+40.0 points, no change"),
         (101.0, "differs", "+41.0 points, other sign"),
     ],
 )
@@ -1021,6 +1023,25 @@ def test_who_gains_more_gains(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judged_at(49.0, 45.0).verdict == "holds"
     assert judged_at(45.0, 49.0).by == "DataMining > Enterprise"
     assert judged_at(60.0, 55.0).by == "DataMining > DCQCN"
+
+
+def test_hierccs_short_flows_have_ended_when_bandwidth_may_be_wasted(tmp_path: Path) -> None:
+    """HierCC's figure 4: while they send, DCQCN's link is full."""
+    cases = hiercc.bursts.FIG4.cases(HEADLINE, True)
+    runs = run_all({"DCQCN": cases["DCQCN"]}, tmp_path)
+    assert measurements.single(hiercc.bursts._used_percent("DCQCN")(runs)) > 20
+    assert measurements.single(hiercc.bursts._afterwards_percent("DCQCN")(runs)) < 5
+
+
+def test_queues_of_hiercc_are_those_in_front_of_the_network_too(tmp_path: Path) -> None:
+    """HierCC's figure 5: VOQs are at the uplinks of the senders' ToRs."""
+    cases = hiercc.loads.FIG5.cases(HEADLINE, True)
+    case = "CacheFollower 30 1 HierCC"
+    runs = run_all({case: cases[case]}, tmp_path)
+    everywhere, at_receivers = (
+        measurements.single(hiercc.loads._fullest_kb(peers)(case)(runs)) for peers in ("", "h")
+    )
+    assert everywhere > 2 * at_receivers
 
 
 def test_a_statistic_by_size_may_leave_out_smaller_flows(tmp_path: Path) -> None:

@@ -294,7 +294,7 @@ def _change(ours: _Change, paper_percent: float, unit: str) -> Outcome:
     if ours.spread > 0 and any(abs(size - edge) <= ours.spread for edge in (0, half)):
         return Outcome(text, "undecidable", f"{by}, ± {ours.spread:.1f} points")
     if size <= 0:
-        return Outcome(text, "differs", f"{by}, other sign")
+        return Outcome(text, "differs", f"{by}, {'other sign' if size < 0 else 'no change'}")
     if size < half:
         return Outcome(text, "weaker", by)
     return Outcome(text, "holds")

@@ -50,6 +50,10 @@ def _hpcc(reading: Reading, rtt: str) -> Scenario:
     )
 
 
+def _peak(case: str) -> Measure:
+    return peak(queue_kb(case), _BURST_US)
+
+
 def _gap_us(case: str) -> Measure:
     """How long after the bursts the link carries less than three quarters of its rate."""
 
@@ -61,6 +65,7 @@ def _gap_us(case: str) -> Measure:
     return reading
 
 
+_BELOW = "time below three quarters of the link after the queue's peak, in bins of 5 us"
 _FOUR_FIFTHS = {"12 us": "; below four fifths it is 90 us, which would not hold"}
 """What another share of the link changes, in the headline reading."""
 
@@ -77,6 +82,7 @@ _SAME_BYTES = (
     "until the peak the link sends 42 KB, and the long flows add 34"
 )
 _FIG1_PAPER = {"12 us": (340.0, 70.0), "6 us": (250.0, 35.0)}
+"""Peak of the queue in KB, and time to take up the bandwidth in us."""
 _RTTS = tuple(_DELAYS)
 _LINES = {f"RTT {rtt.replace('us', 'µs')}": rtt for rtt in _RTTS}
 """The round trips by what pictures call them."""
@@ -84,6 +90,12 @@ _LINES = {f"RTT {rtt.replace('us', 'µs')}": rtt for rtt in _RTTS}
 
 def _short(rtt: str) -> str:
     return f"{rtt.split()[0]}us"
+
+
+def _shortened(number: int) -> float:
+    """The change of a number of figure 1 from the longer to the shorter round trip, in per cent."""
+    long, short = (_FIG1_PAPER[rtt][number] for rtt in _RTTS)
+    return 100 * (short / long - 1)
 
 
 FIG1 = Figure(
@@ -109,7 +121,7 @@ FIG1 = Figure(
                     f"queue-{_short(rtt)}",
                     f"Peak of the queue with a round trip of {rtt}",
                     f"{queue:g} KB",
-                    verdict.close({"": peak(queue_kb(rtt), _BURST_US)}, {"": queue}, "KB"),
+                    verdict.close({"": _peak(rtt)}, {"": queue}, "KB"),
                     reason=_SAME_BYTES,
                 ),
                 Claim(
@@ -117,10 +129,23 @@ FIG1 = Figure(
                     f"Time to take up the bandwidth with a round trip of {rtt}",
                     f"{gap:g} us",
                     verdict.close({"": _gap_us(rtt)}, {"": gap}, "us"),
-                    assumption="time below three quarters of the link after the queue's peak, in "
-                    f"bins of 5 us{_FOUR_FIFTHS.get(rtt, '')}",
+                    assumption=f"{_BELOW}{_FOUR_FIFTHS.get(rtt, '')}",
                 ),
             )
+        ),
+        Claim(
+            "queue-shorter",
+            "With the shorter round trip the queue's peak is lower",
+            "from 340 to 250 KB",
+            verdict.change(_peak("6 us"), _peak("12 us"), _shortened(0), "KB"),
+            reason=_SAME_BYTES,
+        ),
+        Claim(
+            "gap-shorter",
+            "With the shorter round trip the bandwidth is taken up sooner",
+            "from 70 to 35 us",
+            verdict.change(_gap_us("6 us"), _gap_us("12 us"), _shortened(1), "us"),
+            assumption=_BELOW,
         ),
         Claim(
             "several-rtts",
@@ -208,13 +233,16 @@ FIG2 = Figure(
             )
             for rtt, senders, paper in (("12 us", 16, 0.8), ("12 us", 256, 9.0), ("6 us", 256, 6.0))
         ),
-        Claim(
-            "related",
-            "The more senders, the longer the queue",
-            "positively related",
-            verdict.rising(
-                {f"{senders}": partial(_most_mb, "12 us", senders) for senders in _INCASTS}, "MB"
-            ),
+        *(
+            Claim(
+                f"related-{_short(rtt)}",
+                f"The more senders, the longer the queue, with a round trip of {rtt}",
+                "positively related",
+                verdict.rising(
+                    {f"{senders}": partial(_most_mb, rtt, senders) for senders in _INCASTS}, "MB"
+                ),
+            )
+            for rtt in _RTTS
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import polars as pl
@@ -50,24 +51,35 @@ def _curve(name: str, statistic: str) -> verdict.Curve:
     return by_load.at_loads(_WORKLOAD, name, by_load.fct(statistic))
 
 
-def _fullest_kb(case: str) -> Measure:
-    """The longest queue of any port to a host."""
+def _fullest_kb(peers: str) -> Callable[[str], Measure]:
+    """Reads the longest queue of any port of a switch, to nodes whose name begins so."""
+
+    def read(case: str) -> Measure:
+        def measure(runs: Runs) -> float:
+            ports = runs[case].ports.to_polars()
+            switches = ports.filter(~pl.col("node").str.starts_with("h"))
+            shown = switches.filter(pl.col("peer").str.starts_with(peers))
+            return float(shown["max_queue_bytes"].to_numpy().max()) / 1e3
+
+        return measure
+
+    return read
+
+
+def _times_below_dcqcn(peers: str = "") -> Measure:
+    """Of all loads, how many times as long DCQCN's longest queue is, at most."""
 
     def measure(runs: Runs) -> float:
-        ports = runs[case].ports.to_polars()
-        to_hosts = ports.filter(pl.col("peer").str.starts_with("h"))
-        return float(to_hosts["max_queue_bytes"].to_numpy().max()) / 1e3
+        ours, theirs = (
+            by_load.at_loads(_WORKLOAD, name, _fullest_kb(peers))(runs)
+            for name in ("HierCC", "DCQCN")
+        )
+        return max(sum(theirs[load]) / sum(ours[load]) for load in ours)
 
     return measure
 
 
-def _times_below_dcqcn(runs: Runs) -> float:
-    """Of all loads, how many times as long DCQCN's longest queue at a receiver is, at most."""
-    ours, theirs = (
-        by_load.at_loads(_WORKLOAD, name, _fullest_kb)(runs) for name in ("HierCC", "DCQCN")
-    )
-    return max(sum(theirs[load]) / sum(ours[load]) for load in ours)
-
+_FURTHEST = "at the load where they are furthest apart"
 
 FIG5 = Figure(
     id="fig5",
@@ -117,10 +129,20 @@ FIG5 = Figure(
         ),
         Claim(
             "times",
-            "The longest queue at a receiver is shorter than DCQCN's",
+            "The longest queue of HierCC is shorter than DCQCN's",
             "up to about 10 times, with realistic traffic",
-            verdict.close({"": _times_below_dcqcn}, {"": 10.0}, "times"),
-            assumption="the fullest port to a host, at the load where they are furthest apart",
+            verdict.close({"": _times_below_dcqcn()}, {"": 10.0}, "times"),
+            assumption=f"the fullest port of a switch, with its part of the VOQs, {_FURTHEST}: the "
+            "paper does not say which queue",
+            reason="the queue that HierCC keeps from the receiver waits in the senders' VOQs",
+        ),
+        Claim(
+            "times-receiver",
+            "The longest queue at a receiver is shorter than DCQCN's",
+            "",
+            verdict.close({"": _times_below_dcqcn("h")}, {"": 10.0}, "times"),
+            assumption=f"the fullest port to a host, {_FURTHEST}",
+            expected="about 10 times, as section 1 says of the queue",
         ),
     ],
 )
