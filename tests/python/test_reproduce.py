@@ -1044,6 +1044,24 @@ def test_queues_of_hiercc_are_those_in_front_of_the_network_too(tmp_path: Path) 
     assert everywhere > 2 * at_receivers
 
 
+def test_unfairness_the_other_way_round_is_no_fairness(monkeypatch: pytest.MonkeyPatch) -> None:
+    """THEMIS near the source, and how much is significantly."""
+    (claim,) = (claim for claim in themis.parts.ABLATION.claims if claim.id == "themis-source")
+
+    def judged_at(ours: float) -> Verdict:
+        def of_scheme(name: str, _metric: str) -> Measure:
+            return reading([ours if name.endswith("THEMIS") else 2.0] * 2)
+
+        monkeypatch.setattr(themis.parts, "of_scheme", of_scheme)
+        return judged(claim.judge).verdict
+
+    assert claim.paper == "significantly: -65.3 % in table 2"
+    assert judged_at(1.1) == "holds"
+    assert judged_at(0.9) == "holds"
+    assert judged_at(1.7) == "weaker"
+    assert judged_at(0.4) == "differs"
+
+
 def test_a_statistic_by_size_may_leave_out_smaller_flows(tmp_path: Path) -> None:
     ((_, figure),) = reproduce.chosen([LONG])
     cases = {case: of for case, of in figure.cases(HEADLINE, True).items() if case == "1 FNCC"}
