@@ -7,25 +7,44 @@ use scenario::{ResolvedScheme, Scenario, ScenarioError};
 use schemes::contract::{Join, LevelOf, Mix, MixParams, Mixable, Scheme};
 use schemes::registry::{self, AddError, SchemeInfo, params_of};
 use std::sync::OnceLock;
-use std::time::Instant;
 
-/// What is done with one type of a scheme. Made by [`scheme_types!`](crate::scheme_types).
+/// A network built for a scheme, whose type it hides.
+pub(crate) trait Built {
+    /// Returns what messages ask of the network.
+    fn plan(&self) -> Plan;
+    /// Returns which ports messages pass.
+    fn hops(&self) -> Vec<Hop>;
+    /// Runs it on up to `threads` threads; see [`Simulation::run`].
+    fn run(
+        self: Box<Self>,
+        threads: usize,
+        watch: ProgressCallback<'_>,
+    ) -> Result<RunOutput, SetupError>;
+}
+
+impl<S: Scheme> Built for Simulation<S> {
+    fn plan(&self) -> Plan {
+        Simulation::plan(self)
+    }
+
+    fn hops(&self) -> Vec<Hop> {
+        Simulation::hops(self)
+    }
+
+    fn run(
+        self: Box<Self>,
+        threads: usize,
+        watch: ProgressCallback<'_>,
+    ) -> Result<RunOutput, SetupError> {
+        Simulation::run(*self, threads, watch)
+    }
+}
+
+/// How the fabric is built for one type of a scheme. Made by
+/// [`scheme_types!`](crate::scheme_types).
 #[derive(Clone, Copy)]
 pub struct Instantiation {
-    /// Builds.
-    check: fn(&Scenario, &Setup) -> Result<(), SetupError>,
-    /// Builds, and says what is asked of it.
-    plan: fn(&Scenario, &Setup) -> Result<Plan, SetupError>,
-    /// Builds, and says which ports messages pass.
-    hops: fn(&Scenario, &Setup) -> Result<Vec<Hop>, SetupError>,
-    /// Builds and runs.
-    run: fn(
-        &Scenario,
-        &Setup,
-        usize,
-        &mut Instant,
-        ProgressCallback<'_>,
-    ) -> Result<RunOutput, SetupError>,
+    build: fn(&Scenario, &Setup) -> Result<Box<dyn Built>, SetupError>,
 }
 
 /// A scheme and the types that carry it. Made by [`scheme_types!`](crate::scheme_types).
@@ -166,92 +185,28 @@ impl Instantiation {
     }
 
     const fn of_params<S: Scheme, P: ParamsSource<S>>() -> Instantiation {
-        Instantiation {
-            check: check_as::<S, P>,
-            plan: plan_as::<S, P>,
-            hops: hops_as::<S, P>,
-            run: run_as::<S, P>,
-        }
+        Instantiation { build: build_as::<S, P> }
     }
 }
 
-/// Builds and runs; `started` becomes the time at which the run proper began.
-pub(crate) fn run(
+fn build_as<S: Scheme, P: ParamsSource<S>>(
     scenario: &Scenario,
     setup: &Setup,
-    threads: usize,
-    started: &mut Instant,
-    watch: ProgressCallback<'_>,
-) -> Result<RunOutput, ScenarioError> {
-    let types = types(scenario).iter();
-    let outcomes = types.map(|one| (one.run)(scenario, setup, threads, started, watch));
-    first_that_builds(scenario, outcomes)
+) -> Result<Box<dyn Built>, SetupError> {
+    let simulation = Simulation::<S>::new(setup, P::params(scenario))?;
+    Ok(Box::new(simulation))
 }
 
-/// Builds, and says what `run` would refuse.
-pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), ScenarioError> {
-    let outcomes = types(scenario).iter().map(|one| (one.check)(scenario, setup));
-    first_that_builds(scenario, outcomes)
-}
-
-/// Builds, and says what messages ask of the network.
-pub(crate) fn plan(scenario: &Scenario, setup: &Setup) -> Result<Plan, ScenarioError> {
-    let outcomes = types(scenario).iter().map(|one| (one.plan)(scenario, setup));
-    first_that_builds(scenario, outcomes)
-}
-
-/// Builds, and says which ports messages pass.
-pub(crate) fn hops(scenario: &Scenario, setup: &Setup) -> Result<Vec<Hop>, ScenarioError> {
-    let outcomes = types(scenario).iter().map(|one| (one.hops)(scenario, setup));
-    first_that_builds(scenario, outcomes)
-}
-
-/// The outcome of the first type that was not refused: each type of a scheme has room for longer
-/// paths than the one before.
-fn first_that_builds<T>(
-    scenario: &Scenario,
-    outcomes: impl Iterator<Item = Result<T, SetupError>>,
-) -> Result<T, ScenarioError> {
+/// Builds the network of a scenario, for the first type of its scheme that is not refused. Each
+/// type has room for longer paths than the one before.
+pub(crate) fn build(scenario: &Scenario, setup: &Setup) -> Result<Box<dyn Built>, ScenarioError> {
     let mut longest = None;
-    for outcome in outcomes {
-        match outcome {
-            Ok(fits) => return Ok(fits),
+    for one in types(scenario) {
+        match (one.build)(scenario, setup) {
+            Ok(built) => return Ok(built),
             Err(refused @ SetupError::PathTooLong { .. }) => longest = Some(refused),
             Err(refused) => return Err(describe_setup_error(scenario, refused)),
         }
     }
     Err(describe_setup_error(scenario, longest.expect("every scheme has a type")))
-}
-
-fn run_as<S: Scheme, P: ParamsSource<S>>(
-    scenario: &Scenario,
-    setup: &Setup,
-    threads: usize,
-    started: &mut Instant,
-    watch: ProgressCallback<'_>,
-) -> Result<RunOutput, SetupError> {
-    let ready = Simulation::<S>::new(setup, P::params(scenario))?;
-    *started = Instant::now();
-    ready.run(threads, watch)
-}
-
-fn check_as<S: Scheme, P: ParamsSource<S>>(
-    scenario: &Scenario,
-    setup: &Setup,
-) -> Result<(), SetupError> {
-    Simulation::<S>::new(setup, P::params(scenario)).map(drop)
-}
-
-fn plan_as<S: Scheme, P: ParamsSource<S>>(
-    scenario: &Scenario,
-    setup: &Setup,
-) -> Result<Plan, SetupError> {
-    Simulation::<S>::new(setup, P::params(scenario)).map(|ready| ready.plan())
-}
-
-fn hops_as<S: Scheme, P: ParamsSource<S>>(
-    scenario: &Scenario,
-    setup: &Setup,
-) -> Result<Vec<Hop>, SetupError> {
-    Simulation::<S>::new(setup, P::params(scenario)).map(|ready| ready.hops())
 }

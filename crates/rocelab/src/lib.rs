@@ -41,6 +41,7 @@ use output::report::Execution;
 pub use plan::Plan;
 pub use recordings::{ROWS, Recordings};
 use scenario::{Scenario, ScenarioError};
+use setup_error::describe_setup_error;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -222,10 +223,10 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
         progress.flows_done.store(now.finished, Ordering::Relaxed);
         !options.cancel.load(Ordering::Relaxed)
     };
-    let mut started = Instant::now();
-    let output = cancel::scope(&options.cancel, || {
-        instantiations::run(scenario, &setup, threads, &mut started, &watch)
-    })?;
+    let built = cancel::scope(&options.cancel, || instantiations::build(scenario, &setup))?;
+    let started = Instant::now();
+    let output = built.run(threads, &watch);
+    let output = output.map_err(|refusal| describe_setup_error(scenario, refusal))?;
     let wall_s = started.elapsed().as_secs_f64();
     let execution = Execution { threads, wall_s, order: output::EventOrder::Fast };
     let result = output::report::report(scenario, options, &setup, output, execution);
@@ -241,7 +242,8 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
 /// # Errors
 /// As [`run`].
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    instantiations::check(scenario, &fabric_setup::setup(scenario, &RunOptions::default()))
+    let setup = fabric_setup::setup(scenario, &RunOptions::default());
+    instantiations::build(scenario, &setup).map(drop)
 }
 
 /// What a scenario asks of its network, which it builds.
@@ -250,7 +252,7 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 /// As [`run`]; and where a port would need longer to send its bytes than times reach.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     let setup = fabric_setup::setup(scenario, &RunOptions::default());
-    let plan = instantiations::plan(scenario, &setup)?;
+    let plan = instantiations::build(scenario, &setup)?.plan();
     Plan::new(scenario, &setup, &plan)
 }
 
@@ -261,7 +263,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
 /// As [`run`].
 pub fn paths(scenario: &Scenario) -> Result<results::HopTable, ScenarioError> {
     let setup = fabric_setup::setup(scenario, &RunOptions::default());
-    let hops = instantiations::hops(scenario, &setup)?;
+    let hops = instantiations::build(scenario, &setup)?.hops();
     Ok(results::HopTable {
         flow_id: hops.iter().map(|hop| hop.flow.get()).collect(),
         node: hops.iter().map(|hop| hop.node.get()).collect(),
