@@ -80,5 +80,6 @@ pub use observe::spill::SpillError;
 pub use output::{PortReport, RunOutput};
 pub use plan::{BufferCycle, Hop, Plan, PlannedPath, PortLoad, SwitchBuffer};
 pub use port::PortCounters;
+pub use port::pause_clock::{WATCHDOG_DROPS, WATCHDOG_STORMS};
 pub use simulation::Simulation;
 pub use switch::chassis::SwitchAudit;

@@ -22,7 +22,7 @@ pub(crate) fn plan_checks(scenario: &Scenario, setup: &Setup, plan: &fabric::Pla
         marks_late(setup, &plan.buffers),
         overloaded(scenario, &plan.ports),
     ];
-    let of_run = warnings_in_advance(scenario, false, setup);
+    let of_run = warnings_in_advance(scenario, false, setup, plan.network_rtt, plan.network_bdp);
     PlanChecks {
         packet_hops: plan.packet_hops,
         memory_bytes: memory::estimate(scenario, Use::Run).total(),

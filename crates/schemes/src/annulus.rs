@@ -15,8 +15,8 @@
 
 use crate::contract::{
     Absent, Ack, Cp, Ctl, EmitCx, Emits, Header, HostCx, HostFacts, Needs, Np, OnEnqueue, Packet,
-    PacketKind, PathFacts, PortFacts, PortView, Present, Preset, QpEnd, Rp, RpTimer, Scheme,
-    SendLimits, SenderMetric, SwitchFacts, Tolerates,
+    PacketKind, PathFacts, PortFacts, PortView, Present, Preset, QpEnd, RateFloor, Rp, RpTimer,
+    Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::dcqcn::{self, Cnp, DcqcnParams, NotificationPoint, ReactionPoint};
 use units::{Bytes, Rate, Time};
@@ -94,6 +94,9 @@ impl Scheme for Annulus {
     type Np = NotificationPoint;
     type Cp = CongestionPoint;
 
+    fn rate_floor(params: &AnnulusParams) -> Option<RateFloor> {
+        Some(params.dcqcn.rate_floor())
+    }
     fn host(_params: &AnnulusParams, _facts: &HostFacts) {}
     fn congestion_point(
         params: &AnnulusParams,

@@ -34,7 +34,7 @@ pub use notification_point::NotificationPoint;
 pub use reaction_point::ReactionPoint;
 
 use crate::contract::{
-    Ctl, EcnLaw, HostFacts, Needs, PlainSwitch, Preset, Scheme, SwitchFacts, Tolerates,
+    Ctl, EcnLaw, HostFacts, Needs, PlainSwitch, Preset, RateFloor, Scheme, SwitchFacts, Tolerates,
 };
 use crate::rate_window::WindowMode;
 use std::ops::RangeInclusive;
@@ -117,6 +117,14 @@ crate::params! {
 /// Parameters of receivers. They have no effect if switches send the notifications.
 pub const RECEIVER_PARAMS: &[&str] = &["notification", "cnp_interval"];
 
+impl DcqcnParams {
+    /// Returns what `min_rate` means.
+    pub(crate) fn rate_floor(&self) -> RateFloor {
+        let has_window = self.window != WindowMode::None;
+        RateFloor { rate: self.min_rate, has_window, max_packet_gap: None }
+    }
+}
+
 /// The scheme `dcqcn`.
 #[derive(Debug)]
 pub struct Dcqcn;
@@ -182,6 +190,9 @@ impl Scheme for Dcqcn {
     type Np = NotificationPoint;
     type Cp = PlainSwitch;
 
+    fn rate_floor(params: &DcqcnParams) -> Option<RateFloor> {
+        Some(params.rate_floor())
+    }
     fn host(_params: &DcqcnParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &DcqcnParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None

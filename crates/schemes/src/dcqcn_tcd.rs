@@ -18,7 +18,7 @@
 
 use crate::contract::{
     Absent, Ack, Ctl, EcnCodePoint, Header, HostCx, HostFacts, Needs, Np, PathFacts, Present,
-    Preset, Rp, RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Preset, RateFloor, Rp, RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::{
     self, Cnp, Dcqcn, DcqcnParams, Form, MarkFeedback, NotificationPoint, ReactionPoint,
@@ -108,6 +108,9 @@ impl Scheme for DcqcnTcd {
             return Err(ParamError::Conflict("hold_time", why));
         }
         Dcqcn::check(&params.dcqcn)
+    }
+    fn rate_floor(params: &DcqcnTcdParams) -> Option<RateFloor> {
+        Some(params.dcqcn.rate_floor())
     }
     fn host(_params: &DcqcnTcdParams, _facts: &HostFacts) {}
     fn congestion_point(params: &DcqcnTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {

@@ -19,8 +19,8 @@
 
 use crate::contract::{
     Absent, Ack, EcnCodePoint, EcnLaw, Fit, HostCx, HostFacts, Needs, NoCtl, PathFacts,
-    PlainReceiver, PlainSwitch, Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
-    Tolerates,
+    PlainReceiver, PlainSwitch, Preset, RateFloor, Rp, Scheme, SendLimits, SenderMetric,
+    SwitchFacts, Tolerates,
 };
 use crate::form::Form;
 use crate::rate_window::{RateWindow, WindowMode};
@@ -101,6 +101,14 @@ impl Scheme for Dctcp {
     type Np = PlainReceiver;
     type Cp = PlainSwitch;
 
+    fn rate_floor(params: &DctcpParams) -> Option<RateFloor> {
+        // The paper's form has no lowest rate.
+        (params.variant == Form::Ns3).then_some(RateFloor {
+            rate: params.min_rate,
+            has_window: params.window != WindowMode::None,
+            max_packet_gap: None,
+        })
+    }
     fn host(_params: &DctcpParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &DctcpParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None

@@ -38,11 +38,11 @@ pub use receiver::{ActiveFlows, NotificationPoint};
 pub use switch::IntTable;
 
 use crate::contract::{
-    Absent, Ack, Fit, HostCx, HostFacts, LinkRates, Needs, NoCtl, Pacing, PathFacts, Preset, Rp,
-    Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
+    Absent, Ack, Fit, HostCx, HostFacts, LinkRates, Needs, NoCtl, Pacing, PathFacts, Preset,
+    RateFloor, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, SIMULATOR_ONLY, WindowStep};
-use crate::int::{IntFormat, IntStack};
+use crate::int::{IntFormat, IntStack, MAX_RECORD_AGE};
 use crate::params::ParamError;
 use units::{Rate, Time};
 use wire::int::FnccAck;
@@ -189,6 +189,10 @@ impl<const N: usize> Scheme for Fncc<N> {
     }
     /// Data carries nothing. As in HPCC's packets, an ACK has room for all hops from the start,
     /// used or not.
+    fn rate_floor(params: &FnccParams) -> Option<RateFloor> {
+        let max_packet_gap = params.notification.format().is_full().then_some(MAX_RECORD_AGE);
+        Some(RateFloor { max_packet_gap, ..params.hpcc.rate_floor() })
+    }
     fn meta_bytes(_params: &FnccParams) -> (u32, u32) {
         (0, FnccAck::bytes_with(N) as u32)
     }

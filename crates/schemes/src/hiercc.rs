@@ -33,8 +33,8 @@ pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
 
 use crate::contract::{
-    Absent, Ctl, Fit, Flags, Header, HostCx, HostFacts, Needs, Pacing, PathFacts, PlainReceiver,
-    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
+    Absent, Ctl, Fit, Flags, Header, HostCx, HostFacts, Needs, NetworkFacts, Pacing, PathFacts,
+    PlainReceiver, Preset, RateFloor, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -154,6 +154,25 @@ pub struct Hiercc;
 const ORDER_OF_CREDITS: &str =
     "credits are for a pair of switches, whatever paths its packets take";
 
+/// Warns of an RTT_hop that is too short for the links of hosts. Two thirds of it are enough where
+/// packets take most of the time, as links of 10 Gb/s and 1 us are filled with 2 us.
+fn short_hops(params: &HierccParams, facts: &NetworkFacts) -> Option<String> {
+    let hop_rtt = params.hop_rtt;
+    let hops = facts.host_links.iter().map(|(rate, delay)| {
+        let on_cable = delay.saturating_mul(2);
+        (on_cable, on_cable + rate.time_for(facts.payload))
+    });
+    let longer = hops.filter(|(on_cable, whole)| {
+        hop_rtt < *on_cable || hop_rtt.saturating_mul(3) < whole.saturating_mul(2)
+    });
+    let longest = longer.map(|(_, whole)| whole).max()?;
+    Some(format!(
+        "scheme.params.hop_rtt is {hop_rtt}, and a round trip between a host and its switch takes \
+         {longest} or more: queues of {} run empty and links are not filled; raise it",
+        facts.scheme
+    ))
+}
+
 impl Scheme for Hiercc {
     const NAME: &'static str = "hiercc";
     const TITLE: &'static str = "HierCC";
@@ -234,6 +253,12 @@ impl Scheme for Hiercc {
         Ok(())
     }
     /// F in 2 B and S in 4 B, on data.
+    fn rate_floor(params: &HierccParams) -> Option<RateFloor> {
+        Some(RateFloor { rate: params.min_rate, has_window: true, max_packet_gap: None })
+    }
+    fn warnings(params: &HierccParams, facts: &NetworkFacts) -> Vec<String> {
+        short_hops(params, facts).into_iter().collect()
+    }
     fn meta_bytes(_params: &HierccParams) -> (u32, u32) {
         (6, 0)
     }

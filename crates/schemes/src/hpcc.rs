@@ -17,10 +17,10 @@ pub use window::{Bottleneck, Law, ReactionPoint, WindowStep};
 
 use crate::contract::{
     Absent, Ack, Fit, HostCx, HostFacts, LinkRates, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
-    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
+    Preset, RateFloor, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::form::Form;
-use crate::int::{IntFormat, IntStack, StampInt};
+use crate::int::{IntFormat, IntStack, MAX_RECORD_AGE, StampInt};
 use crate::params::ParamError;
 use crate::rate_window::WindowMode;
 use units::{Rate, Time};
@@ -113,6 +113,15 @@ impl HpccParams {
             IntPrecision::Ns3Uncoded => IntFormat::hpcc_ns3(self.int_multi as u32).with_uncoded(),
         }
     }
+
+    /// Returns what `min_rate` means.
+    pub(crate) fn rate_floor(&self) -> RateFloor {
+        RateFloor {
+            rate: self.min_rate,
+            has_window: self.variant == Form::Paper || self.window != WindowMode::None,
+            max_packet_gap: self.format().is_full().then_some(MAX_RECORD_AGE),
+        }
+    }
 }
 
 /// The scheme `hpcc`, with room for `N` switches on a path.
@@ -184,6 +193,9 @@ impl<const N: usize> Scheme for Hpcc<N> {
         }
     }
     /// Number of hops 4 bits, path id 12 bits, and 64 bits per hop, used or not (section 4).
+    fn rate_floor(params: &HpccParams) -> Option<RateFloor> {
+        Some(params.rate_floor())
+    }
     fn meta_bytes(params: &HpccParams) -> (u32, u32) {
         let room = if params.variant == Form::Ns3 { params.max_hops as usize } else { N };
         let int = 2 + 8 * room as u32;

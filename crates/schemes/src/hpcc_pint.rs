@@ -19,8 +19,8 @@ pub use codebook::Codebook;
 pub use switch::{PortMeter, UtilisationMeter};
 
 use crate::contract::{
-    Absent, Ack, Fit, Header, HostCx, HostFacts, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
-    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
+    Absent, Ack, Fit, Header, HostCx, HostFacts, Needs, NetworkFacts, NoCtl, Pacing, PathFacts,
+    PlainReceiver, Preset, RateFloor, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::form::Form;
 use crate::hpcc::{self, BaseRtt, HpccParams, Variant};
@@ -86,6 +86,25 @@ pub struct HpccPint;
 /// What several paths mean for a sampled utilisation.
 const BUSIEST_PATH: &str = "it follows the busiest of the paths that its samples saw";
 
+/// Warns of paths so long that a packet is next to nothing of the units in which switches keep U in
+/// the HPCC simulator's form.
+fn coarse_utilisation(params: &HpccPintParams, facts: &NetworkFacts) -> Option<String> {
+    // Switches read 0.92 there at a load of 0.95.
+    const MAX_PACKETS: f64 = 500.0;
+    let fastest = facts.max_link_rate;
+    let in_flight = fastest.bytes_in(facts.network_rtt);
+    let packets = in_flight.get() as f64 / facts.payload.get() as f64;
+    (params.variant == Form::Ns3 && packets > MAX_PACKETS).then(|| {
+        format!(
+            "with variant = ns3 switches of {} round U to units of 1/8192, and the longest round \
+             trip holds {packets:.0} packets at {fastest}: U reads too low there, from about \
+             16000 packets on 0, and links are overloaded; take variant = paper, which rounds at \
+             random",
+            facts.scheme
+        )
+    })
+}
+
 impl Scheme for HpccPint {
     const NAME: &'static str = "hpcc-pint";
     const TITLE: &'static str = "HPCC over PINT";
@@ -124,6 +143,16 @@ impl Scheme for HpccPint {
     type Np = PlainReceiver;
     type Cp = UtilisationMeter;
 
+    fn rate_floor(params: &HpccPintParams) -> Option<RateFloor> {
+        Some(RateFloor {
+            rate: params.min_rate,
+            has_window: params.variant == Form::Paper || params.window != WindowMode::None,
+            max_packet_gap: None,
+        })
+    }
+    fn warnings(params: &HpccPintParams, facts: &NetworkFacts) -> Vec<String> {
+        coarse_utilisation(params, facts).into_iter().collect()
+    }
     fn meta_bytes(params: &HpccPintParams) -> (u32, u32) {
         let field = Codebook::bytes(params.log_base);
         (field, field)

@@ -9,7 +9,7 @@
 
 use crate::contract::{
     Absent, Ack, EcnCodePoint, HostCx, HostFacts, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
-    Preset, Rp, Scheme, SendLimits, SenderMetric, Stack, SwitchFacts,
+    Preset, RateFloor, Rp, Scheme, SendLimits, SenderMetric, Stack, SwitchFacts,
 };
 use crate::dcqcn;
 use crate::hpcc::{self, Hpcc, HpccParams, Variant};
@@ -68,6 +68,9 @@ impl<const N: usize> Scheme for HpccTcd<N> {
 
     fn check_switch(params: &HpccTcdParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         Hpcc::<N>::check_switch(&params.hpcc, facts)
+    }
+    fn rate_floor(params: &HpccTcdParams) -> Option<RateFloor> {
+        Some(params.hpcc.rate_floor())
     }
     fn meta_bytes(params: &HpccTcdParams) -> (u32, u32) {
         Hpcc::<N>::meta_bytes(&params.hpcc)

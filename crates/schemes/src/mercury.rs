@@ -47,14 +47,15 @@ pub use pauses::Pauses;
 pub use switch::{CongestionPoint, PortState};
 
 use crate::contract::{
-    Ack, Ctl, Fit, Header, HostCx, HostFacts, Needs, Pacing, PathFacts, PlainReceiver, Present,
-    Preset, Rp, RpTimer, RpTimerSlot, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
+    Ack, Ctl, Fit, Header, HostCx, HostFacts, Needs, NetworkFacts, Pacing, PathFacts,
+    PlainReceiver, Present, Preset, RateFloor, Rp, RpTimer, RpTimerSlot, Scheme, SendLimits,
+    SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::dcqcn::Cnp;
 use crate::params::ParamError;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
-use units::{Bytes, Time};
+use units::{Bytes, Rate, Time};
 
 const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 
@@ -134,6 +135,22 @@ const fn tolerates(base: Tolerates) -> Tolerates {
     }
 }
 
+/// Warns of a threshold that holds few packets at some port: it follows the rate of ports.
+fn few_packets(params: &FeedbackParams, facts: &NetworkFacts) -> Option<String> {
+    const MIN_PACKETS: u64 = 3;
+    let (threshold, slowest) = (params.congestion_threshold, facts.min_link_rate);
+    let there = threshold.get() as f64 * slowest.bps() as f64 / Rate::from_gbps(100).bps() as f64;
+    (there < (MIN_PACKETS * facts.payload.get()) as f64).then(|| {
+        format!(
+            "scheme.params.congestion_threshold is {threshold} at 100Gbps and {} at ports of \
+             {slowest}, less than {MIN_PACKETS} packets: {} takes packets that meet for \
+             congestion; raise it",
+            Bytes::new(there as u64),
+            facts.scheme
+        )
+    })
+}
+
 impl<B: Base> Scheme for Mercury<B> {
     const NAME: &'static str = <B as Base>::NAME;
     const TITLE: &'static str = <B as Base>::TITLE;
@@ -163,6 +180,15 @@ impl<B: Base> Scheme for Mercury<B> {
             return Err(ParamError::Conflict("quiet_time", bound));
         }
         B::check(B::base(params))
+    }
+    fn rate_floor(params: &B::Joined) -> Option<RateFloor> {
+        let base = B::rate_floor(B::base(params))?;
+        let has_window = base.has_window || params.as_ref().window_notification;
+        Some(RateFloor { has_window, ..base })
+    }
+    fn warnings(params: &B::Joined, facts: &NetworkFacts) -> Vec<String> {
+        let own = few_packets(params.as_ref(), facts);
+        own.into_iter().chain(B::warnings(B::base(params), facts)).collect()
     }
     fn meta_bytes(params: &B::Joined) -> (u32, u32) {
         B::meta_bytes(B::base(params))

@@ -22,7 +22,8 @@
 
 use crate::contract::{
     Address, Cp, CpTimer, EmitCx, Emits, HostFacts, Needs, OnEnqueue, Packet, PacketKind,
-    PlainReceiver, PortFacts, PortView, Ports, Preset, QpEnd, Scheme, SwitchFacts, Tolerates,
+    PlainReceiver, PortFacts, PortView, Ports, Preset, QpEnd, RateFloor, Scheme, SwitchFacts,
+    Tolerates,
 };
 use crate::dcqcn::{self, Cnp, DcqcnHosts, DcqcnParams, RECEIVER_PARAMS, ReactionPoint};
 use crate::random::Stream;
@@ -112,6 +113,9 @@ impl Scheme for Pacc {
     type Np = PlainReceiver;
     type Cp = CongestionPoint;
 
+    fn rate_floor(params: &PaccParams) -> Option<RateFloor> {
+        Some(params.dcqcn.rate_floor())
+    }
     fn host(_params: &PaccParams, _facts: &HostFacts) {}
     fn congestion_point(params: &PaccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         Some(CongestionPoint::new(&params.feedback, facts.seed))

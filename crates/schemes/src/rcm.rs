@@ -47,7 +47,7 @@ pub use switch::{RcmSwitch, Role};
 pub use window::{SendWindow, SentPacket};
 
 use crate::contract::{
-    Address, Ctl, Fit, HostFacts, Needs, Preset, Scheme, SwitchFacts, Tolerates,
+    Address, Ctl, Fit, HostFacts, Needs, Preset, RateFloor, Scheme, SwitchFacts, Tolerates,
 };
 use crate::dcqcn::{self, Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
@@ -225,6 +225,9 @@ impl Scheme for Rcm {
             return Err(ParamError::Conflict("harmful_share", bound));
         }
         Dcqcn::check(&params.dcqcn)
+    }
+    fn rate_floor(params: &RcmParams) -> Option<RateFloor> {
+        Some(params.dcqcn.rate_floor())
     }
     fn host(_params: &RcmParams, _facts: &HostFacts) {}
     fn congestion_point(params: &RcmParams, facts: &SwitchFacts<'_>) -> Option<RcmSwitch> {

@@ -1,7 +1,9 @@
 //! What schemes there are: the table behind `rocelab list`. A scheme of this crate is registered by
 //! its line in `schemes.txt`, one of another crate by [`add`].
 
-use crate::contract::{Cp, InputQueueSlot, Preset, PresetInfo, Scheme, Tolerates};
+use crate::contract::{
+    Cp, InputQueueSlot, NetworkFacts, Preset, PresetInfo, RateFloor, Scheme, Tolerates,
+};
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use std::fmt;
 use std::sync::OnceLock;
@@ -13,6 +15,21 @@ pub type Resolve = fn(
     host_rate: Rate,
     overrides: &[(String, Value)],
 ) -> Result<Vec<(&'static str, Value)>, ParamError>;
+
+/// Returns what `min_rate` means with the parameters that [`Resolve`] gives.
+pub type ResolveFloor = fn(
+    preset: &str,
+    host_rate: Rate,
+    overrides: &[(String, Value)],
+) -> Result<Option<RateFloor>, ParamError>;
+
+/// Returns the warnings of a network, with the parameters that [`Resolve`] gives.
+pub type ResolveWarnings = fn(
+    preset: &str,
+    host_rate: Rate,
+    overrides: &[(String, Value)],
+    facts: &NetworkFacts,
+) -> Result<Vec<String>, ParamError>;
 
 /// A scheme as `rocelab list` shows it. Made by [`SchemeInfo::of`].
 #[derive(Clone, Copy)]
@@ -41,6 +58,10 @@ pub struct SchemeInfo {
     /// The value of every parameter under a preset at the hosts' port rate, with overrides; or why
     /// not.
     pub resolve: Resolve,
+    /// Calls [`Scheme::rate_floor`].
+    pub rate_floor: ResolveFloor,
+    /// Calls [`Scheme::warnings`].
+    pub warnings: ResolveWarnings,
 }
 
 impl SchemeInfo {
@@ -63,6 +84,12 @@ impl SchemeInfo {
                     .iter()
                     .filter_map(|spec| Some((spec.name, params.get(spec.name)?)))
                     .collect())
+            },
+            rate_floor: |preset, host_rate, overrides| {
+                Ok(S::rate_floor(&params_of::<S>(preset, host_rate, overrides)?))
+            },
+            warnings: |preset, host_rate, overrides, facts| {
+                Ok(S::warnings(&params_of::<S>(preset, host_rate, overrides)?, facts))
             },
         }
     }

@@ -18,7 +18,8 @@ pub use flow_table::FlowTable;
 use crate::contract::{
     Cp, CpTimer, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, Needs, OnEnqueue,
     Pacing, Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Ports, Present,
-    Preset, QpEnd, Rp, RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
+    Preset, QpEnd, RateFloor, Rp, RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Tolerates,
 };
 use crate::params::ParamError;
 use std::collections::VecDeque;
@@ -113,6 +114,9 @@ impl Scheme for Rocc {
             return Err(ParamError::Conflict("recovery_timer", why));
         }
         Ok(())
+    }
+    fn rate_floor(params: &RoccParams) -> Option<RateFloor> {
+        Some(RateFloor { rate: params.min_rate, has_window: false, max_packet_gap: None })
     }
     fn host(_params: &RoccParams, _facts: &HostFacts) {}
     fn congestion_point(params: &RoccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {

@@ -11,8 +11,9 @@
 //! own. Here a NIC answers at once, so only the fabric's part is modelled.
 
 use crate::contract::{
-    Absent, Ack, Fit, HostCx, HostFacts, Needs, NoCtl, Pacing, PathFacts, PlainReceiver,
-    PlainSwitch, Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts, Tolerates,
+    Absent, Ack, Fit, HostCx, HostFacts, Needs, NetworkFacts, NoCtl, Pacing, PathFacts,
+    PlainReceiver, PlainSwitch, Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Tolerates,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -58,6 +59,17 @@ crate::params! {
 /// The scheme `swift`.
 #[derive(Debug)]
 pub struct Swift;
+
+/// Warns of a largest window that does not fill the longest path.
+fn small_window(params: &SwiftParams, facts: &NetworkFacts) -> Option<String> {
+    let max_cwnd = params.max_cwnd;
+    let max_bytes = Bytes::new((max_cwnd * facts.payload.get() as f64) as u64);
+    let bdp = facts.network_bdp.filter(|bdp| *bdp > max_bytes)?;
+    Some(format!(
+        "scheme.params.max_cwnd is {max_cwnd} packets, or {max_bytes}, and the longest path holds \
+         {bdp}: one flow cannot fill it; raise max_cwnd"
+    ))
+}
 
 impl Scheme for Swift {
     const NAME: &'static str = "swift";
@@ -110,11 +122,14 @@ impl Scheme for Swift {
         }
         Ok(())
     }
+    fn warnings(params: &SwiftParams, facts: &NetworkFacts) -> Vec<String> {
+        small_window(params, facts).into_iter().collect()
+    }
     fn host(_params: &SwiftParams, _facts: &HostFacts) -> StarvedFlows {
         StarvedFlows::default()
     }
     fn counters(host: &StarvedFlows) -> Vec<(&'static str, u64)> {
-        vec![("flows_beyond_target", host.flows)]
+        vec![(FLOWS_BEYOND_TARGET, host.flows)]
     }
     fn congestion_point(_params: &SwiftParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
@@ -160,6 +175,9 @@ pub mod presets {
         }
     }
 }
+
+/// The counter of QPs whose empty round trip is not below their target.
+pub const FLOWS_BEYOND_TARGET: &str = "flows_beyond_target";
 
 /// Counts a host's QPs whose empty round trip is not below their target. Even alone on their path,
 /// such QPs find every delay too long.

@@ -27,8 +27,8 @@ pub mod prototype;
 
 use crate::contract::{
     Address, Cp, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HoldVerdict, HostFacts, Needs,
-    OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PortFacts, PortView, Preset, QpEnd, Requeue,
-    Scheme, Strict, SwitchFacts, Tolerates,
+    OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PortFacts, PortView, Preset, QpEnd, RateFloor,
+    Requeue, Scheme, Strict, SwitchFacts, Tolerates,
 };
 use crate::dcqcn::{self, Cnp, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use external_switch::ExternalSwitch;
@@ -160,6 +160,9 @@ impl Scheme for Themis {
     type Np = NotificationPoint;
     type Cp = Either;
 
+    fn rate_floor(params: &ThemisParams) -> Option<RateFloor> {
+        Some(params.dcqcn.rate_floor())
+    }
     fn host(_params: &ThemisParams, _facts: &HostFacts) {}
     fn congestion_point(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
         let external = &params.external;

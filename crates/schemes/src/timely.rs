@@ -21,8 +21,8 @@
 //! in the HPCC simulator, so the same ACKs give the same rates to the bit.
 
 use crate::contract::{
-    Absent, Ack, Fit, HostCx, HostFacts, Needs, NoCtl, PathFacts, PlainReceiver, PlainSwitch,
-    Preset, Rp, Scheme, SendLimits, SwitchFacts, Tolerates,
+    Absent, Ack, Fit, HostCx, HostFacts, Needs, NetworkFacts, NoCtl, PathFacts, PlainReceiver,
+    PlainSwitch, Preset, RateFloor, Rp, Scheme, SendLimits, SwitchFacts, Tolerates,
 };
 use crate::form::Form;
 use crate::params::ParamError;
@@ -129,6 +129,25 @@ impl Scheme for Timely {
     }
     /// A timestamp of the packet's departure, on data. The fabric knows that time, so no field
     /// carries it, but its bytes are on the wire as in the HPCC simulator.
+    fn rate_floor(params: &TimelyParams) -> Option<RateFloor> {
+        Some(RateFloor {
+            rate: params.min_rate,
+            has_window: params.window != WindowMode::None,
+            max_packet_gap: None,
+        })
+    }
+    fn warnings(params: &TimelyParams, facts: &NetworkFacts) -> Vec<String> {
+        let longest = facts.network_rtt;
+        let is_late = longest >= params.t_high;
+        let text = || {
+            format!(
+                "scheme.params.t_high is {}, and the longest round trip without queues is \
+                 {longest}: on such paths every round trip slows {} down; raise t_high",
+                params.t_high, facts.scheme
+            )
+        };
+        is_late.then(text).into_iter().collect()
+    }
     fn meta_bytes(_params: &TimelyParams) -> (u32, u32) {
         (8, 0)
     }

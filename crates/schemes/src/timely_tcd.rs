@@ -15,8 +15,8 @@
 //! queue. In between, and below T_low, the rate stays.
 
 use crate::contract::{
-    Absent, Ack, EcnCodePoint, HostCx, HostFacts, Needs, NoCtl, PathFacts, PlainReceiver, Preset,
-    Rp, Scheme, SendLimits, SwitchFacts,
+    Absent, Ack, EcnCodePoint, HostCx, HostFacts, Needs, NetworkFacts, NoCtl, PathFacts,
+    PlainReceiver, Preset, RateFloor, Rp, Scheme, SendLimits, SwitchFacts,
 };
 use crate::dcqcn;
 use crate::params::ParamError;
@@ -75,6 +75,12 @@ impl Scheme for TimelyTcd {
 
     fn check(params: &TimelyTcdParams) -> Result<(), ParamError> {
         Timely::check(&params.timely)
+    }
+    fn rate_floor(params: &TimelyTcdParams) -> Option<RateFloor> {
+        Timely::rate_floor(&params.timely)
+    }
+    fn warnings(params: &TimelyTcdParams, facts: &NetworkFacts) -> Vec<String> {
+        Timely::warnings(&params.timely, facts)
     }
     fn meta_bytes(params: &TimelyTcdParams) -> (u32, u32) {
         Timely::meta_bytes(&params.timely)

@@ -134,6 +134,10 @@ pub struct Plan {
     pub cycle: Option<BufferCycle>,
     /// How many packets all ports together would send: data packets and ACKs.
     pub packet_hops: u64,
+    /// The largest base round trip of any pair of hosts.
+    pub network_rtt: Time,
+    /// The largest product of base round trip and lowest rate of any pair, if paths are shortest.
+    pub network_bdp: Option<Bytes>,
 }
 
 impl<S: Scheme> Simulation<S> {
@@ -177,7 +181,15 @@ impl NetworkContext {
             let nodes = depends.circle()?.iter().map(|&link| ports[link as usize].node).collect();
             Some(BufferCycle { priority, nodes })
         });
-        Plan { paths, ports, buffers, cycle, packet_hops }
+        Plan {
+            paths,
+            ports,
+            buffers,
+            cycle,
+            packet_hops,
+            network_rtt: self.routes.network_rtt,
+            network_bdp: self.routes.network_bdp,
+        }
     }
 }
 

@@ -7,6 +7,12 @@ use crate::packet::PfcFrame;
 use model::PauseExpiry;
 use units::{Rate, Time};
 
+/// The counter of priorities that a watchdog found paused without end.
+pub const WATCHDOG_STORMS: &str = "watchdog_storms";
+
+/// The counter of packets that a watchdog dropped.
+pub const WATCHDOG_DROPS: &str = "watchdog_drops";
+
 /// What is due for a priority of a port. Of one instant, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PauseEvent {
@@ -229,8 +235,8 @@ impl PauseClock {
         vec![
             ("pauses_expired", sum(|counts| counts.expired)),
             ("pauses_refreshed", sum(|counts| counts.refreshed)),
-            ("watchdog_storms", sum(|counts| counts.storms)),
-            ("watchdog_drops", sum(|counts| counts.dropped)),
+            (WATCHDOG_STORMS, sum(|counts| counts.storms)),
+            (WATCHDOG_DROPS, sum(|counts| counts.dropped)),
         ]
     }
 

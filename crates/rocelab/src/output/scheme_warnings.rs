@@ -1,45 +1,79 @@
 //! What parameters of a scheme do that one may not expect: nothing, or harm in this network.
 
-use fabric::RunOutput;
 use results::FlowTable;
 use scenario::{ResolvedScheme, Scenario};
-use schemes::int::MAX_RECORD_AGE;
+use schemes::contract::{NetworkFacts, RateFloor};
 use schemes::params::{ParamSpec, Value};
 use std::collections::BTreeMap;
-use units::{Bytes, NodeId, Rate, Time};
+use units::{Bytes, NodeId, Time};
 
 /// The schemes of a run.
 fn schemes(scenario: &Scenario) -> impl Iterator<Item = &ResolvedScheme> {
     [Some(&scenario.scheme), scenario.also.as_ref().map(|also| &also.scheme)].into_iter().flatten()
 }
 
-/// The warnings that are known before a run.
-pub(super) fn in_advance(scenario: &Scenario) -> Vec<String> {
-    let of_scheme = |scheme| {
-        let unused = without_effect(scenario, scheme);
-        let others = [
-            slows_nobody(scenario, scheme),
-            outlives_records(scenario, scheme),
-            short_hops(scenario, scheme),
-            few_packets(scenario, scheme),
-        ];
-        unused.into_iter().chain(others.into_iter().flatten())
+/// Returns the warnings that need no run. `network_rtt` and `network_bdp`: the largest of any pair
+/// of hosts.
+pub(super) fn in_advance(
+    scenario: &Scenario,
+    network_rtt: Time,
+    network_bdp: Option<Bytes>,
+) -> Vec<String> {
+    let facts = network_facts(scenario, network_rtt, network_bdp);
+    let of_scheme = |scheme: &ResolvedScheme| {
+        let mut texts = without_effect(scenario, scheme);
+        if let Some(floor) = rate_floor(scenario, scheme) {
+            texts.extend(slows_nobody(scenario, scheme, &floor));
+            texts.extend(outlives_records(scenario, scheme, &floor));
+        }
+        if let Some(facts) = &facts {
+            texts.extend(own_warnings(scenario, scheme, facts));
+        }
+        texts
     };
     schemes(scenario).flat_map(of_scheme).collect()
 }
 
-/// The warnings that are known when the paths are, and when flows began and ended.
-pub(super) fn after_run(scenario: &Scenario, output: &RunOutput, flows: &FlowTable) -> Vec<String> {
+/// Returns the warnings that are known when flows began and ended.
+pub(super) fn after_run(scenario: &Scenario, flows: &FlowTable, end: Time) -> Vec<String> {
     let of_scheme = |(number, scheme)| {
-        let all = [
-            late_from_the_start(scheme, output),
-            small_window(scenario, scheme, output),
-            coarse_utilisation(scenario, scheme, output),
-            too_many_for_a_port(scenario, number, scheme, flows, output.outcome.end),
-        ];
-        all.into_iter().flatten()
+        let floor = rate_floor(scenario, scheme)?;
+        too_many_for_a_port(scenario, number, scheme, &floor, flows, end)
     };
-    (0..).zip(schemes(scenario)).flat_map(of_scheme).collect()
+    (0..).zip(schemes(scenario)).filter_map(of_scheme).collect()
+}
+
+/// Returns what schemes may know of the network; `None` if it has no links.
+fn network_facts(
+    scenario: &Scenario,
+    network_rtt: Time,
+    network_bdp: Option<Bytes>,
+) -> Option<NetworkFacts> {
+    let rates = || scenario.network.links.iter().map(|link| link.rate);
+    Some(NetworkFacts {
+        scheme: scenario.scheme.info.name,
+        payload: payload(scenario),
+        host_links: scenario.network.host_links().map(|link| (link.rate, link.delay)).collect(),
+        min_link_rate: rates().min()?,
+        max_link_rate: rates().max()?,
+        network_rtt,
+        network_bdp,
+    })
+}
+
+/// Returns what a scheme warns of.
+fn own_warnings(scenario: &Scenario, scheme: &ResolvedScheme, facts: &NetworkFacts) -> Vec<String> {
+    let facts = NetworkFacts { scheme: scheme.info.name, ..facts.clone() };
+    let rate = scenario.network.min_host_rate();
+    (scheme.info.warnings)(&scheme.preset, rate, &scheme.overrides(), &facts)
+        .expect("a valid scenario has valid parameters")
+}
+
+/// Returns the lowest rate of a scheme's senders, if a parameter sets it.
+fn rate_floor(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<RateFloor> {
+    let rate = scenario.network.min_host_rate();
+    (scheme.info.rate_floor)(&scheme.preset, rate, &scheme.overrides())
+        .expect("a valid scenario has valid parameters")
 }
 
 /// Data bytes of a full packet.
@@ -84,17 +118,9 @@ fn without_effect(scenario: &Scenario, scheme: &ResolvedScheme) -> Vec<String> {
     unused.collect()
 }
 
-/// The value of a parameter, if it is read.
-fn value_read(scheme: &ResolvedScheme, name: &str) -> Option<Value> {
-    let mut specs = (scheme.info.params)().iter();
-    let is_read = specs.any(|spec| spec.name == name && unread(scheme, spec).is_none());
-    value(scheme, name).filter(|_| is_read)
-}
-
-/// A lowest rate that is no lower than what hosts send at.
-fn slows_nobody(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> {
-    let Some(Value::Rate(min_rate)) = value_read(scheme, "min_rate") else { return None };
-    let slowest = scenario.network.min_host_rate();
+/// Warns of a lowest rate that is no lower than what hosts send at.
+fn slows_nobody(scenario: &Scenario, scheme: &ResolvedScheme, floor: &RateFloor) -> Option<String> {
+    let (min_rate, slowest) = (floor.rate, scenario.network.min_host_rate());
     (min_rate >= slowest).then(|| {
         format!(
             "scheme.params.min_rate is {min_rate}, and hosts have ports of {slowest}: {} cannot \
@@ -104,131 +130,38 @@ fn slows_nobody(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> 
     })
 }
 
-/// A lowest rate at which packets are further apart than INT records that are compared.
-fn outlives_records(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> {
-    let Some(Value::Choice("full")) = value_read(scheme, "int_format") else { return None };
-    let Some(Value::Rate(min_rate)) = value_read(scheme, "min_rate") else { return None };
+/// Warns of a lowest rate at which packets are further apart than INT records that are compared.
+fn outlives_records(
+    scenario: &Scenario,
+    scheme: &ResolvedScheme,
+    floor: &RateFloor,
+) -> Option<String> {
+    let (min_rate, max_gap) = (floor.rate, floor.max_packet_gap?);
     let gap = min_rate.time_for(payload(scenario));
-    (gap > MAX_RECORD_AGE).then(|| {
+    (gap > max_gap).then(|| {
         format!(
             "scheme.params.min_rate is {min_rate}, at which packets are {gap} apart, and {} does \
-             not compare INT records of more than {MAX_RECORD_AGE}: a flow that is cut to this \
-             rate keeps it; raise min_rate",
+             not compare INT records of more than {max_gap}: a flow that is cut to this rate \
+             keeps it; raise min_rate",
             scheme.info.name
         )
     })
 }
 
-/// HierCC's round trip to the first switch, which is a parameter there. Two thirds of it are
-/// enough where packets take most of the time, as links of 10 Gb/s and 1 us are filled with 2 us.
-fn short_hops(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> {
-    let Some(Value::Time(hop_rtt)) = value(scheme, "hop_rtt") else { return None };
-    let packet = payload(scenario);
-    let hops = scenario.network.host_links().map(|link| {
-        let on_cable = link.delay.saturating_mul(2);
-        (on_cable, on_cable + link.rate.time_for(packet))
-    });
-    let longest = hops.filter(|(on_cable, whole)| {
-        hop_rtt < *on_cable || hop_rtt.saturating_mul(3) < whole.saturating_mul(2)
-    });
-    longest.map(|(_, whole)| whole).max().map(|longest| {
-        format!(
-            "scheme.params.hop_rtt is {hop_rtt}, and a round trip between a host and its switch \
-             takes {longest} or more: queues of {} run empty and links are not filled; raise it",
-            scheme.info.name
-        )
-    })
-}
-
-/// Mercury's threshold, which follows the rate of a port, where it holds few packets.
-fn few_packets(scenario: &Scenario, scheme: &ResolvedScheme) -> Option<String> {
-    const FEW: u64 = 3;
-    let Some(Value::Bytes(threshold)) = value(scheme, "congestion_threshold") else { return None };
-    let slowest = scenario.network.links.iter().map(|link| link.rate).min()?;
-    let there = threshold.get() as f64 * slowest.bps() as f64 / Rate::from_gbps(100).bps() as f64;
-    let packet = payload(scenario).get();
-    (there < (FEW * packet) as f64).then(|| {
-        format!(
-            "scheme.params.congestion_threshold is {threshold} at 100Gbps and {} at ports of \
-             {slowest}, less than {FEW} packets: {} takes packets that meet for congestion; raise \
-             it",
-            Bytes::new(there as u64),
-            scheme.info.name
-        )
-    })
-}
-
-/// Paths on which every round trip is longer than TIMELY's upper threshold.
-fn late_from_the_start(scheme: &ResolvedScheme, output: &RunOutput) -> Option<String> {
-    let Some(Value::Time(t_high)) = value(scheme, "t_high") else { return None };
-    let longest = output.network_rtt;
-    (longest >= t_high).then(|| {
-        format!(
-            "scheme.params.t_high is {t_high}, and the longest round trip without queues is \
-             {longest}: on such paths every round trip slows {} down; raise t_high",
-            scheme.info.name
-        )
-    })
-}
-
-/// A largest window that does not fill the longest path.
-fn small_window(
-    scenario: &Scenario,
-    scheme: &ResolvedScheme,
-    output: &RunOutput,
-) -> Option<String> {
-    let Some(Value::Number(max_cwnd)) = value(scheme, "max_cwnd") else { return None };
-    let most = Bytes::new((max_cwnd * payload(scenario).get() as f64) as u64);
-    let bdp = output.network_bdp.filter(|bdp| *bdp > most)?;
-    Some(format!(
-        "scheme.params.max_cwnd is {max_cwnd} packets, or {most}, and the longest path holds \
-         {bdp}: one flow cannot fill it; raise max_cwnd"
-    ))
-}
-
-/// Paths so long that a packet is next to nothing of the units in which HPCC-PINT's switches keep
-/// U in the HPCC simulator's form.
-fn coarse_utilisation(
-    scenario: &Scenario,
-    scheme: &ResolvedScheme,
-    output: &RunOutput,
-) -> Option<String> {
-    // Switches read 0.92 there at a load of 0.95.
-    const FEW: f64 = 500.0;
-    value(scheme, "log_base")?;
-    let Some(Value::Choice("ns3")) = value(scheme, "variant") else { return None };
-    let fastest = scenario.network.links.iter().map(|link| link.rate).max()?;
-    let in_flight = fastest.bytes_in(output.network_rtt);
-    let packets = in_flight.get() as f64 / payload(scenario).get() as f64;
-    (packets > FEW).then(|| {
-        format!(
-            "with variant = ns3 switches of {} round U to units of 1/8192, and the longest round \
-             trip holds {packets:.0} packets at {fastest}: U reads too low there, from about \
-             16000 packets on 0, and links are overloaded; take variant = paper, which rounds at \
-             random",
-            scheme.info.name
-        )
-    })
-}
-
-/// Senders without a window that together send more to a host at their lowest rate than its ports
-/// carry. `number`: the scheme's, as in `flows`.
+/// Warns of senders without a window that together send more to a host at their lowest rate than
+/// its ports carry. `number`: the scheme's, as in `flows`.
 fn too_many_for_a_port(
     scenario: &Scenario,
     number: u8,
     scheme: &ResolvedScheme,
+    floor: &RateFloor,
     flows: &FlowTable,
     end: Time,
 ) -> Option<String> {
-    let Some(Value::Rate(min_rate)) = value_read(scheme, "min_rate") else { return None };
-    // FNCC, HierCC and HPCC's paper form always have a window, and parameters without this one.
-    let has_window = match value_read(scheme, "window") {
-        Some(window) => window != Value::Choice("none"),
-        None => scheme.info.name != "rocc",
-    };
-    if has_window || value(scheme, "window_notification") == Some(Value::Flag(true)) {
+    if floor.has_window {
         return None;
     }
+    let min_rate = floor.rate;
     let rates = scenario.network.node_rates();
     let rate = |host: u32| rates[NodeId::new(host).index()];
     let exceeds =

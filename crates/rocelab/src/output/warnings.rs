@@ -5,10 +5,11 @@ use super::{EventOrder, idle_settings, marking_warnings, scheme_warnings};
 use crate::unfinished;
 use fabric::{
     Balance, ClassMarking, HostConfig, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup,
-    Span,
+    Span, WATCHDOG_DROPS, WATCHDOG_STORMS,
 };
 use results::{FlowTable, Warning, WarningKind};
 use scenario::{Headroom, NodeKind, Scenario, Threshold};
+use schemes::swift::FLOWS_BEYOND_TARGET;
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, Rate, Time};
 
@@ -37,12 +38,13 @@ pub(crate) fn collect(
         (Records, begins_late(scenario, output)),
         (Retransmissions, sent_for_nothing(scenario, output, flows)),
     ];
-    let of_schemes = scheme_warnings::after_run(scenario, output, flows).into_iter();
+    let of_schemes = scheme_warnings::after_run(scenario, flows, output.outcome.end).into_iter();
     let all = all.into_iter().chain(of_schemes.map(|text| (Settings, Some(text))));
     let found = all.filter_map(|(kind, text)| Some(Warning { kind, text: text? }));
     let (doubts, others): (Vec<_>, Vec<_>) =
         found.partition(|warning| matches!(warning.kind, Deadlock | LosslessDrops));
-    let of_settings = in_advance(scenario, explicit_params, setup)
+    let (rtt, bdp) = (output.network_rtt, output.network_bdp);
+    let of_settings = in_advance(scenario, explicit_params, setup, rtt, bdp)
         .into_iter()
         .map(|text| Warning { kind: Settings, text });
     let first = unfinished::warning(scenario, output, flows, order).into_iter();
@@ -50,9 +52,16 @@ pub(crate) fn collect(
     all.map(|warning| order.advise(warning)).collect()
 }
 
-/// The warnings about settings that are known before the run. `explicit_params`: of the scheme's
-/// parameters none is a preset's.
-pub(crate) fn in_advance(scenario: &Scenario, explicit_params: bool, setup: &Setup) -> Vec<String> {
+/// Returns the warnings about settings that need no run. `explicit_params`: of the scheme's
+/// parameters none is a preset's. `network_rtt` and `network_bdp`: the largest of any pair of
+/// hosts.
+pub(crate) fn in_advance(
+    scenario: &Scenario,
+    explicit_params: bool,
+    setup: &Setup,
+    network_rtt: Time,
+    network_bdp: Option<Bytes>,
+) -> Vec<String> {
     let host_rates = if explicit_params { None } else { several_host_rates(scenario) };
     let all = [
         spread_without_reorder(scenario),
@@ -63,7 +72,8 @@ pub(crate) fn in_advance(scenario: &Scenario, explicit_params: bool, setup: &Set
         host_rates,
     ];
     let of_marking = marking_warnings::in_advance(scenario, setup);
-    let of_scheme = notes_on_scheme(scenario).chain(scheme_warnings::in_advance(scenario));
+    let of_parameters = scheme_warnings::in_advance(scenario, network_rtt, network_bdp);
+    let of_scheme = notes_on_scheme(scenario).chain(of_parameters);
     let idle = idle_settings::in_advance(scenario);
     all.into_iter().flatten().chain(idle).chain(of_marking).chain(of_scheme).collect()
 }
@@ -246,7 +256,7 @@ fn several_host_rates(scenario: &Scenario) -> Option<String> {
 /// Pauses that switches did not heed.
 fn watchdog(output: &RunOutput) -> Option<String> {
     let count = |name| output.counters.get(name).copied().unwrap_or(0);
-    let (storms, drops) = (count("watchdog_storms"), count("watchdog_drops"));
+    let (storms, drops) = (count(WATCHDOG_STORMS), count(WATCHDOG_DROPS));
     (storms > 0).then(|| {
         let times = if storms == 1 { "once".to_owned() } else { format!("{storms} times") };
         let then = match drops {
@@ -263,7 +273,7 @@ fn watchdog(output: &RunOutput) -> Option<String> {
 
 /// QPs of Swift that starve on an empty path.
 fn beyond_target(output: &RunOutput) -> Option<String> {
-    let count = *output.counters.get("flows_beyond_target").filter(|count| **count > 0)?;
+    let count = *output.counters.get(FLOWS_BEYOND_TARGET).filter(|count| **count > 0)?;
     Some(format!(
         "{count} QPs have paths with a round trip above Swift's target: however empty these are, \
          every delay is too long; raise base_target or per_hop"

@@ -43,6 +43,7 @@
 //! | | [`CpTimer`]: `next_timer`, `on_timer` | `hooks!(timer)` |
 //! | [`Scheme`] | `host`, `congestion_point` (required) | for each host; for each switch |
 //! | | `check`, `check_switch` | before the run, to refuse it |
+//! | | `rate_floor`, `warnings` | by `rocelab plan`, and at the end of the run |
 //! | | `meta_bytes`, `counters` | before the run; at its end |
 //! | | `on_late_ctl` | for a control packet of a QP that is over |
 //!
@@ -64,6 +65,7 @@ mod scheme;
 mod sender;
 mod stack;
 mod switch;
+mod warnings;
 
 pub use capabilities::{
     Absent, ArrivalSlot, ArriveCx, Both, CpTimer, CpTimerSlot, Crossing, DequeueAction,
@@ -91,3 +93,4 @@ pub use scheme::Scheme;
 pub use sender::{Ack, Pacing, Rp, SendLimits, SenderMetric};
 pub use stack::Stack;
 pub use switch::{Cp, PlainSwitch, PortView, Ports, SwitchFlowMetric};
+pub use warnings::{NetworkFacts, RateFloor};

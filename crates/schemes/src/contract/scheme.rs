@@ -1,6 +1,8 @@
 //! A scheme: its three parts, its parameters, and what its packets carry.
 
-use super::{Classes, Cp, Ctl, HostFacts, Needs, Np, Preset, Rp, SwitchFacts};
+use super::{
+    Classes, Cp, Ctl, HostFacts, Needs, NetworkFacts, Np, Preset, RateFloor, Rp, SwitchFacts,
+};
 use crate::params::{ParamError, Params};
 use units::MixSide;
 
@@ -48,6 +50,16 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// Refuses a switch that the parameters do not fit.
     fn check_switch(_params: &Self::Params, _facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         Ok(())
+    }
+    /// Returns what the parameter `min_rate` means, if there is one. Runs warn if it is too high
+    /// or too low for their network.
+    fn rate_floor(_params: &Self::Params) -> Option<RateFloor> {
+        None
+    }
+    /// Returns what parameters do in this network that a user may not expect: no effect, or harm.
+    /// Each text says which parameter, what happens and what to do.
+    fn warnings(_params: &Self::Params, _facts: &NetworkFacts) -> Vec<String> {
+        Vec::new()
     }
     /// Returns the bytes that [`Meta`](Scheme::Meta) adds to a data packet and to an ACK on the
     /// wire.

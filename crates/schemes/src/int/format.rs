@@ -134,7 +134,7 @@ impl IntFormat {
 
     /// Returns whether records keep full precision.
     #[inline(always)]
-    pub(super) fn is_full(self) -> bool {
+    pub(crate) fn is_full(self) -> bool {
         matches!(self.0, Form::Full)
     }
 

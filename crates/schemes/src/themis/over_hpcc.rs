@@ -38,7 +38,7 @@ use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
     Absent, Ack, Cp, Ctl, EmitCx, Emits, Flags, Header, HoldVerdict, HostCx, HostFacts, LinkRates,
     LocalCx, Needs, OnArrivalOrHold, OnEnqueue, Pacing, Packet, PacketKind, PathFacts,
-    PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, Rp, Scheme, SendLimits,
+    PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, RateFloor, Rp, Scheme, SendLimits,
     SenderMetric, SwitchFacts,
 };
 use crate::hpcc::ONE_PATH_FOR_INT;
@@ -102,6 +102,9 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     type Np = PlainReceiver;
     type Cp = Switch<N>;
 
+    fn rate_floor(params: &ThemisHpccParams) -> Option<RateFloor> {
+        Some(params.hpcc.rate_floor())
+    }
     fn meta_bytes(params: &ThemisHpccParams) -> (u32, u32) {
         Hpcc::<N>::meta_bytes(&params.hpcc)
     }

@@ -1,7 +1,8 @@
 //! What the registry shows of every scheme is consistent.
 
 use schemes::dcqcn::Dcqcn;
-use schemes::params::{ParamError, Value};
+use schemes::int::MAX_RECORD_AGE;
+use schemes::params::{ParamError, ParamSpec, Value};
 use schemes::registry::{self, AddError, SchemeInfo};
 use schemes::testing::check_presets;
 use std::collections::BTreeSet;
@@ -73,5 +74,47 @@ fn names_are_unique() {
         for preset in (scheme.presets)() {
             assert!(presets.insert(preset.name), "two presets are called {}", preset.name);
         }
+    }
+}
+
+/// Protects warnings of a `min_rate` that does not fit: no scheme with the parameter forgets to say
+/// what it means.
+#[test]
+fn a_parameter_min_rate_is_the_floor_of_the_rate() {
+    let host_rate = Rate::from_gbps(100);
+    let mut floors = 0;
+    for scheme in registry::all() {
+        for preset in (scheme.presets)() {
+            let values = (scheme.resolve)(preset.name, host_rate, &[]).unwrap();
+            let value = |name: &str| Some(values.iter().find(|(known, _)| *known == name)?.1);
+            let is_read = |spec: &&ParamSpec| {
+                spec.only.is_none_or(|(switch, words)| {
+                    words.contains(&value(switch).unwrap().to_string().as_str())
+                })
+            };
+            let mut specs = (scheme.params)().iter();
+            let spec = specs.find(|spec| spec.name == "min_rate").filter(is_read);
+            let set = spec.map(|spec| value(spec.name).unwrap());
+            let floor = (scheme.rate_floor)(preset.name, host_rate, &[]).unwrap();
+            assert_eq!(floor.map(|floor| Value::Rate(floor.rate)), set, "{}", preset.name);
+            floors += usize::from(floor.is_some());
+        }
+    }
+    assert!(floors > 20, "{floors}");
+}
+
+/// Protects the warning of INT records that are too old to compare, also where the parameter of
+/// their format is not the user's.
+#[test]
+fn schemes_that_compare_full_int_records_say_how_old_these_may_be() {
+    for name in ["hpcc", "hpcc+tcd", "fncc", "themis+hpcc", "mercury+hpcc"] {
+        let scheme = registry::find(name).unwrap();
+        let preset = (scheme.presets)().remove(0);
+        let floor = (scheme.rate_floor)(preset.name, Rate::from_gbps(100), &[]).unwrap().unwrap();
+        assert_eq!(
+            (floor.max_packet_gap, floor.has_window),
+            (Some(MAX_RECORD_AGE), true),
+            "{name}"
+        );
     }
 }
