@@ -42,6 +42,8 @@ pub use plan::Plan;
 pub use recordings::{ROWS, Recordings};
 use scenario::{Scenario, ScenarioError};
 use setup_error::describe_setup_error;
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -66,11 +68,11 @@ pub struct RunOptions {
     pub records: fabric::Records,
     /// Where samples and events go that are too many for memory.
     pub spill: Spill,
-    /// The scheme's parameters that a preset takes from the rate of hosts are all the user's own:
-    /// no warning that hosts have several.
+    /// Suppresses the warning that hosts have several rates: the user set all parameters that a
+    /// preset derives from that rate.
     pub explicit_params: bool,
-    /// Works the run event by event on the reference engine, without the fabric's short ways: on
-    /// one thread, slow, and with the same result. For tests.
+    /// Runs on the reference engine: on one thread, without fast paths, and without progress or
+    /// cancellation. Slow; the result is equal. For tests.
     pub reference_mode: bool,
 }
 
@@ -187,22 +189,51 @@ pub struct RecordedEvents {
     pub network_bdp: Option<units::Bytes>,
 }
 
+/// Why [`run`] has no result.
+#[derive(Debug)]
+pub enum RunError {
+    /// The fabric refuses the scenario.
+    Scenario(ScenarioError),
+    /// A file that holds records cannot be read.
+    Io(io::Error),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Scenario(error) => error.fmt(f),
+            RunError::Io(error) => write!(f, "cannot read what was recorded: {error}"),
+        }
+    }
+}
+
+impl Error for RunError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            RunError::Scenario(error) => Some(error),
+            RunError::Io(error) => Some(error),
+        }
+    }
+}
+
 /// Runs a scenario, and has all that it recorded in memory.
 ///
 /// # Errors
-/// As [`run_on_disk`].
+/// If [`run_on_disk`] refuses the scenario, or a file that holds records cannot be read.
 ///
 /// # Panics
-/// As [`run_on_disk`], and where a file that holds records cannot be read.
-pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, ScenarioError> {
-    let run = run_on_disk(scenario, options)?;
-    Ok(run.into_result().unwrap_or_else(|error| panic!("cannot read what was recorded: {error}")))
+/// As [`run_on_disk`].
+pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
+    let run = run_on_disk(scenario, options).map_err(RunError::Scenario)?;
+    run.into_result().map_err(RunError::Io)
 }
 
 /// Runs a scenario. Samples and events that are too many for memory go to a file.
 ///
 /// # Errors
-/// Where the scheme can't run on this network (paths longer than its packets have room for).
+/// If the fabric refuses the scenario ([`SetupError`](fabric::SetupError)): among others if paths
+/// are longer than packets of the scheme can record, if an outage is too short, or if the system
+/// starts no threads.
 ///
 /// # Panics
 /// With [`OutOfAddressSpace`] where the system grants too little address space for the packets. It
@@ -240,7 +271,7 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
 /// A [`cancel::scope`] can stop it, as it can [`plan`].
 ///
 /// # Errors
-/// As [`run`].
+/// If the fabric refuses the scenario.
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let setup = fabric_setup::setup(scenario, &RunOptions::default());
     instantiations::build(scenario, &setup).map(drop)
@@ -249,7 +280,8 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 /// What a scenario asks of its network, which it builds.
 ///
 /// # Errors
-/// As [`run`]; and where a port would need longer to send its bytes than times reach.
+/// If the fabric refuses the scenario, or a port would need longer to send its bytes than times
+/// reach.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     let setup = fabric_setup::setup(scenario, &RunOptions::default());
     let plan = instantiations::build(scenario, &setup)?.plan();
@@ -260,7 +292,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
 /// work. A scheme that chooses paths itself may take others. Builds the network.
 ///
 /// # Errors
-/// As [`run`].
+/// If the fabric refuses the scenario.
 pub fn paths(scenario: &Scenario) -> Result<results::HopTable, ScenarioError> {
     let setup = fabric_setup::setup(scenario, &RunOptions::default());
     let hops = instantiations::build(scenario, &setup)?.hops();

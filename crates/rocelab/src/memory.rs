@@ -4,6 +4,7 @@
 //! allocator of the Python package: stars of 16 and 64 hosts with 20,000 to 1,000,000 messages, and
 //! fat trees of 1024 and 8192 hosts. A test compares estimates with measured peaks.
 
+use crate::fabric_setup::SAMPLES_PER_EVENT;
 use scenario::memory::{Limits, Verdict, size};
 use scenario::{NamedProbe, NodeKind, Scenario, ScenarioError, Stop};
 use std::collections::BTreeSet;
@@ -117,7 +118,7 @@ pub fn estimate(scenario: &Scenario, command: Use) -> Estimate {
         let samples = samples(scenario, load.end).min(scenario.run.max_samples);
         estimate.samples = samples.saturating_mul(PER_SAMPLE).min(MAX_RECORDED);
         if scenario.trace.is_enabled() {
-            let events = scenario.run.max_samples / 5;
+            let events = scenario.run.max_samples / SAMPLES_PER_EVENT;
             let all = load.packets.saturating_mul(6 * scenario.trace.packets.len().max(1) as u64);
             estimate.traces = events.min(all).saturating_mul(PER_EVENT).min(MAX_RECORDED);
         }

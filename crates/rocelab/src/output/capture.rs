@@ -58,7 +58,7 @@ impl Capturer {
         let numbers: BTreeMap<_, _> = self
             .interfaces
             .iter()
-            .map(|(place, name, rate)| (*place, capture.interface(name, *rate)))
+            .map(|(port, name, rate)| (*port, capture.interface(name, *rate)))
             .collect();
         let mut frame = [0; MAX_BYTES];
         for event in events {
@@ -88,7 +88,7 @@ impl Capturer {
 
 /// A message on its QP.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct StreamPart {
     /// Its first byte in the QP's stream, and its size.
     start: u64,
     size: u64,
@@ -102,30 +102,30 @@ struct Frames {
     wire: wire::Profile,
     payload: u64,
     ports: Vec<Vec<Port>>,
-    /// By host: its node.
-    hosts: Vec<NodeId>,
-    /// By message: its QP and its place there.
+    /// The number of hosts.
+    hosts: usize,
+    /// By message: its QP, and its index among the messages of that QP.
     messages: Vec<(u32, usize)>,
-    /// By QP, in the order of its stream.
-    queue_pairs: BTreeMap<u32, Vec<Place>>,
+    /// By QP, its messages in the order of its stream.
+    queue_pairs: BTreeMap<u32, Vec<StreamPart>>,
 }
 
 impl Frames {
     fn new(scenario: &Scenario, setup: &Setup, ports: Vec<Vec<Port>>) -> Frames {
         let payload = u64::from(setup.payload);
-        let mut queue_pairs: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
+        let mut queue_pairs: BTreeMap<u32, Vec<StreamPart>> = BTreeMap::new();
         let mut messages = Vec::with_capacity(setup.messages.len());
         for message in &setup.messages {
-            let places = queue_pairs.entry(message.qp).or_default();
-            let (start, packet) = places.last().map_or((0, 0), |last| {
+            let parts = queue_pairs.entry(message.qp).or_default();
+            let (start, packet) = parts.last().map_or((0, 0), |last| {
                 let packets = last.size.div_ceil(payload);
                 (last.start + last.size, last.packet + packets)
             });
-            messages.push((message.qp, places.len()));
-            places.push(Place { start, size: message.size.get(), packet });
+            messages.push((message.qp, parts.len()));
+            parts.push(StreamPart { start, size: message.size.get(), packet });
         }
         let network: &Network = &scenario.network;
-        let hosts = network.hosts().collect();
+        let hosts = network.hosts().count();
         Frames { wire: setup.wire, payload, ports, hosts, messages, queue_pairs }
     }
 
@@ -191,7 +191,7 @@ impl Frames {
         let is_known = header.kind != PacketKind::Control || is_cnp;
         // What a scheme sends between messages belongs to none.
         let known = self.messages.get(header.address.flow as usize);
-        let (queue_pair, place) = known.copied().unwrap_or_default();
+        let (queue_pair, index) = known.copied().unwrap_or_default();
         let udp = UdpHeader {
             source_port: 0xc000 | (queue_pair & 0x3fff) as u16,
             destination_port: if is_known { ROCEV2_PORT } else { OF_THE_SCHEME },
@@ -202,11 +202,11 @@ impl Frames {
         if !is_known {
             return at;
         }
-        at + self.transport(header, queue_pair, place, &mut out[at..])
+        at + self.transport(header, queue_pair, index, &mut out[at..])
     }
 
     /// From the BTH on.
-    fn transport(&self, header: &Header, queue_pair: u32, place: usize, out: &mut [u8]) -> usize {
+    fn transport(&self, header: &Header, queue_pair: u32, index: usize, out: &mut [u8]) -> usize {
         let bth = |opcode, sequence: u64| Bth {
             opcode,
             solicited: false,
@@ -221,7 +221,7 @@ impl Frames {
         };
         match header.kind {
             PacketKind::Data => {
-                let message = self.queue_pairs[&queue_pair][place];
+                let message = self.queue_pairs[&queue_pair][index];
                 let first = header.sequence == message.start;
                 let opcode = match (first, header.flags.contains(Flags::LAST)) {
                     (true, true) => Opcode::WriteOnly,
@@ -248,7 +248,7 @@ impl Frames {
                     (Syndrome::Ack(31), next.wrapping_sub(1))
                 };
                 emitted(bth(Opcode::Acknowledge, number).emit(out));
-                let aeth = Aeth { syndrome, message: place as u32 + 1 };
+                let aeth = Aeth { syndrome, message: index as u32 + 1 };
                 emitted(aeth.emit(&mut out[Bth::BYTES..]));
                 Bth::BYTES + Aeth::BYTES
             }
@@ -266,15 +266,15 @@ impl Frames {
 
     /// The number of the packet in which a byte of a QP's stream goes, or would go.
     fn packet_at(&self, queue_pair: u32, byte: u64) -> u64 {
-        let places = &self.queue_pairs[&queue_pair];
-        let after = places.partition_point(|place| place.start <= byte);
-        let Place { start, packet, .. } = places[after.max(1) - 1];
+        let parts = &self.queue_pairs[&queue_pair];
+        let after = parts.partition_point(|part| part.start <= byte);
+        let StreamPart { start, packet, .. } = parts[after.max(1) - 1];
         packet + (byte - start).div_ceil(self.payload)
     }
 
     /// Hosts are 10.0.0.1 and so on, in their order.
     fn address(&self, host: u32) -> [u8; 4] {
-        debug_assert!((host as usize) < self.hosts.len());
+        debug_assert!((host as usize) < self.hosts);
         let [_, a, b, c] = (host + 1).to_be_bytes();
         [10, a, b, c]
     }

@@ -1,6 +1,6 @@
 //! Schemes that others are compared with do what their papers say of them, in whole runs.
 
-use crate::common::{run, run_with};
+use crate::common::{refusal, run, run_with};
 use rocelab::RunResult;
 
 /// Time in us and value of each sample of a series, for one flow where it has several.
@@ -228,6 +228,7 @@ fn nothing_else_may_use_the_class_of_credits() {
     "#;
     let scenario = scenario::parse(text, None, &[]).expect("a valid scenario");
     let refused = rocelab::run(&scenario, &rocelab::RunOptions::default()).unwrap_err();
+    let refused = refusal(refused);
     assert_eq!(refused.key, "classes");
     assert!(refused.message.contains("expresspass keeps priority 7"), "{}", refused.message);
 }
@@ -258,7 +259,7 @@ fn a_network_of_more_rates_than_int_has_codes_for_is_refused() {
     let most = 256 - wire::int::RATES.len() as u32;
     let result = star(most, "hpcc").expect("each rate has a code");
     assert_eq!(result.summary.flows_done, 1);
-    let refused = star(most + 1, "hpcc").unwrap_err();
+    let refused = refusal(star(most + 1, "hpcc").unwrap_err());
     assert_eq!(refused.key, "topology");
     assert!(refused.message.contains("257 would be needed"), "{}", refused.message);
     star(most + 1, "dctcp").expect("it needs no codes");

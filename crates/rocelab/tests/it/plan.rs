@@ -1,6 +1,6 @@
 //! What a scenario asks of its network is what a run that loses nothing carries.
 
-use crate::common::{parse, run_on};
+use crate::common::{parse, refusal, run_on};
 
 const FAT_TREE: &str = "kind = \"fat-tree\"\nk = 4\nhost_rate = \"25Gbps\"\nhost_delay = \"1us\"\n\
                         rate = \"100Gbps\"\ndelay = \"2us\"\n";
@@ -125,7 +125,7 @@ fn a_message_that_takes_longer_than_times_reach_is_refused() {
     let refusals = [
         rocelab::check(&scenario).unwrap_err(),
         rocelab::plan(&scenario).unwrap_err(),
-        rocelab::run(&scenario, &options).unwrap_err(),
+        refusal(rocelab::run(&scenario, &options).unwrap_err()),
     ];
     for refused in refusals {
         assert_eq!(refused.key, "traffic");

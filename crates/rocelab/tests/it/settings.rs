@@ -1,6 +1,7 @@
 //! Settings in pairs: each combination runs and keeps what its outputs must keep, or is refused or
 //! warned about in one line that names both settings and a fix, which is then tried.
 
+use crate::common::refusal;
 use results::{WarningInfo, WarningKind};
 use rocelab::{RunOptions, RunResult};
 use scenario::{NodeKind, Scenario, ScenarioError};
@@ -110,7 +111,7 @@ impl Tally {
         }
         let options = RunOptions { threads: Some(1), ..RunOptions::default() };
         let scenario = parse(set)?;
-        let result = rocelab::run(&scenario, &options)?;
+        let result = rocelab::run(&scenario, &options).map_err(refusal)?;
         let longest = check(&scenario, &result, set);
         self.ran.insert(set.clone());
         self.drops += u32::from(result.summary.drops > 0);

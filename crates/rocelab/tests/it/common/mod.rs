@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use proptest::prelude::ProptestConfig;
-use rocelab::{RunOptions, RunResult};
-use scenario::Scenario;
+use rocelab::{RunError, RunOptions, RunResult};
+use scenario::{Scenario, ScenarioError};
 
 /// Runs a scenario on one thread.
 pub fn run(text: &str) -> RunResult {
@@ -19,6 +19,14 @@ pub fn run_with(text: &str, set: &[(&str, &str)]) -> RunResult {
 pub fn run_on(text: &str, set: &[(&str, &str)], threads: usize) -> RunResult {
     let options = RunOptions { threads: Some(threads), ..RunOptions::default() };
     rocelab::run(&parse(text, set), &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns why the fabric refused a scenario.
+pub fn refusal(error: RunError) -> ScenarioError {
+    match error {
+        RunError::Scenario(refusal) => refusal,
+        RunError::Io(error) => panic!("{error}"),
+    }
 }
 
 /// A scenario with keys set.

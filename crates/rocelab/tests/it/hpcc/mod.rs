@@ -2,6 +2,7 @@
 //! them.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use crate::common::refusal;
 use hpcc_files::Experiment;
 use rocelab::hpcc_ns3::{records_of, scenario_of};
 use rocelab::{RunOptions, RunResult};
@@ -72,7 +73,7 @@ pub fn run_with(
         explicit_params: true,
         ..RunOptions::default()
     };
-    rocelab::run(&scenario, &options)
+    rocelab::run(&scenario, &options).map_err(refusal)
 }
 
 /// An experiment and what came of it.
