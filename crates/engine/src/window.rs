@@ -51,11 +51,11 @@ pub struct Arrivals<'w, 'run, P: Copy + Send> {
 }
 
 impl<P: Copy + Send> Arrivals<'_, '_, P> {
-    /// Number of arrivals.
+    /// Returns the number of arrivals.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
-    /// Whether there are no arrivals.
+    /// Returns whether there are no arrivals.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -95,17 +95,17 @@ pub struct ArrivalTag {
 }
 
 impl ArrivalTag {
-    /// The port at which the packet arrived.
+    /// Returns the port at which the packet arrived.
     #[inline(always)]
     pub fn port<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> u16 {
         arrival_key::port(window.sender.rotation, self.entry, self.time)
     }
-    /// Whether the packet of `next` arrives later, not at the same instant.
+    /// Returns whether the packet of `next` arrives later, not at the same instant.
     #[inline(always)]
     pub fn is_strictly_before(self, next: u64) -> bool {
         arrival_key::is_later(next, self.entry)
     }
-    /// Whether none of the remaining arrivals is at the same instant.
+    /// Returns whether none of the remaining arrivals is at the same instant.
     #[inline(always)]
     pub fn is_last_of_instant<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> bool {
         // Selected without a branch: whether another arrival remains would be mispredicted.
@@ -170,31 +170,31 @@ pub(crate) struct GroupDelivery<'run> {
 }
 
 impl<'run, P: Copy + Send> Window<'_, 'run, P> {
-    /// The beginning of the window.
+    /// Returns the beginning of the window.
     #[inline]
     pub fn begin(&self) -> Time {
         self.base
     }
 
-    /// The end of the window. Events at this time or later must wait.
+    /// Returns the end of the window. Events at this time or later must wait.
     #[inline]
     pub fn until(&self) -> Time {
         self.until
     }
 
-    /// Whether anything arrives exactly at the beginning of the window. The arrivals may be
+    /// Returns whether anything arrives exactly at the beginning of the window. The arrivals may be
     /// unsorted.
     pub fn begins_with_arrival(&self) -> bool {
         self.arrivals.iter().any(|&entry| arrival_key::time(entry, self.base) == self.base)
     }
 
-    /// Number of arrivals that remain to be taken.
+    /// Returns the number of arrivals that remain to be taken.
     #[inline]
     pub fn remaining_arrivals(&self) -> usize {
         self.arrivals.len()
     }
 
-    /// The time of the next arrival, or [`Time::NEVER`].
+    /// Returns the time of the next arrival, or [`Time::NEVER`].
     #[inline]
     pub fn next_arrival_time(&self) -> Time {
         match self.arrivals.first() {
@@ -423,7 +423,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         self.records.held += bytes;
     }
 
-    /// Whether the device may record more entries in this window
+    /// Returns whether the device may record more entries in this window
     /// ([`RunLimits::max_records`](crate::RunLimits::max_records)).
     #[inline]
     pub fn may_record(&self) -> bool {

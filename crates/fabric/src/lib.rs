@@ -64,19 +64,19 @@ pub use error::SetupError;
 pub use host::FlowOutcome;
 pub use model::Cause;
 pub use model::{
-    After, Balance, ClassMarking, ClassSettings, Impairment, Link, LossRule, Message, Node,
-    NodeKind, Outage, PauseTiming, PortUse, Probe, ProbeKind, ProbeTargets, Recovery, RecoveryMode,
-    SlowReceiver, Span, Spray,
+    After, Balance, Cioq, ClassMarking, ClassSettings, HostConfig, Impairment, Link, LossRule,
+    Message, Node, NodeKind, Outage, Paths, PauseTiming, PortUse, Probe, ProbeKind, ProbeTargets,
+    Recovery, RecoveryMode, SlowReceiver, Span, Spray,
 };
 pub use network::setup::{
-    Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, QueueSampling,
-    Records, Setup, Spill, SwitchConfig, Threshold,
+    ClassConfig, EcnConfig, EcnLaw, Headroom, PfcConfig, QueueSampling, Records, Setup, Spill,
+    SwitchConfig, Threshold,
 };
 pub use observe::lossless_drops::{LosslessDrop, Memory};
 pub use observe::recorder::{PacketEvent, PacketEventKind, PfcEvent, QueueBlock};
 pub use observe::samples::{Sample, Samples};
 pub use observe::sequence::Sequence;
-pub use observe::spill::SpillError;
+pub use observe::spill::{SpillError, unlinked_file};
 pub use output::{PortReport, RunOutput};
 pub use plan::{BufferCycle, Hop, Plan, PlannedPath, PortLoad, SwitchBuffer};
 pub use port::PortCounters;

@@ -125,8 +125,8 @@ impl RunOutput {
                     for (port, nic) in host.nics.iter().enumerate() {
                         self.add_port(node, port, &ends[port], &nic.port);
                     }
-                    for (place, &flow) in host.outgoing().iter().enumerate() {
-                        self.flows[flow as usize] = host.outcomes[place];
+                    for (slot, &flow) in host.outgoing().iter().enumerate() {
+                        self.flows[flow as usize] = host.outcomes[slot];
                     }
                     self.out_of_order += host.out_of_order;
                     self.add_counters(host.counters(), host.pause_clock.as_deref());

@@ -1,8 +1,9 @@
 //! Which probes each node has.
 
 use crate::context::NetworkContext;
-use crate::network::setup::{ProbeTargets, Setup};
+use crate::network::setup::Setup;
 use crate::observe::probe::{ProbeClock, at_first_switch, is_counted_at_receiver};
+use model::ProbeTargets;
 use std::collections::BTreeMap;
 
 /// Probes by node: what they sample, and the targets with their index in the probe's list.

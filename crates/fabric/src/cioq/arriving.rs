@@ -6,7 +6,7 @@ use crate::hooks::InputQueuesOf;
 use crate::mmu::Admission;
 use crate::observe::lossless_drops::Memory;
 use crate::packet::{Header, Packet, PacketKind, PfcFrame, Scheme, Win};
-use crate::switch::actions::Actor;
+use crate::switch::actions::SwitchCore;
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::LevelOf;
 use engine::Handle;

@@ -3,7 +3,7 @@
 use super::CioqSwitch;
 use crate::packet::{Header, NO_INGRESS, PfcFrame, Scheme, Win, is_pause};
 use crate::port::scheduler::PFC;
-use crate::switch::actions::{Actor, SwitchAction};
+use crate::switch::actions::{SwitchAction, SwitchCore};
 use crate::switch::chassis::Chassis;
 use engine::Handle;
 use units::Time;
@@ -126,7 +126,7 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 }
 
-impl<S: Scheme> Actor<S> for CioqSwitch<S> {
+impl<S: Scheme> SwitchCore<S> for CioqSwitch<S> {
     #[inline(always)]
     fn chassis(&mut self) -> &mut Chassis<S> {
         &mut self.chassis

@@ -17,7 +17,7 @@ use super::pending::{OutputState, Pending};
 use super::port_set::Members;
 use crate::hooks::InputQueuesOf;
 use crate::packet::{PfcFrame, Scheme, Win};
-use crate::switch::actions::Actor;
+use crate::switch::actions::SwitchCore;
 use crate::switch::chassis::Chassis;
 use engine::Handle;
 use schemes::contract::InputQueueSlot;

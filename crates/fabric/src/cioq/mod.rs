@@ -31,16 +31,16 @@ mod pending;
 mod port_set;
 
 use crate::hooks::InputQueuesOf;
-use crate::network::setup::Cioq;
 use crate::observe::recorder::Recorder;
 use crate::packet::{Scheme, Win};
 use crate::port::Port;
-use crate::switch::actions::Actor;
+use crate::switch::actions::SwitchCore;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::egress::LevelOf;
 use crate::switch::pause_times::PauseTimes;
 use crossbar::Crossbar;
 use inputs::Inputs;
+use model::Cioq;
 use pending::Pending;
 use schemes::contract::{InputQueueSlot, Level, Order};
 use units::Time;

@@ -6,7 +6,7 @@
 use super::CioqSwitch;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{NO_INGRESS, Scheme, Win};
-use crate::switch::actions::Actor;
+use crate::switch::actions::SwitchCore;
 use crate::switch::pause_times::PauseTimes;
 use units::Time;
 

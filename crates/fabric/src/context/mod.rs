@@ -19,11 +19,12 @@ use crate::network::flow::{FlowInfo, flow_rows};
 use crate::network::graph::{Graph, LinkEnd};
 use crate::network::host_locations;
 use crate::network::partition::RackGroups;
-use crate::network::setup::{Balance, HostConfig, Paths, Setup, Spray};
+use crate::network::setup::Setup;
 use crate::packet::{Address, Packet, PacketKind, Scheme, blank};
 use crate::routing::hash::flow_hash;
 use crate::routing::{HopCosts, Routes};
 use model::PortUse;
+use model::{Balance, HostConfig, Paths, Spray};
 use schemes::contract::{
     ArrivalSlot, ClassSpec, Ctl, HostLocation, LinkRates, RequeueSlot, SubQueueSlot,
 };

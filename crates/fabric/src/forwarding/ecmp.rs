@@ -7,11 +7,11 @@ use super::{Choice, Depends, Forwarding, ForwardingRow, RowHash};
 use crate::compat::Compat;
 use crate::compat::murmur3::{Scrambled, address, of_scrambled};
 use crate::network::graph::Graph;
-use crate::network::setup::Paths;
 use crate::packet::Header;
 use crate::routing::hash::{mix32, scale_to};
 use crate::routing::{NO_ROUTE, Routes, SwitchRow};
 use crate::stream;
+use model::Paths;
 use std::sync::Arc;
 use units::PortId;
 
@@ -169,9 +169,9 @@ mod tests {
     use super::*;
     use crate::compat::Quirks;
     use crate::forwarding::Router;
-    use crate::network::setup::{Link, Node, NodeKind};
     use crate::packet::{Address, PacketKind, blank};
     use crate::routing::HopCosts;
+    use model::{Link, Node, NodeKind};
     use proptest::prelude::*;
     use units::{NodeId, Rate, Time};
 

@@ -91,8 +91,8 @@ pub trait Forwarding: Send + 'static {
     /// A link failed or was repaired somewhere: next hops may differ from here on.
     fn on_reroute(&mut self) {}
 
-    /// The messages that it moved to another path. One may be there several times. Only a policy
-    /// that remembers paths of flows has any ([`Balance::moves_flows`]).
+    /// Returns the messages that it moved to another path. One may be there several times. Only a
+    /// policy that remembers paths of flows has any ([`Balance::moves_flows`]).
     fn moved(&self) -> Vec<Moves> {
         Vec::new()
     }
@@ -152,7 +152,7 @@ fn depends_of<P: Forwarding>(_policy: &P) -> Depends {
 }
 
 impl Router {
-    /// The policy of a switch whose flows ECMP would spread in this way.
+    /// Returns the policy of a switch whose flows ECMP would spread in this way.
     pub(crate) fn new(balance: &Balance, ecmp: Ecmp, seed: u64, place: &Place<'_>) -> Router {
         let node = place.node;
         let draws = || stream::stream(seed, "forwarding", u64::from(node));
@@ -179,7 +179,7 @@ impl Router {
         }
     }
 
-    /// What its choice depends on.
+    /// Returns what its choice depends on.
     pub(crate) fn depends(&self) -> Depends {
         with_policy!(self, policy => depends_of(policy))
     }
@@ -193,7 +193,7 @@ impl Router {
         }
     }
 
-    /// When the policy must act next.
+    /// Returns when the policy must act next.
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
         match self {
@@ -214,7 +214,7 @@ impl Router {
         with_policy!(self, policy => policy.on_depart(now, port, size, tag))
     }
 
-    /// Whether rows of this policy choose by flow ([`RowHash::Flow`]).
+    /// Returns whether rows of this policy choose by flow ([`RowHash::Flow`]).
     pub(crate) fn hashes_flows(&self) -> bool {
         matches!(self, Router::Ecmp(ecmp) if !ecmp.hashes_with_murmur3())
     }
@@ -253,8 +253,8 @@ impl Router {
         with_policy!(self, policy => policy.counters())
     }
 
-    /// The next hop of a packet in a plain switch, whose policy depends on the header alone.
-    /// Returns [`NO_ROUTE`](crate::routing::NO_ROUTE) if there is none.
+    /// Returns the next hop of a packet in a plain switch, whose policy depends on the header
+    /// alone. Returns [`NO_ROUTE`](crate::routing::NO_ROUTE) if there is none.
     #[inline(always)]
     pub(crate) fn look_up(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
         match self {
@@ -271,7 +271,8 @@ impl Router {
         }
     }
 
-    /// The look-ups of a plain switch for many packets; `None` if they take more than the table.
+    /// Returns the look-ups of a plain switch for many packets; `None` if they take more than the
+    /// table.
     pub(crate) fn row<'a>(
         &'a self,
         routes: &'a Routes,
@@ -310,7 +311,7 @@ pub(crate) enum RowHash<'a> {
 }
 
 impl<'a> ForwardingRow<'a> {
-    /// What selects the next hop. The functions below return
+    /// Returns what selects the next hop. The functions below return
     /// [`NO_ROUTE`](crate::routing::NO_ROUTE) also if [`Router::look_up`] must find it.
     #[inline]
     pub(crate) fn hash(&self) -> RowHash<'a> {

@@ -90,7 +90,7 @@ impl<S: Scheme> Host<S> {
             self.scan_before_arrival(window, now, port, handle);
         }
         if let Some(losses) = &mut self.losses
-            && losses.take(port)
+            && losses.loses_next(port)
         {
             return Err(PacketEventKind::Lost);
         }

@@ -2,11 +2,11 @@
 //! it asks for.
 
 use super::Host;
-use crate::network::setup::SlowReceiver;
 use crate::observe::lossless_drops::{LosslessDrops, Memory};
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, PfcFrame, Scheme, Win};
 use crate::port::pause_clock::PauseEvent;
+use model::SlowReceiver;
 use units::{Bytes, Rate, Time};
 
 /// The receive buffer of a host.

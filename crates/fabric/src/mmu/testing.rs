@@ -2,7 +2,8 @@
 
 use super::{Mmu, MmuConfig};
 use crate::compat::Compat;
-use crate::network::setup::{Headroom, PauseTiming, PfcConfig, Threshold};
+use crate::network::setup::{Headroom, PfcConfig, Threshold};
+use model::PauseTiming;
 use units::{Bytes, Rate};
 
 pub(super) fn mmu(buffer: u64, pfc: &PfcConfig, headroom: Vec<u64>) -> Mmu {

@@ -1,6 +1,6 @@
 //! The network as a graph of nodes, their numbered ports, and links that may fail for a time.
 
-use crate::network::setup::{Impairment, Link, Node, NodeKind, Outage};
+use model::{Impairment, Link, Node, NodeKind, Outage};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use units::{NodeId, Rate, Time};

@@ -1,7 +1,7 @@
 //! The ideal completion time of a message: alone in the network, at line rate.
 
 use crate::network::graph::{Graph, LinkEnd};
-use crate::network::setup::HostConfig;
+use model::HostConfig;
 use units::{Bytes, Time};
 
 /// Bytes on the wire of a message's packets (first, middle, last) and of an ACK.

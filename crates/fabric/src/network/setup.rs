@@ -3,10 +3,9 @@
 //! The fabric trusts all values. The scenario, which makes them, has checked them.
 
 use crate::compat::Quirks;
-pub use model::{
+use model::{
     Balance, Cioq, ClassMarking, ClassSettings, HostConfig, Impairment, Link, Message, Node,
-    NodeKind, Outage, Paths, PauseTiming, Probe, ProbeTargets, SlowReceiver, Spray, Watchdog,
-    WatchdogAction,
+    Outage, Paths, PauseTiming, Probe, SlowReceiver,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;

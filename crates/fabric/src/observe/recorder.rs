@@ -107,8 +107,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// The recorder of a node, if the node records anything. `ports`: how many ports have queues
-    /// that are recorded.
+    /// Returns the recorder of a node, if the node records anything. `ports`: how many ports have
+    /// queues that are recorded.
     pub(crate) fn new(records: &Records, node: NodeId, ports: usize) -> Option<Box<Recorder>> {
         let records_packets = records.packets.contains(&node);
         let queues: Vec<Lengths> = match records.queues {
@@ -134,18 +134,18 @@ impl Recorder {
         })
     }
 
-    /// Whether it records packets. Lengths of queues do not need every packet: they do not change
-    /// if a packet leaves without waiting.
+    /// Returns whether it records packets. Lengths of queues do not need every packet: they do not
+    /// change if a packet leaves without waiting.
     pub(crate) fn records_packets(&self) -> bool {
         self.records_packets
     }
 
-    /// Whether it records packets or lengths of queues.
+    /// Returns whether it records packets or lengths of queues.
     pub(crate) fn records_queues_or_packets(&self) -> bool {
         self.records_packets || !self.queues.is_empty()
     }
 
-    /// Whether a sample of the length of a port's queues is due before `until`.
+    /// Returns whether a sample of the length of a port's queues is due before `until`.
     #[inline]
     pub(crate) fn samples_queue_before(&self, port: usize, until: Time) -> bool {
         self.queues.get(port).is_some_and(|lengths| lengths.next < until)
@@ -174,7 +174,7 @@ impl Recorder {
         }
     }
 
-    /// Whether events of this time are recorded.
+    /// Returns whether events of this time are recorded.
     fn is_asked(&self, time: Time) -> bool {
         !self.is_full && self.start <= time && time <= self.end
     }
@@ -210,7 +210,7 @@ impl Recorder {
         }
     }
 
-    /// Whether the lengths of queues are sampled at `now`.
+    /// Returns whether the lengths of queues are sampled at `now`.
     #[inline]
     pub(crate) fn samples_queues_at(&self, now: Time) -> bool {
         self.queues.first().is_some_and(|lengths| {
@@ -224,7 +224,8 @@ impl Recorder {
         self.arrival_sent = sent;
     }
 
-    /// Whether a packet that was sent `way` ago may come after a sample of the length of a queue.
+    /// Returns whether a packet that was sent `way` ago may come after a sample of the length of a
+    /// queue.
     pub(crate) fn samples_queues_within(&self, way: Time) -> bool {
         self.queues.iter().any(|lengths| way <= lengths.clock.interval)
     }
@@ -304,11 +305,11 @@ impl Lengths {
             // The last sample is the first one that is not before the end.
             let last = (until - Time::from_ps(1)).min(block_end).min(end.max(self.next));
             let looks = (last - self.next).ps() / interval.ps() + 1;
-            let place = (bytes / bin) as usize;
-            if self.counts.len() <= place {
-                self.counts.resize(place + 1, 0);
+            let index = (bytes / bin) as usize;
+            if self.counts.len() <= index {
+                self.counts.resize(index + 1, 0);
             }
-            self.counts[place] += looks;
+            self.counts[index] += looks;
             let last = self.next + interval * (looks - 1);
             if last.ps().is_multiple_of(block.ps()) {
                 self.blocks.push((last, self.counts.clone()));
@@ -329,7 +330,7 @@ impl Stored for PfcEvent {
     }
 
     fn load(from: &mut impl Read) -> io::Result<PfcEvent> {
-        let (time, node, port) = place(from)?;
+        let (time, node, port) = port_at_time(from)?;
         let [priority, pause] = array(from)?;
         Ok(PfcEvent { time, node, port, priority, pause: pause != 0 })
     }
@@ -345,7 +346,7 @@ impl Stored for QueueBlock {
     }
 
     fn load(from: &mut impl Read) -> io::Result<QueueBlock> {
-        let (time, node, port) = place(from)?;
+        let (time, node, port) = port_at_time(from)?;
         let length = u64::from_le_bytes(array(from)?);
         let counts = (0..length).map(|_| Ok(u64::from_le_bytes(array(from)?)));
         Ok(QueueBlock { time, node, port, counts: counts.collect::<io::Result<_>>()? })
@@ -371,7 +372,7 @@ impl Stored for PacketEvent {
     }
 
     fn load(from: &mut impl Read) -> io::Result<PacketEvent> {
-        let (time, node, port) = place(from)?;
+        let (time, node, port) = port_at_time(from)?;
         let [happening, pause] = array(from)?;
         let queue_bytes = u64::from_le_bytes(array(from)?);
         let mut part = || Ok::<_, io::Error>(u32::from_le_bytes(array(from)?));
@@ -400,7 +401,7 @@ impl Stored for PacketEvent {
 }
 
 /// Reads time, node and port, with which each record begins.
-fn place(from: &mut impl Read) -> io::Result<(Time, NodeId, u16)> {
+fn port_at_time(from: &mut impl Read) -> io::Result<(Time, NodeId, u16)> {
     let time = Time::from_ps(u64::from_le_bytes(array(from)?));
     let node = NodeId::new(u32::from_le_bytes(array(from)?));
     Ok((time, node, u16::from_le_bytes(array(from)?)))
@@ -489,9 +490,9 @@ mod tests {
             let mut look = clock.start;
             loop {
                 let seen = history.iter().rev().find(|(at, _)| *at <= look).map_or(0, |h| h.1);
-                let place = (seen / 1_000) as usize;
-                counts.resize(counts.len().max(place + 1), 0);
-                counts[place] += 1;
+                let index = (seen / 1_000) as usize;
+                counts.resize(counts.len().max(index + 1), 0);
+                counts[index] += 1;
                 if look.ps().is_multiple_of(clock.block.ps()) {
                     blocks.push((look, counts.clone()));
                 }

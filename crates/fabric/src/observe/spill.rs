@@ -8,7 +8,7 @@ use crate::observe::samples::{Reading, Samples};
 use crate::observe::sequence::{Appender, Extent, Kept, Sequence};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fmt, process};
@@ -124,7 +124,7 @@ impl Store {
     fn write(&mut self, batch: &Batch) -> io::Result<()> {
         let (file, end) = match &self.file {
             Some(file) => file.clone(),
-            None => (Arc::new(self.spill.new_file()?), 0),
+            None => (Arc::new(unlinked_file(&self.spill.directory)?), 0),
         };
         let mut out = Appender { file: &file, end };
         // Extents are listed once all is written: what a failed write leaves in the file is not
@@ -184,26 +184,24 @@ impl Batch {
     }
 }
 
-impl Spill {
-    /// Creates a file and removes its name, so that only this process can find it.
-    ///
-    /// # Errors
-    /// With the error of the operating system.
-    pub fn new_file(&self) -> io::Result<File> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let name = format!(".rocelab-{}-{number}.records", process::id());
-            let path = self.directory.join(name);
-            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
-                Ok(file) => {
-                    fs::remove_file(&path)?;
-                    return Ok(file);
-                }
-                // Left by another process with this number, on another machine or ended long ago.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
+/// Creates a file in a directory and removes its name, so that only this process can find it.
+///
+/// # Errors
+/// With the error of the operating system.
+pub fn unlinked_file(directory: &Path) -> io::Result<File> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".rocelab-{}-{number}.records", process::id());
+        let path = directory.join(name);
+        match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => {
+                fs::remove_file(&path)?;
+                return Ok(file);
             }
+            // Left by another process with this number, on another machine or ended long ago.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
         }
     }
 }

@@ -49,7 +49,7 @@ pub struct PortLoad {
 }
 
 impl PortLoad {
-    /// The time that the port takes to send all of them.
+    /// Returns the time that the port takes to send all of them.
     pub fn busy_time(&self) -> Time {
         self.rate.time_for(Bytes::new(self.data_bytes + self.ack_bytes))
     }
@@ -94,9 +94,9 @@ impl SwitchBuffer {
         }
     }
 
-    /// The bytes that all ingresses together may store before each has paused its peer, with what
-    /// headroom and reserves keep. `None` if a dynamic threshold keeps the sum below the buffer,
-    /// or if none ever pauses.
+    /// Returns the bytes that all ingresses together may store before each has paused its peer,
+    /// with what headroom and reserves keep. `None` if a dynamic threshold keeps the sum below the
+    /// buffer, or if none ever pauses.
     pub fn needed(&self) -> Option<Bytes> {
         let thresholds = || self.pause_thresholds.iter().flatten();
         let priorities = thresholds().count() as u32;
@@ -146,7 +146,7 @@ impl<S: Scheme> Simulation<S> {
         self.common.plan(self.buffers())
     }
 
-    /// The buffers of all switches with shared memory.
+    /// Returns the buffers of all switches with shared memory.
     fn buffers(&self) -> Vec<SwitchBuffer> {
         let mut buffers = Vec::new();
         for (node, device) in self.devices.iter().enumerate() {
@@ -236,12 +236,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The near end of a link, found by its far end.
+    /// Returns the near end of a link, found by its far end.
     fn near(&self, end: &LinkEnd) -> LinkEnd {
         self.common.graph.ports(end.peer)[end.peer_port as usize]
     }
 
-    /// The index in `ports` of the port that sends over a link, found by its far end.
+    /// Returns the index in `ports` of the port that sends over a link, found by its far end.
     fn port_index(&self, end: &LinkEnd) -> usize {
         let near = self.near(end);
         self.first_port[near.peer as usize] + near.peer_port as usize
@@ -260,7 +260,7 @@ impl<'a> Planner<'a> {
         path.windows(2).for_each(|pair| self.note(&pair[0], &pair[1], priority));
     }
 
-    /// The packets of a message.
+    /// Returns the number of packets of a message.
     fn packets(&self, flow: &FlowInfo) -> u64 {
         flow.size.div_ceil(u64::from(self.common.wire.payload))
     }

@@ -57,8 +57,8 @@ impl Losses {
         self.ports[port].failed = failed;
     }
 
-    /// Returns whether a packet that comes over the link of `port` is lost.
-    pub(crate) fn take(&mut self, port: u16) -> bool {
+    /// Draws whether the next packet over the link of `port` is lost. Called once for each.
+    pub(crate) fn loses_next(&mut self, port: u16) -> bool {
         let link = &mut self.ports[port as usize];
         if link.failed || link.damaged == 0 {
             return link.failed;

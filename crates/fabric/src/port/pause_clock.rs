@@ -2,9 +2,9 @@
 //!
 //! A run in which pauses last until they are taken back, without a watchdog, has none of this.
 
-use crate::network::setup::{PauseTiming, Watchdog, WatchdogAction};
 use crate::packet::PfcFrame;
 use model::PauseExpiry;
+use model::{PauseTiming, Watchdog, WatchdogAction};
 use units::{Rate, Time};
 
 /// The counter of priorities that a watchdog found paused without end.

@@ -6,7 +6,8 @@ use rand_pcg::rand_core::Rng;
 use units::{Bytes, Rate};
 
 use crate::compat::mrg::Draws;
-use crate::network::setup::{ClassSettings, EcnConfig, EcnLaw};
+use crate::network::setup::{EcnConfig, EcnLaw};
+use model::ClassSettings;
 
 /// The marking laws of a port.
 #[derive(Clone, Debug)]
@@ -95,7 +96,7 @@ impl Red {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::setup::ClassMarking;
+    use model::ClassMarking;
 
     #[test]
     fn probability_rises_in_proportion_and_thresholds_scale_with_the_port() {

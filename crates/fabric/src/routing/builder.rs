@@ -17,7 +17,7 @@ pub(super) const LOCAL: u32 = 1 << 31;
 /// The row of a node that has none.
 pub(super) const NO_ROW: u32 = u32::MAX;
 
-/// How names of sets of ports are encoded: the number of ports in the low bits, the place of the
+/// How names of sets of ports are encoded: the number of ports in the low bits, the index of the
 /// first port in the others. The largest set decides how many bits the number takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortSetCodec {
@@ -26,37 +26,37 @@ pub(super) struct PortSetCodec {
 }
 
 impl PortSetCodec {
-    /// A code for sets of up to `max_ports` ports.
+    /// Makes a code for sets of up to `max_ports` ports.
     pub(super) fn new(max_ports: usize) -> PortSetCodec {
         let count_bits = usize::BITS - max_ports.leading_zeros();
         PortSetCodec { count_bits, count_mask: (1 << count_bits) - 1 }
     }
 
-    /// The name of a set of `count` ports at `place`. Fails if one of the `numbers` places from
-    /// there on cannot be encoded.
-    fn name(self, place: usize, numbers: usize, count: usize) -> Result<u32, SetupError> {
-        if place + numbers > (LOCAL >> self.count_bits) as usize {
+    /// Returns the name of a set of `count` ports that begins at `index`. Fails if one of the
+    /// `numbers` indices from there on cannot be encoded.
+    fn name(self, index: usize, numbers: usize, count: usize) -> Result<u32, SetupError> {
+        if index + numbers > (LOCAL >> self.count_bits) as usize {
             return Err(SetupError::RoutingTableFull);
         }
-        Ok((place as u32) << self.count_bits | count as u32)
+        Ok((index as u32) << self.count_bits | count as u32)
     }
 
-    /// The number of ports of a set.
+    /// Returns the number of ports of a set.
     #[inline(always)]
     pub(super) fn count(self, name: u32) -> u32 {
         name & self.count_mask
     }
 
-    /// The place of the first port of a set.
+    /// Returns the index of the first port of a set.
     #[inline(always)]
-    pub(super) fn place(self, name: u32) -> usize {
+    pub(super) fn index(self, name: u32) -> usize {
         (name >> self.count_bits) as usize
     }
 
-    /// The name of the set with as many ports that begins `places` places after `name`.
+    /// Returns the name of the set with as many ports that begins `offset` ports after `name`.
     #[inline(always)]
-    pub(super) fn offset_by(self, name: u32, places: u32) -> u32 {
-        name + (places << self.count_bits)
+    pub(super) fn offset_by(self, name: u32, offset: u32) -> u32 {
+        name + (offset << self.count_bits)
     }
 }
 
@@ -260,12 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_place_and_count() {
+    fn names_tell_index_and_count() {
         for max_ports in [0, 1, 24, 1023, 1024] {
             let codec = PortSetCodec::new(max_ports);
             let name = codec.name(77, max_ports, max_ports).unwrap();
-            assert_eq!((codec.place(name), codec.count(name)), (77, max_ports as u32));
-            assert_eq!(codec.place(codec.offset_by(name, 5)), 82);
+            assert_eq!((codec.index(name), codec.count(name)), (77, max_ports as u32));
+            assert_eq!(codec.index(codec.offset_by(name, 5)), 82);
             assert_eq!(codec.count(codec.offset_by(name, 5)), max_ports as u32);
             assert!(name < LOCAL);
         }
@@ -274,18 +274,18 @@ mod tests {
     /// Protects against names that stand for two sets: a set without a name of its own is refused.
     #[test]
     fn sets_end_where_names_do() {
-        // 21 bits for the count leave 1024 places.
+        // 21 bits for the count leave 1024 indices.
         let mut sets = PortSets::new(PortSetCodec::new(1 << 20));
         for first in 0..512 {
             let name = sets.name(&ports(2, first)).unwrap();
-            assert_eq!(sets.codec.place(name), 2 * usize::from(first));
+            assert_eq!(sets.codec.index(name), 2 * usize::from(first));
         }
         assert_eq!(sets.name(&ports(1, 0)), Err(SetupError::RoutingTableFull));
         assert!(sets.name(&ports(2, 7)).is_ok(), "it has a name already");
         let known = |count: usize| vec![ports(2, 7); count].into_iter();
         let entry = sets.of_hosts(known(1000)).unwrap();
-        assert_eq!((entry & LOCAL, sets.codec.place(entry & !LOCAL)), (LOCAL, 0));
+        assert_eq!((entry & LOCAL, sets.codec.index(entry & !LOCAL)), (LOCAL, 0));
         assert_eq!(sets.of_hosts(known(25)), Err(SetupError::RoutingTableFull));
-        assert_eq!(sets.codec.place(sets.of_hosts(known(24)).unwrap() & !LOCAL), 1000);
+        assert_eq!(sets.codec.index(sets.of_hosts(known(24)).unwrap() & !LOCAL), 1000);
     }
 }

@@ -17,10 +17,10 @@ pub(crate) use builder::HopCosts;
 use crate::compat::Compat;
 use crate::error::SetupError;
 use crate::network::graph::{Epoch, Graph, LinkEnd};
-use crate::network::setup::Paths;
 use builder::{Attachments, HostSlot, LOCAL, NO_ROW, PortSetCodec, Table};
 use engine::prefetch;
 use hash::scale_to;
+use model::Paths;
 use units::{Bytes, PortId, Rate, Time, cancel};
 
 /// Stands for the port of a switch that has no route to a host.
@@ -188,14 +188,14 @@ impl Routes {
     #[inline]
     fn next_hops_at(&self, row_begin: usize, host: u32) -> &[PortId] {
         let set = self.set_with_ports(row_begin, host);
-        &self.members[self.codec.place(set)..][..self.codec.count(set) as usize]
+        &self.members[self.codec.index(set)..][..self.codec.count(set) as usize]
     }
 
     /// The name of the set of ports that lead to `host` from the node whose row begins there.
     #[inline]
     fn set_with_ports(&self, row_begin: usize, host: u32) -> u32 {
         let (set, is_local) = self.named_set(row_begin, host);
-        if self.codec.count(set) == 0 && is_local { self.local[self.codec.place(set)] } else { set }
+        if self.codec.count(set) == 0 && is_local { self.local[self.codec.index(set)] } else { set }
     }
 
     /// The set of ports of a switch that lead to `host`; `None` if there are none, or if it takes
@@ -212,7 +212,7 @@ impl Routes {
         pick(&self.members, self.codec, set, mixed)
     }
 
-    /// The port of a set at the place that `choice` returns for the number of its ports.
+    /// Returns the port of a set at the index that `choice` returns for the number of its ports.
     #[inline(always)]
     pub(crate) fn pick_at(&self, set: PortSet, choice: impl FnOnce(u32) -> usize) -> u16 {
         pick_at(&self.members, self.codec, set, choice)
@@ -284,8 +284,8 @@ impl TableRow<'_> {
         }
     }
 
-    /// The port to `host` at the place that `choice` returns for the number of ports. Returns
-    /// [`NO_ROUTE`] as [`pick`](Self::pick) does.
+    /// Returns the port to `host` at the index that `choice` returns for the number of ports.
+    /// Returns [`NO_ROUTE`] as [`pick`](Self::pick) does.
     #[inline(always)]
     pub(crate) fn pick_at(&self, host: u32, choice: impl FnOnce(u32) -> usize) -> u16 {
         match self.port_set(host) {
@@ -309,7 +309,7 @@ fn pick(members: &[PortId], codec: PortSetCodec, set: PortSet, mixed: u32) -> u1
     pick_at(members, codec, set, |count| scale_to(mixed, count))
 }
 
-/// The port of a set at the place that `choice` returns for the number of its ports.
+/// Returns the port of a set at the index that `choice` returns for the number of its ports.
 #[inline(always)]
 fn pick_at(
     members: &[PortId],
@@ -317,7 +317,7 @@ fn pick_at(
     PortSet(set): PortSet,
     choice: impl FnOnce(u32) -> usize,
 ) -> u16 {
-    members[codec.place(set) + choice(codec.count(set))].get()
+    members[codec.index(set) + choice(codec.count(set))].get()
 }
 
 /// The name of the set of ports that lead to a host, if the table has `entry` for its attachment.

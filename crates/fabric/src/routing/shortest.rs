@@ -19,27 +19,27 @@ pub(super) fn fill(
     // Used for all nodes: a new list for each makes this take half as long again.
     let mut toward = Vec::new();
     // The attachment that the last search began from, and its switch.
-    let mut last: Option<(usize, Foot)> = None;
+    let mut last: Option<(usize, Leaf)> = None;
     for (number, hosts) in attached.members.iter().enumerate() {
         cancel::check();
-        let foot = search.foot(graph, hosts);
-        let twin = last.zip(foot).filter(|((_, twin), foot)| search.are_twins(twin, foot));
-        match twin {
-            Some(((_, twin), foot)) => search.swap(twin.switch, foot.switch),
+        let leaf = search.leaf(graph, hosts);
+        let known = last.zip(leaf).filter(|((_, known), leaf)| search.are_equivalent(known, leaf));
+        match known {
+            Some(((_, known), leaf)) => search.swap(known.switch, leaf.switch),
             None => search.run(graph, hosts),
         }
-        last = foot.map(|foot| (number, foot));
+        last = leaf.map(|leaf| (number, leaf));
         for &node in hosts.iter().chain(&search.order) {
             if table.rows[node as usize] == NO_ROW {
                 continue;
             }
             let slot = table.slot(node, number);
-            if let Some(((known, twin), _)) = twin
+            if let Some(((earlier, leaf), _)) = known
                 && search.distance[node as usize] > 2
-                && node != twin.switch
+                && node != leaf.switch
             {
                 // It is neither one of the two switches nor a neighbour of theirs.
-                table.entries[slot] = table.entries[table.slot(node, known)];
+                table.entries[slot] = table.entries[table.slot(node, earlier)];
                 continue;
             }
             let entry = match search.distance[node as usize] {
@@ -143,7 +143,7 @@ struct Step {
 
 /// The only switch that the hosts of an attachment hang on, and what a search finds there.
 #[derive(Clone, Copy, Debug)]
-struct Foot {
+struct Leaf {
     switch: u32,
     cost: Time,
     rate: Rate,
@@ -232,23 +232,23 @@ impl Search {
         }
     }
 
-    /// The foot of the attachment with these hosts, if it has only one switch.
-    fn foot(&self, graph: &Epoch<'_>, hosts: &[u32]) -> Option<Foot> {
+    /// Returns the leaf of the attachment with these hosts, if it has only one switch.
+    fn leaf(&self, graph: &Epoch<'_>, hosts: &[u32]) -> Option<Leaf> {
         let mut steps = hosts.iter().flat_map(|&host| &self.steps[self.steps(host)]);
         let first = steps.next().filter(|step| !graph.is_host(step.peer))?;
         let cost = steps.try_fold(first.cost, |cost, step| {
             (step.peer == first.peer).then_some(cost.max(step.cost))
         })?;
-        Some(Foot { switch: first.peer, cost, rate: first.rate })
+        Some(Leaf { switch: first.peer, cost, rate: first.rate })
     }
 
-    /// Whether searches from two feet differ only in which of the two switches comes first. Then
-    /// both switches have the same links to the same neighbours, among them a switch. The last
-    /// search began at `a`. In the HPCC simulator the order of the search counts, so there are no
-    /// twins.
-    fn are_twins(&self, a: &Foot, b: &Foot) -> bool {
-        let links = |foot: &Foot| {
-            let steps = &self.steps[self.steps(foot.switch)];
+    /// Returns whether searches from two leaves differ only in which of the two switches comes
+    /// first. Then both switches have the same links to the same neighbours, among them a switch.
+    /// The last search began at `a`. In the HPCC simulator the order of the search counts, so no
+    /// two are equivalent.
+    fn are_equivalent(&self, a: &Leaf, b: &Leaf) -> bool {
+        let links = |leaf: &Leaf| {
+            let steps = &self.steps[self.steps(leaf.switch)];
             steps.iter().map(|step| (step.peer, step.rate, step.cost))
         };
         !self.by_rank
@@ -259,7 +259,8 @@ impl Search {
             && links(a).eq(links(b))
     }
 
-    /// Turns the search from a foot on switch `from` into that from its twin on switch `to`.
+    /// Turns the search from a leaf with switch `from` into that from its equivalent with switch
+    /// `to`.
     fn swap(&mut self, from: u32, to: u32) {
         let (a, b) = (from as usize, to as usize);
         self.distance.swap(a, b);
@@ -327,7 +328,7 @@ impl Search {
 mod tests {
     use super::*;
     use crate::network::graph::Graph;
-    use crate::network::setup::{Link, Node, NodeKind};
+    use model::{Link, Node, NodeKind};
     use proptest::prelude::*;
     use units::NodeId;
 
@@ -362,8 +363,8 @@ mod tests {
         (prop::sample::select(vec![0b1111u8, 0b0011, 0b0101]), 1..3u64, 1..3u64)
     }
 
-    /// Returns which of `racks` are twins of the one before; checks the search of each.
-    fn twins(racks: &[(u8, u64, u64)]) -> Vec<bool> {
+    /// Returns which of `racks` are equivalent to the one before; checks the search of each.
+    fn equivalent(racks: &[(u8, u64, u64)]) -> Vec<bool> {
         let (nodes, cables) = network(racks);
         let graph = Graph::new(&nodes, &cables, &[], &[]);
         let epoch = graph.in_epoch(0);
@@ -379,17 +380,17 @@ mod tests {
             Table::new(&graph, attached.members.len(), super::super::builder::PortSetCodec::new(8));
         let new = || Search::new(&epoch, &hop_costs, &table.rows, &Compat::default());
         let mut search = new();
-        let mut last: Option<Foot> = None;
+        let mut last: Option<Leaf> = None;
         let mut found = Vec::new();
         for hosts in &attached.members {
-            let foot = search.foot(&epoch, hosts).expect("a rack has one switch");
-            let twin = last.filter(|twin| search.are_twins(twin, &foot));
-            match twin {
-                Some(twin) => search.swap(twin.switch, foot.switch),
+            let leaf = search.leaf(&epoch, hosts).expect("a rack has one switch");
+            let known = last.filter(|known| search.are_equivalent(known, &leaf));
+            match known {
+                Some(known) => search.swap(known.switch, leaf.switch),
                 None => search.run(&epoch, hosts),
             }
-            found.push(twin.is_some());
-            last = Some(foot);
+            found.push(known.is_some());
+            last = Some(leaf);
             let mut alone = new();
             alone.run(&epoch, hosts);
             for node in (0..graph.nodes()).filter(|&node| !graph.is_host(node as u32)) {
@@ -408,21 +409,21 @@ mod tests {
     }
 
     #[test]
-    fn racks_with_the_same_links_are_twins() {
+    fn racks_with_the_same_links_are_equivalent() {
         let (wide, far, near_hosts) = ((0b1111, 2, 2), (0b1111, 2, 1), (0b1111, 1, 2));
-        assert_eq!(twins(&[wide; 4]), [false, true, true, true]);
-        assert_eq!(twins(&[wide, far, far, wide]), [false, false, true, false]);
-        assert_eq!(twins(&[wide, near_hosts, wide]), [false, false, false]);
-        assert_eq!(twins(&[(0b0011, 1, 1), (0b0101, 1, 1)]), [false, false]);
+        assert_eq!(equivalent(&[wide; 4]), [false, true, true, true]);
+        assert_eq!(equivalent(&[wide, far, far, wide]), [false, false, true, false]);
+        assert_eq!(equivalent(&[wide, near_hosts, wide]), [false, false, false]);
+        assert_eq!(equivalent(&[(0b0011, 1, 1), (0b0101, 1, 1)]), [false, false]);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
         #[test]
-        fn a_search_taken_over_from_a_twin_is_the_twins_own(
+        fn a_search_taken_over_from_an_equivalent_leaf_is_its_own(
             racks in prop::collection::vec(rack(), 2..8),
         ) {
-            twins(&racks);
+            equivalent(&racks);
         }
     }
 }

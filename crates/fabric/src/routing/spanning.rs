@@ -22,7 +22,7 @@ struct Tree {
 
 /// The switch at which an attachment joins a tree.
 #[derive(Clone, Copy)]
-struct Foot {
+struct Leaf {
     switch: u32,
     /// The largest and the second largest round trip over the hosts' links to it.
     link_times: (Time, Time),
@@ -38,12 +38,12 @@ pub(super) fn fill(
 ) -> Result<(), SetupError> {
     let trees = grow(graph, attached, count as usize)?;
     // By tree, then attachment.
-    let feet: Vec<Vec<Foot>> = trees
+    let leaves: Vec<Vec<Leaf>> = trees
         .iter()
         .enumerate()
         .map(|(number, tree)| {
-            let foot = |hosts: &Vec<u32>| Foot::new(graph, hop_costs, tree, number, hosts);
-            attached.members.iter().map(foot).collect()
+            let leaf = |hosts: &Vec<u32>| Leaf::new(graph, hop_costs, tree, number, hosts);
+            attached.members.iter().map(leaf).collect()
         })
         .collect();
     let mut with_row: Vec<u32> = (0..graph.nodes() as u32).collect();
@@ -54,7 +54,7 @@ pub(super) fn fill(
         cancel::check();
         next.fill(None);
         for (at, tree) in trees.iter().enumerate() {
-            lead(graph, hop_costs, (tree, &feet[at]), (number, hosts), table, |node, port| {
+            lead(graph, hop_costs, (tree, &leaves[at]), (number, hosts), table, |node, port| {
                 next[node as usize * trees.len() + at] = Some(port);
             });
         }
@@ -63,12 +63,12 @@ pub(super) fn fill(
             let toward = &next[node as usize * trees.len()..][..trees.len()];
             if let Some(own) = attached.slots.get(graph.host_of[node as usize] as usize) {
                 let own = own.attachment as usize;
-                let ports = feet.iter().map(|feet| port_to(graph, node, feet[own].switch));
+                let ports = leaves.iter().map(|leaves| port_to(graph, node, leaves[own].switch));
                 table.entries[slot] = table.sets.name(&set_of(ports))?;
-            } else if feet.iter().any(|feet| feet[number].switch == node) {
+            } else if leaves.iter().any(|leaves| leaves[number].switch == node) {
                 let sets = hosts.iter().map(|&host| {
-                    set_of(toward.iter().zip(&feet).map(|(&port, feet)| {
-                        let here = feet[number].switch == node;
+                    set_of(toward.iter().zip(&leaves).map(|(&port, leaves)| {
+                        let here = leaves[number].switch == node;
                         if here { port_to(graph, node, host) } else { port }
                     }))
                 });
@@ -98,7 +98,7 @@ fn port_to(graph: &Epoch<'_>, node: u32, peer: u32) -> Option<PortId> {
     Some(PortId::new(port as u16))
 }
 
-impl Foot {
+impl Leaf {
     /// Hosts with several switches use them in turn, tree by tree.
     fn new(
         graph: &Epoch<'_>,
@@ -106,7 +106,7 @@ impl Foot {
         tree: &Tree,
         number: usize,
         hosts: &[u32],
-    ) -> Foot {
+    ) -> Leaf {
         let neighbours = graph.live_ports(hosts[0]).map(|(_, end)| end.peer);
         let mut switches: Vec<u32> =
             neighbours.filter(|&peer| tree.reached[peer as usize]).collect();
@@ -121,7 +121,7 @@ impl Foot {
             let cost = hop_costs.both(graph, &end, &back);
             link_times = (link_times.0.max(cost), link_times.1.max(cost.min(link_times.0)));
         }
-        Foot { switch, link_times }
+        Leaf { switch, link_times }
     }
 }
 
@@ -203,15 +203,15 @@ impl Tree {
 fn lead(
     graph: &Epoch<'_>,
     hop_costs: &HopCosts,
-    (tree, feet): (&Tree, &[Foot]),
+    (tree, leaves): (&Tree, &[Leaf]),
     (number, hosts): (usize, &[u32]),
     table: &mut Table,
     mut toward: impl FnMut(u32, PortId),
 ) {
     cancel::check();
     let mut reached: Vec<Option<(Time, usize)>> = vec![None; graph.nodes()];
-    reached[feet[number].switch as usize] = Some((Time::ZERO, 1));
-    let mut order = vec![feet[number].switch];
+    reached[leaves[number].switch as usize] = Some((Time::ZERO, 1));
+    let mut order = vec![leaves[number].switch];
     let mut next = 0;
     while next < order.len() {
         let node = order[next];
@@ -228,11 +228,11 @@ fn lead(
             }
         }
     }
-    let (farthest, second) = feet[number].link_times;
-    for (other, foot) in feet.iter().enumerate() {
-        let (cost, switches) = reached[foot.switch as usize].expect("trees span");
+    let (farthest, second) = leaves[number].link_times;
+    for (other, leaf) in leaves.iter().enumerate() {
+        let (cost, switches) = reached[leaf.switch as usize].expect("trees span");
         if other != number {
-            table.note_round_trip(farthest + cost + foot.link_times.0, switches);
+            table.note_round_trip(farthest + cost + leaf.link_times.0, switches);
         } else if hosts.len() > 1 {
             table.note_round_trip(farthest + second, switches);
         }

@@ -18,7 +18,7 @@ pub(crate) enum SwitchAction<S: Scheme> {
 }
 
 /// A switch that does what its thresholds and the hooks of its congestion point ask for.
-pub(crate) trait Actor<S: Scheme> {
+pub(crate) trait SwitchCore<S: Scheme> {
     fn chassis(&mut self) -> &mut Chassis<S>;
 
     /// Does one of the things that were asked for.

@@ -1,7 +1,7 @@
 //! Handles a packet that arrives at a switch: verdict, next hop, admission, queue.
 
 use super::Switch;
-use super::actions::Actor;
+use super::actions::SwitchCore;
 use crate::forwarding::{Choice, NextHopLoad};
 use crate::hooks::{ArrivalsOf, SubQueuesOf};
 use crate::mmu::{Admission, Mmu};
@@ -26,7 +26,7 @@ impl<S: Scheme> Switch<S> {
             self.depart_first(window, now, in_port, &handle);
         }
         if let Some(losses) = &mut self.losses
-            && losses.take(in_port)
+            && losses.loses_next(in_port)
         {
             return self.drop_lost(window, now, in_port, handle);
         }
@@ -231,11 +231,11 @@ impl<S: Scheme> Switch<S> {
             loads.extend(next_hops.map(|&port| NextHopLoad::unmeasured(port)));
         }
         // Draining a port needs the whole switch.
-        for place in 0..self.chassis.loads.len() {
-            let port = self.chassis.loads[place].port;
+        for index in 0..self.chassis.loads.len() {
+            let port = self.chassis.loads[index].port;
             self.drain(window, port.index(), now);
             let measured = self.chassis.ports[port.index()].load(port, header.priority, now);
-            self.chassis.loads[place] = measured;
+            self.chassis.loads[index] = measured;
         }
     }
 

@@ -1,6 +1,6 @@
 //! What leaves a port of a switch, and when.
 
-use super::actions::Actor;
+use super::actions::SwitchCore;
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
 use crate::hooks::{RequeueOf, SubQueuesOf, has_own_classes};

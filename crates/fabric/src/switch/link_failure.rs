@@ -1,7 +1,7 @@
 //! What a switch does when a link fails, is repaired or changes, its own or another.
 
 use super::Switch;
-use super::actions::Actor;
+use super::actions::SwitchCore;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{NO_INGRESS, PacketKind, PfcFrame, Scheme, Win};
 use crate::switch::chassis::Chassis;

@@ -37,7 +37,7 @@ use crate::packet::{Header, NO_INGRESS, PfcFrame, Scheme, Win, is_pause};
 use crate::port::Port;
 use crate::port::emission_order::EmissionOrder;
 use crate::port::losses::Losses;
-use crate::switch::actions::{Actor, SwitchAction};
+use crate::switch::actions::{SwitchAction, SwitchCore};
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::egress::LevelOf;
 use crate::switch::held::HeldPackets;
@@ -366,7 +366,7 @@ impl<S: Scheme> Switch<S> {
     }
 }
 
-impl<S: Scheme> Actor<S> for Switch<S> {
+impl<S: Scheme> SwitchCore<S> for Switch<S> {
     #[inline(always)]
     fn chassis(&mut self) -> &mut Chassis<S> {
         &mut self.chassis

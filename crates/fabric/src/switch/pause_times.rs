@@ -2,14 +2,14 @@
 //! that is paused without end.
 
 use super::Switch;
-use super::actions::Actor;
-use crate::network::setup::WatchdogAction;
+use super::actions::SwitchCore;
 use crate::packet::{NO_INGRESS, PfcFrame, Scheme, Win};
 use crate::port::pause_clock::{PauseEvent, WatchdogVerdict};
+use model::WatchdogAction;
 use units::Time;
 
 /// A switch whose pauses have times, whatever its queues are.
-pub(crate) trait PauseTimes<S: Scheme>: Actor<S> {
+pub(crate) trait PauseTimes<S: Scheme>: SwitchCore<S> {
     /// Pauses or resumes a priority of a port without a PFC frame. Returns whether that changed
     /// anything.
     fn hold(

@@ -3,7 +3,7 @@
 //! [`on_arrival`](Switch::on_arrival) does, without the checks that cannot matter in a plain
 //! switch.
 
-use super::actions::Actor;
+use super::actions::SwitchCore;
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
 use crate::hooks::has_own_classes;

@@ -1,7 +1,7 @@
 //! Forwards packets with tags, and holds those that overtook others of their flow (ConWeave).
 
 use super::Switch;
-use super::actions::Actor;
+use super::actions::SwitchCore;
 use crate::forwarding::{Arrival, Choice, ConWeave, Fate, Notice};
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win, blank};

@@ -30,9 +30,9 @@ pub(crate) fn causes<S: Scheme>(
         return Vec::new();
     }
     let mut found = Vec::new();
-    let look = Look::new(common, devices, left, end);
+    let state = EndState::new(common, devices, left, end);
     for host in hosts(devices) {
-        host.add_unfinished(end, |slot, sender| look.cause(host.index, slot, sender), &mut found);
+        host.add_unfinished(end, |slot, sender| state.cause(host.index, slot, sender), &mut found);
     }
     found.sort_unstable();
     found
@@ -98,7 +98,7 @@ fn pauses_of(
 }
 
 /// What decides why messages are not finished, collected at the end of a run.
-struct Look<'a, S: Scheme> {
+struct EndState<'a, S: Scheme> {
     common: &'a RunContext<S>,
     /// By index among the hosts.
     hosts: Vec<&'a Host<S>>,
@@ -110,15 +110,15 @@ struct Look<'a, S: Scheme> {
     is_open: bool,
 }
 
-impl<'a, S: Scheme> Look<'a, S> {
+impl<'a, S: Scheme> EndState<'a, S> {
     fn new(
         common: &'a RunContext<S>,
         devices: &'a [NodeDevice<S>],
         left: &Undelivered<Packet<S>>,
         end: Time,
-    ) -> Look<'a, S> {
+    ) -> EndState<'a, S> {
         let graph = &common.graph;
-        let mut look = Look {
+        let mut state = EndState {
             common,
             hosts: hosts(devices).collect(),
             moving: Vec::new(),
@@ -130,19 +130,19 @@ impl<'a, S: Scheme> Look<'a, S> {
             let header = &packet.header;
             if header.kind == PacketKind::Pfc && !is_pause(header) {
                 resumes |= 1 << header.priority;
-            } else if look.moves(packet) {
+            } else if state.moves(packet) {
                 moving.push((header.address.src, header.address.sender_slot));
             }
         });
         moving.sort_unstable();
-        look.moving = moving;
-        look.obstacles.endless = endless(&pauses(common, devices), end, resumes);
+        state.moving = moving;
+        state.obstacles.endless = endless(&pauses(common, devices), end, resumes);
         let all_lossy = (0..graph.nodes() as u32)
             .any(|node| graph.ports(node).iter().any(|link| link.error_rate >= 1.0));
-        let stalls = look.hosts.iter().any(|host| host.stalls_for_good(end));
-        look.is_open =
-            look.obstacles.endless.is_empty() && !all_lossy && !stalls && graph.epochs() == 1;
-        look
+        let stalls = state.hosts.iter().any(|host| host.stalls_for_good(end));
+        state.is_open =
+            state.obstacles.endless.is_empty() && !all_lossy && !stalls && graph.epochs() == 1;
+        state
     }
 
     /// Whether the arrival of a packet causes either end of its QP to send or to complete

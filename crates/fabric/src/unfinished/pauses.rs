@@ -80,14 +80,14 @@ pub(crate) fn endless(pauses: &[Pause], end: Time, resumes: u8) -> BTreeMap<(u32
         let is_forgotten = |pause: &Pause| {
             !pause.is_wanted && (resumes & 1 << priority == 0 || pause.since + ENDLESS <= end)
         };
-        let place = |pause: &Pause| (pause.node, pause.port, priority);
+        let key = |pause: &Pause| (pause.node, pause.port, priority);
         // Nodes that cannot send through one of their ports.
         let mut held = BTreeSet::new();
         for pause in of_priority() {
             if is_long(pause) && circles.iter().any(|next| may_wait_for(pause, next)) {
-                found.insert(place(pause), Cause::Deadlock);
+                found.insert(key(pause), Cause::Deadlock);
             } else if is_forgotten(pause) {
-                found.insert(place(pause), Cause::Paused);
+                found.insert(key(pause), Cause::Paused);
                 held.insert(pause.node);
             }
         }
@@ -95,7 +95,7 @@ pub(crate) fn endless(pauses: &[Pause], end: Time, resumes: u8) -> BTreeMap<(u32
             let before = held.len();
             for pause in of_priority().filter(|pause| is_long(pause)) {
                 if held.contains(&pause.peer) {
-                    found.entry(place(pause)).or_insert(Cause::Paused);
+                    found.entry(key(pause)).or_insert(Cause::Paused);
                     held.insert(pause.node);
                 }
             }

@@ -112,7 +112,7 @@ fn scheme(
             config.cc_mode.number()
         )));
     }
-    let is_coded = |link: &Link| IntFormat::RATES.contains(&link.rate);
+    let is_coded = |link: &Link| IntFormat::SIMULATOR_RATES.contains(&link.rate);
     if scheme.name == "hpcc"
         && scheme.preset.as_deref() == Some(HPCC_NS3)
         && !experiment.topology.switch_links().all(is_coded)

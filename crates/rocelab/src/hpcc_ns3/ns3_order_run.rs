@@ -6,7 +6,9 @@ use super::outputs::Ns3OutputFiles;
 use crate::output::EventOrder;
 use crate::output::report::{Execution, report};
 use crate::{Run, RunOptions, fabric_setup};
-use fabric::{LosslessDrop, Memory, Outcome, PortReport, RunOutput, Samples, SpillError};
+use fabric::{
+    LosslessDrop, Memory, Outcome, PortReport, RunOutput, Samples, SpillError, unlinked_file,
+};
 use hpcc_files::Experiment;
 use ns3_order::{Options, Output, Progress};
 use scenario::{Scenario, ScenarioError};
@@ -66,7 +68,7 @@ pub fn run_in_ns3_order(
     };
     let run = Options {
         run: scenario.run.seed,
-        new_file: &|| options.spill.new_file(),
+        new_file: &|| unlinked_file(&options.spill.directory),
         max_held_bytes: options.spill.max_held_bytes as usize,
     };
     let started = Instant::now();

@@ -157,7 +157,7 @@ fn uncoded(spec: &Spec, experiment: &Experiment, if_set: &str) -> Option<Warning
         return None;
     }
     let mut links = experiment.topology.switch_links();
-    let link = links.find(|link| !IntFormat::RATES.contains(&link.rate))?;
+    let link = links.find(|link| !IntFormat::SIMULATOR_RATES.contains(&link.rate))?;
     Some(Warning::new(format!(
         "CC_MODE 3 has no code for {}, the rate of the link in line {} of the topology: INT says \
          25Gbps, as in the original; {if_set}--set scheme.params.int_format=full has it say the \

@@ -7,7 +7,7 @@ use schemes::params::{ParamSpec, Value};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, Time};
 
-/// The schemes of a run.
+/// Returns the schemes of a run.
 fn schemes(scenario: &Scenario) -> impl Iterator<Item = &ResolvedScheme> {
     [Some(&scenario.scheme), scenario.also.as_ref().map(|also| &also.scheme)].into_iter().flatten()
 }
@@ -85,8 +85,8 @@ fn value(scheme: &ResolvedScheme, name: &str) -> Option<Value> {
     scheme.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
 
-/// What keeps a scheme from reading a parameter: the parameter that would have to have another
-/// value, those values, and the one that it has.
+/// Returns what keeps a scheme from reading a parameter: the parameter that would have to have
+/// another value, those values, and the one that it has.
 fn unread(
     scheme: &ResolvedScheme,
     spec: &ParamSpec,
@@ -185,7 +185,7 @@ fn too_many_for_a_port(
     ))
 }
 
-/// The largest number of QPs that have flows of these rows at a time.
+/// Returns the largest number of QPs that have flows of these rows at a time.
 fn most_at_a_time(flows: &FlowTable, rows: &[usize]) -> u64 {
     let changes = rows.iter().flat_map(|&row| {
         let (start, qp) = (flows.start_ps[row], flows.qp_id[row]);

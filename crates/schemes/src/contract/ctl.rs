@@ -10,13 +10,13 @@ pub trait Ctl<P>: Copy + Send + Sync + 'static {
     fn priority(&self, _params: &P) -> Option<Priority> {
         None
     }
-    /// Whether a control packet for a sender is for all its QPs to the same receiver. Those QPs get
-    /// it also if the QP that it is addressed to is over.
+    /// Returns whether a control packet for a sender is for all its QPs to the same receiver. Those
+    /// QPs get it also if the QP that it is addressed to is over.
     fn for_all_qps(&self, _params: &P) -> bool {
         false
     }
-    /// Whether a control packet from a sender asks for permission to send. If all data has arrived,
-    /// the receiver answers it with an ACK of everything, as it answers data.
+    /// Returns whether a control packet from a sender asks for permission to send. If all data has
+    /// arrived, the receiver answers it with an ACK of everything, as it answers data.
     fn needs_ack(&self, _params: &P) -> bool {
         false
     }

@@ -30,7 +30,7 @@ pub trait Level: 'static {
     type Depart<'a, S: Scheme>;
     /// Made by the fabric for each call.
     fn arrive<'a, S: Scheme>(full: FullCx<'a, S>) -> Self::Arrive<'a, S>;
-    /// The time of the event.
+    /// Returns the time of the event.
     fn now<S: Scheme>(cx: &Self::Arrive<'_, S>) -> Time;
     /// Made by the fabric for each call.
     fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> Self::Depart<'a, S>;

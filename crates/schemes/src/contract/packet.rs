@@ -186,7 +186,7 @@ impl<S: Scheme> Packet<S> {
     pub fn with_ctl(header: Header, ctl: S::Ctl) -> Packet<S> {
         Packet { header, body: Body::Ctl(ctl) }
     }
-    /// What data and ACKs carry for the scheme. `None`: it is a control packet.
+    /// Returns what data and ACKs carry for the scheme. `None`: it is a control packet.
     #[inline(always)]
     pub fn meta(&self) -> Option<&S::Meta> {
         match &self.body {
@@ -194,13 +194,13 @@ impl<S: Scheme> Packet<S> {
             Body::Ctl(_) => None,
         }
     }
-    /// What data and ACKs carry for the scheme, to be written in place. `None`: it is a control
-    /// packet.
+    /// Returns what data and ACKs carry for the scheme, to be written in place. `None`: it is a
+    /// control packet.
     #[inline(always)]
     pub fn meta_mut(&mut self) -> Option<&mut S::Meta> {
         self.split_mut().1
     }
-    /// The header and [`meta_mut`](Packet::meta_mut), side by side.
+    /// Returns the header and [`meta_mut`](Packet::meta_mut), side by side.
     #[inline(always)]
     pub fn split_mut(&mut self) -> (&mut Header, Option<&mut S::Meta>) {
         match &mut self.body {
@@ -208,7 +208,7 @@ impl<S: Scheme> Packet<S> {
             Body::Ctl(_) => (&mut self.header, None),
         }
     }
-    /// What a control packet says. `None`: it is data or an ACK.
+    /// Returns what a control packet says. `None`: it is data or an ACK.
     #[inline(always)]
     pub fn ctl(&self) -> Option<&S::Ctl> {
         match &self.body {

@@ -33,7 +33,7 @@ pub struct Preset<P: 'static> {
 }
 
 impl<P> Preset<P> {
-    /// What it says of itself.
+    /// Returns what it says of itself.
     pub fn info(&self) -> PresetInfo {
         let Preset { name, summary, source, ecn, .. } = *self;
         PresetInfo { name, summary, source, ecn }

@@ -37,9 +37,9 @@ pub enum SwitchFlowMetric {
 
 /// All ports of a switch, for its timer hook.
 pub trait Ports<P> {
-    /// How many there are.
+    /// Returns how many there are.
     fn count(&self) -> usize;
-    /// The scheme's state of a port, and the port as it is now.
+    /// Returns the scheme's state of a port, and the port as it is now.
     fn port(&mut self, port: PortId) -> (&mut P, &PortView);
 }
 

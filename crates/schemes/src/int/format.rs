@@ -52,7 +52,7 @@ impl IntFormat {
     /// units of 80 bytes, capped at the maximum of the field.
     pub const PAPER: IntFormat = IntFormat(Form::Paper);
     /// The rates that have a code in the HPCC simulator's format.
-    pub const RATES: [Rate; 5] = [
+    pub const SIMULATOR_RATES: [Rate; 5] = [
         Rate::from_gbps(25),
         Rate::from_gbps(50),
         Rate::from_gbps(100),
@@ -80,7 +80,7 @@ impl IntFormat {
     pub fn encodes(self, rate: Rate) -> bool {
         match self.0 {
             Form::Paper => wire::int::RATES.contains(&rate),
-            Form::Simulator { uncoded: false, .. } => IntFormat::RATES.contains(&rate),
+            Form::Simulator { uncoded: false, .. } => IntFormat::SIMULATOR_RATES.contains(&rate),
             _ => true,
         }
     }
@@ -90,8 +90,8 @@ impl IntFormat {
         let told = match self.0 {
             Form::Full | Form::Paper => rate,
             Form::Simulator { uncoded, .. } => {
-                let known = !uncoded || IntFormat::RATES.contains(&rate);
-                if known { rate } else { IntFormat::RATES[0] }
+                let known = !uncoded || IntFormat::SIMULATOR_RATES.contains(&rate);
+                if known { rate } else { IntFormat::SIMULATOR_RATES[0] }
             }
         };
         rates.code(told)

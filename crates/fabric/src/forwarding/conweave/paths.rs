@@ -143,8 +143,8 @@ mod tests {
     use super::*;
     use crate::compat::{Compat, Quirks};
     use crate::network::host_locations;
-    use crate::network::setup::{Link, Node, NodeKind, Outage, Paths};
     use crate::routing::HopCosts;
+    use model::{Link, Node, NodeKind, Outage, Paths};
     use std::collections::BTreeSet;
     use units::Rate;
 
