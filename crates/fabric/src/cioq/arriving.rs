@@ -3,7 +3,7 @@
 use super::CioqSwitch;
 use crate::forwarding::Choice;
 use crate::hooks::InputQueuesOf;
-use crate::mmu::Admission;
+use crate::mmu::{Full, Refused};
 use crate::observe::lossless_drops::Memory;
 use crate::packet::{Header, Packet, PacketKind, PfcFrame, Scheme, Win};
 use crate::switch::actions::SwitchCore;
@@ -53,20 +53,26 @@ impl<S: Scheme> CioqSwitch<S> {
         let has_room = self.chassis.mmu.of_ingress(in_port, priority) + size <= self.input_room;
         let far_from_limits =
             has_room && self.chassis.mmu.cannot_hit_limit(in_port, priority, size);
-        let mut admission = Admission::Stored;
+        let mut pauses = false;
         if !far_from_limits {
-            admission = if has_room || self.chassis.mmu.is_lossless(in_port, priority) {
-                self.chassis.mmu.admit(in_port, priority, size, header.kind == PacketKind::Data)
+            let admission = if has_room || self.chassis.mmu.is_lossless(in_port, priority) {
+                self.chassis.mmu.admit(in_port, priority, size, header.kind)
             } else {
-                Admission::BufferFull
+                Err(Refused::BUFFER)
             };
-            if !matches!(admission, Admission::Stored | Admission::StoredPause) {
-                let why = (admission, Memory::InputQueue);
-                self.chassis.drop_no_buffer(window, now, in_port, handle, why);
-                if admission == Admission::HeadroomFullPause {
-                    self.send_pfc(window, now, input, priority, PfcFrame::Pause);
+            match admission {
+                Ok(stored) => pauses = stored.pauses,
+                Err(refused) => {
+                    let full = match refused.full {
+                        Full::Buffer => Memory::InputQueue,
+                        Full::Headroom => Memory::Headroom,
+                    };
+                    self.chassis.drop_no_buffer(window, now, in_port, handle, full);
+                    if refused.pauses {
+                        self.send_pfc(window, now, input, priority, PfcFrame::Pause);
+                    }
+                    return;
                 }
-                return;
             }
         }
         let Chassis { cp, effects, views, .. } = &mut self.chassis;
@@ -87,7 +93,7 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         self.inputs.push(window.packets, voq, size, handle);
         self.after_input_enqueue(now, voq, size);
-        if admission == Admission::StoredPause {
+        if pauses {
             self.send_pfc(window, now, input, priority, PfcFrame::Pause);
         }
     }

@@ -1,21 +1,50 @@
 //! Storing packets and releasing them.
 
 use super::{Mmu, Policy};
+use crate::packet::PacketKind;
 
 /// What became of a packet that asked for room.
+pub(crate) type Admission = Result<Stored, Refused>;
+
+/// A packet is stored.
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Admission {
-    /// It is stored.
-    Stored,
-    /// It is stored, and its ingress must pause the peer.
-    StoredPause,
-    /// It is refused: its lossless class has no headroom left.
-    HeadroomFull,
-    /// It is refused as with `HeadroomFull`, and its ingress must pause the peer: the headroom
-    /// holds less than a packet.
-    HeadroomFullPause,
-    /// It is refused: the buffer is full.
-    BufferFull,
+pub(crate) struct Stored {
+    /// Whether its ingress must pause the peer.
+    pub(crate) pauses: bool,
+}
+
+/// A packet is refused.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// What has no room for it.
+    pub(crate) full: Full,
+    /// Whether its ingress must pause the peer: the headroom holds less than a packet.
+    pub(crate) pauses: bool,
+}
+
+impl Refused {
+    /// The packet is refused because the buffer, or its share of the buffer, is full.
+    pub(crate) const BUFFER: Refused = Refused { full: Full::Buffer, pauses: false };
+}
+
+/// What has no room for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// The buffer.
+    Buffer,
+    /// The headroom of the packet's lossless class.
+    Headroom,
+}
+
+/// Where data comes from that asks for room.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// It arrives, and may use the headroom.
+    Wire,
+    /// It was in the switch already, outside the buffer.
+    OwnMemory,
 }
 
 impl Mmu {
@@ -58,24 +87,25 @@ impl Mmu {
         self.used += size;
     }
 
-    /// Returns why a packet of `size` bytes is refused; `None` if there is room. If it returns
-    /// [`Admission::HeadroomFullPause`], the ingress counts as pausing from now on. Counters must
-    /// be up to date.
-    pub(crate) fn admission_error(
+    /// Refuses a packet of `size` bytes if there is no room for it. The caller must send the pause
+    /// that a refusal asks for: the ingress counts as pausing from then on. Counters must be up to
+    /// date.
+    pub(crate) fn refuse(
         &mut self,
         port: u16,
         priority: u8,
         size: u64,
-        is_data: bool,
-    ) -> Option<Admission> {
+        kind: PacketKind,
+    ) -> Result<(), Refused> {
         let index = self.index(port, priority);
         let ingress = &self.ingress[index];
         let buffer = if ingress.lossless { self.protected_buffer } else { self.buffer };
         if self.used + size > buffer {
-            return Some(Admission::BufferFull);
+            return Err(Refused::BUFFER);
         }
         if !ingress.lossless {
-            return (is_data && !self.has_lossy_room(size)).then_some(Admission::BufferFull);
+            let fits = kind != PacketKind::Data || self.has_lossy_room(size);
+            return if fits { Ok(()) } else { Err(Refused::BUFFER) };
         }
         let headroom = self.headroom[port as usize];
         let full = match &self.policy {
@@ -85,12 +115,15 @@ impl Mmu {
                     && ingress.in_headroom + size > headroom
             }
         };
-        if full && self.may_pause_on_drop(index, priority) {
+        if !full {
+            return Ok(());
+        }
+        let pauses = self.may_pause_on_drop(index, priority);
+        if pauses {
             self.ingress[index].paused = true;
             self.pausing += 1;
-            return Some(Admission::HeadroomFullPause);
         }
-        full.then_some(Admission::HeadroomFull)
+        Err(Refused { full: Full::Headroom, pauses })
     }
 
     /// Returns whether an ingress that drops a packet may pause its peer. It may only if something
@@ -107,16 +140,20 @@ impl Mmu {
     /// Returns whether data of `size` bytes finds room. Called only while nothing is stored.
     pub(crate) fn takes_while_empty(&mut self, port: u16, priority: u8, size: u64) -> bool {
         debug_assert_eq!(self.used, 0, "the buffer is empty");
-        self.admission_error(port, priority, size, true).is_none()
+        self.refuse(port, priority, size, PacketKind::Data).is_ok()
             && self.fits_lossy_share(port, priority, 0, size)
     }
 
     /// Stores a packet of `size` bytes if there is room for it. Counters must be up to date.
-    pub(crate) fn admit(&mut self, port: u16, priority: u8, size: u64, is_data: bool) -> Admission {
-        match self.admission_error(port, priority, size, is_data) {
-            Some(error) => error,
-            None => self.admit_unchecked(port, priority, size, true),
-        }
+    pub(crate) fn admit(
+        &mut self,
+        port: u16,
+        priority: u8,
+        size: u64,
+        kind: PacketKind,
+    ) -> Admission {
+        self.refuse(port, priority, size, kind)?;
+        Ok(self.admit_unchecked(port, priority, size, Origin::Wire))
     }
 
     /// Stores data that was in the switch already, as long as the buffer is not full. It leaves the
@@ -129,23 +166,17 @@ impl Mmu {
         size: u64,
     ) -> Admission {
         if self.is_lossless(port, priority) && self.used + size <= self.protected_buffer {
-            return self.admit_unchecked(port, priority, size, false);
+            return Ok(self.admit_unchecked(port, priority, size, Origin::OwnMemory));
         }
-        self.admit(port, priority, size, true)
+        self.admit(port, priority, size, PacketKind::Data)
     }
 
-    fn admit_unchecked(
-        &mut self,
-        port: u16,
-        priority: u8,
-        size: u64,
-        may_use_headroom: bool,
-    ) -> Admission {
+    fn admit_unchecked(&mut self, port: u16, priority: u8, size: u64, origin: Origin) -> Stored {
         let index = self.index(port, priority);
         let before = self.ingress[index];
         if !before.lossless {
             self.store(port, priority, size);
-            return Admission::Stored;
+            return Stored { pauses: false };
         }
         let ingress = &mut self.ingress[index];
         ingress.bytes += size;
@@ -153,7 +184,7 @@ impl Mmu {
         let above = match &self.policy {
             Policy::Fixed(fixed) => !fixed.is_below(priority, ingress.bytes),
             Policy::Dynamic(dynamic) => {
-                if may_use_headroom
+                if origin == Origin::Wire
                     && dynamic.needs_headroom(index, &before, size, self.shared_used)
                 {
                     ingress.in_headroom += size;
@@ -164,12 +195,12 @@ impl Mmu {
                 dynamic.is_above(index, ingress, self.shared_used)
             }
         };
-        if above && !ingress.paused {
+        let pauses = above && !ingress.paused;
+        if pauses {
             ingress.paused = true;
             self.pausing += 1;
-            return Admission::StoredPause;
         }
-        Admission::Stored
+        Stored { pauses }
     }
 
     /// Releases a packet that has left. Returns whether its ingress must resume the peer.

@@ -114,11 +114,12 @@ pub(super) fn share(free: u64, alpha: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dynamic, mmu};
-    use super::super::{Admission, Mmu, MmuConfig, Policy};
+    use super::super::testing::{BUFFER_FULL, HEADROOM_FULL, STORED, STORED_PAUSE, dynamic, mmu};
+    use super::super::{Mmu, MmuConfig, Policy};
     use super::*;
     use crate::Quirks;
     use crate::compat::Compat;
+    use crate::packet::PacketKind;
     use proptest::prelude::*;
     use units::Rate;
 
@@ -126,14 +127,18 @@ mod tests {
     fn the_threshold_shrinks_as_the_buffer_fills() {
         // Shared part: 11000 - 2 x 500 - 2 x 2000 = 6000.
         let mut mmu = mmu(11_000, &dynamic(1 << 15, 100, 500), vec![2_000; 2]);
-        assert_eq!(mmu.admit(0, 3, 500, true), Admission::Stored, "the reserve");
-        assert_eq!(mmu.admit(0, 3, 1_900, true), Admission::Stored, "1900 < (6000 - 1900) / 2");
+        assert_eq!(mmu.admit(0, 3, 500, PacketKind::Data), STORED, "the reserve");
+        assert_eq!(mmu.admit(0, 3, 1_900, PacketKind::Data), STORED, "1900 < (6000 - 1900) / 2");
         // 2000 of the shared part used leaves a threshold of 2000.
-        assert_eq!(mmu.admit(0, 3, 100, true), Admission::StoredPause, "2000 = (6000 - 2000) / 2");
-        assert_eq!(mmu.admit(0, 3, 100, true), Admission::Stored, "into the headroom");
         assert_eq!(
-            mmu.admit(1, 3, 2_400, true),
-            Admission::StoredPause,
+            mmu.admit(0, 3, 100, PacketKind::Data),
+            STORED_PAUSE,
+            "2000 = (6000 - 2000) / 2"
+        );
+        assert_eq!(mmu.admit(0, 3, 100, PacketKind::Data), STORED, "into the headroom");
+        assert_eq!(
+            mmu.admit(1, 3, 2_400, PacketKind::Data),
+            STORED_PAUSE,
             "1900 > (6000 - 3900) / 2"
         );
         assert!(!mmu.release(0, 3, 100), "headroom empty, 2000 shared > (6000 - 3900) / 2");
@@ -145,12 +150,12 @@ mod tests {
     fn what_comes_from_own_memory_leaves_the_headroom_to_what_still_arrives() {
         // Shared part: 11000 - 2 x 500 - 2 x 2000 = 6000.
         let mut mmu = mmu(11_000, &dynamic(1 << 15, 100, 500), vec![2_000; 2]);
-        assert_eq!(mmu.admit_from_own_memory(0, 3, 2_400), Admission::Stored);
-        assert_eq!(mmu.admit_from_own_memory(0, 3, 1_000), Admission::StoredPause, "above 1550");
-        assert_eq!(mmu.admit_from_own_memory(0, 3, 5_000), Admission::Stored);
-        assert_eq!(mmu.admit(0, 3, 2_000, true), Admission::Stored, "all of the headroom");
-        assert_eq!(mmu.admit(0, 3, 1, true), Admission::HeadroomFull);
-        assert_eq!(mmu.admit_from_own_memory(0, 3, 601), Admission::BufferFull);
+        assert_eq!(mmu.admit_from_own_memory(0, 3, 2_400), STORED);
+        assert_eq!(mmu.admit_from_own_memory(0, 3, 1_000), STORED_PAUSE, "above 1550");
+        assert_eq!(mmu.admit_from_own_memory(0, 3, 5_000), STORED);
+        assert_eq!(mmu.admit(0, 3, 2_000, PacketKind::Data), STORED, "all of the headroom");
+        assert_eq!(mmu.admit(0, 3, 1, PacketKind::Data), HEADROOM_FULL);
+        assert_eq!(mmu.admit_from_own_memory(0, 3, 601), BUFFER_FULL);
         let left = [2_400, 1_000, 5_000, 2_000].map(|size| mmu.release(0, 3, size));
         assert_eq!((left, mmu.used()), ([false, false, true, false], 0));
     }
@@ -171,7 +176,7 @@ mod tests {
         let Policy::Dynamic(policy) = &mmu.policy else { unreachable!("it is dynamic") };
         assert_eq!(policy.free(0), (1 << 32) - (1 << 20) - 8_192);
         for _ in 0..10_000 {
-            assert_eq!(mmu.admit(0, 3, 1_048, true), Admission::Stored);
+            assert_eq!(mmu.admit(0, 3, 1_048, PacketKind::Data), STORED);
         }
     }
 

@@ -55,20 +55,22 @@ impl Fixed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Admission;
-    use super::super::testing::{fixed, mmu};
+    use super::super::testing::{
+        HEADROOM_FULL, HEADROOM_FULL_PAUSE, STORED, STORED_PAUSE, fixed, mmu,
+    };
+    use crate::packet::PacketKind;
     use proptest::prelude::*;
 
     #[test]
     fn pauses_at_xoff_resumes_at_xon_and_drops_beyond_the_headroom() {
         let mut mmu = mmu(1 << 20, &fixed(3_000, 1_000), vec![2_000; 2]);
-        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
-        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 1_000, PacketKind::Data), STORED);
+        assert_eq!(mmu.admit(0, 3, 1_000, PacketKind::Data), STORED);
         assert!(!mmu.cannot_hit_limit(0, 3, 1_000));
-        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::StoredPause);
-        assert_eq!(mmu.admit(0, 3, 2_000, true), Admission::Stored);
-        assert_eq!(mmu.admit(0, 3, 1, true), Admission::HeadroomFull);
-        assert_eq!(mmu.admit(1, 3, 1_000, true), Admission::Stored, "the other port is its own");
+        assert_eq!(mmu.admit(0, 3, 1_000, PacketKind::Data), STORED_PAUSE);
+        assert_eq!(mmu.admit(0, 3, 2_000, PacketKind::Data), STORED);
+        assert_eq!(mmu.admit(0, 3, 1, PacketKind::Data), HEADROOM_FULL);
+        assert_eq!(mmu.admit(1, 3, 1_000, PacketKind::Data), STORED, "the other port is its own");
         assert!(!mmu.release(0, 3, 3_000));
         assert!(mmu.release(0, 3, 1_000), "down to Xon");
         assert!(!mmu.pauses_any_peer());
@@ -78,13 +80,13 @@ mod tests {
     fn a_headroom_that_holds_no_packet_pauses_as_it_drops() {
         let mut mmu = mmu(1 << 20, &fixed(7_500, 6_000), vec![0; 2]);
         for _ in 0..7 {
-            assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
+            assert_eq!(mmu.admit(0, 3, 1_000, PacketKind::Data), STORED);
         }
-        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::HeadroomFullPause);
-        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::HeadroomFull, "it is paused");
+        assert_eq!(mmu.admit(0, 3, 1_000, PacketKind::Data), HEADROOM_FULL_PAUSE);
+        assert_eq!(mmu.admit(0, 3, 1_000, PacketKind::Data), HEADROOM_FULL, "it is paused");
         assert!(mmu.pauses_any_peer() && mmu.release(0, 3, 1_000) && !mmu.pauses_any_peer());
         // Nothing that leaves would end a pause that begins at Xon or below.
-        assert_eq!(mmu.admit(0, 3, 1_600, true), Admission::HeadroomFull);
+        assert_eq!(mmu.admit(0, 3, 1_600, PacketKind::Data), HEADROOM_FULL);
     }
 
     proptest! {
@@ -102,12 +104,12 @@ mod tests {
                 let fits = stored + size <= xoff + headroom;
                 let crosses = stored + size >= xoff && !paused;
                 prop_assert!(stored + size >= xoff || mmu.below_all_limits(size));
-                let admission = mmu.admit(0, 3, size, true);
+                let admission = mmu.admit(0, 3, size, PacketKind::Data);
                 let expected = match (fits, crosses) {
-                    (true, false) => Admission::Stored,
-                    (true, true) => Admission::StoredPause,
-                    (false, _) if !paused && stored > xoff / 2 => Admission::HeadroomFullPause,
-                    (false, _) => Admission::HeadroomFull,
+                    (true, false) => STORED,
+                    (true, true) => STORED_PAUSE,
+                    (false, _) if !paused && stored > xoff / 2 => HEADROOM_FULL_PAUSE,
+                    (false, _) => HEADROOM_FULL,
                 };
                 prop_assert_eq!(admission, expected);
                 stored += if fits { size } else { 0 };

@@ -86,9 +86,10 @@ impl Mmu {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dynamic, fixed, mmu, mmu_with_alpha};
-    use super::super::{Admission, Mmu};
+    use super::super::Mmu;
+    use super::super::testing::{BUFFER_FULL, STORED, dynamic, fixed, mmu, mmu_with_alpha};
     use crate::network::setup::PfcConfig;
+    use crate::packet::PacketKind;
     use proptest::prelude::*;
 
     #[test]
@@ -99,7 +100,7 @@ mod tests {
         let new = |alpha| mmu_with_alpha(100_000, &pfc, vec![10_000; 2], alpha);
         let mut mmu = new(Some(1 << 15));
         assert!(mmu.fits_lossy_share(0, 0, 0, 32_500) && !mmu.fits_lossy_share(0, 0, 0, 32_501));
-        mmu.admit(0, 0, 20_000, true);
+        assert_eq!(mmu.admit(0, 0, 20_000, PacketKind::Data), STORED);
         assert!(mmu.fits_lossy_share(1, 0, 20_000, 2_500));
         assert!(!mmu.fits_lossy_share(1, 0, 20_000, 2_501));
         assert!(mmu.fits_lossy_share(1, 3, 90_000, 10_000), "PFC protects it");
@@ -115,10 +116,10 @@ mod tests {
         for (config, room) in configs.into_iter().zip([10_000, 20_000]) {
             let mut mmu = mmu(30_000, &config, vec![2_000; 2]);
             for port in [0, 1].into_iter().cycle().take(room / 1_000) {
-                assert_eq!(mmu.admit(port, 0, 1_000, true), Admission::Stored);
+                assert_eq!(mmu.admit(port, 0, 1_000, PacketKind::Data), STORED);
             }
-            assert_eq!(mmu.admit(0, 0, 1, true), Admission::BufferFull);
-            assert_eq!(mmu.admission_error(0, 0, 1, false), None, "an ACK");
+            assert_eq!(mmu.admit(0, 0, 1, PacketKind::Data), BUFFER_FULL);
+            assert_eq!(mmu.refuse(0, 0, 1, PacketKind::Ack), Ok(()), "an ACK");
             assert!(!mmu.cannot_hit_limit(0, 0, 1));
             for (port, priority) in [(0, 3), (0, 4), (1, 3), (1, 4)] {
                 fill(&mut mmu, port, priority, 2_000);
@@ -128,9 +129,8 @@ mod tests {
 
     /// Stores `bytes` in packets of 500; all of them must find room.
     fn fill(mmu: &mut Mmu, port: u16, priority: u8, bytes: u64) {
-        let stored = [Admission::Stored, Admission::StoredPause];
         for _ in 0..bytes / 500 {
-            assert!(stored.contains(&mmu.admit(port, priority, 500, true)));
+            assert!(mmu.admit(port, priority, 500, PacketKind::Data).is_ok());
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
             let (xoff, headroom) = (xoff * 500, headroom * 500);
             let mut mmu = mmu(100_000, &fixed(xoff, xoff / 2), vec![headroom; 3]);
             for (port, size) in sizes {
-                mmu.admit(port, 0, size, true);
+                let _ = mmu.admit(port, 0, size, PacketKind::Data);
             }
             for port in 0..3 {
                 fill(&mut mmu, port, 3, xoff + headroom);

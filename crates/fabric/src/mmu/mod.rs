@@ -22,7 +22,7 @@ mod lossy;
 #[cfg(test)]
 mod testing;
 
-pub(crate) use admission::Admission;
+pub(crate) use admission::{Admission, Full, Refused};
 
 use crate::compat::Compat;
 use crate::network::setup::{PfcConfig, Threshold};
@@ -288,8 +288,8 @@ impl Mmu {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{dynamic, fixed, mmu};
-    use super::*;
+    use super::testing::{BUFFER_FULL, STORED, dynamic, fixed, mmu};
+    use crate::packet::PacketKind;
     use proptest::prelude::*;
 
     #[test]
@@ -297,9 +297,9 @@ mod tests {
         let mut mmu = mmu(10_000, &fixed(3_000, 1_000), vec![2_000, 0]);
         mmu.disable_pfc(1);
         for _ in 0..5 {
-            assert_eq!(mmu.admit(1, 3, 1_000, true), Admission::Stored);
+            assert_eq!(mmu.admit(1, 3, 1_000, PacketKind::Data), STORED);
         }
-        assert_eq!(mmu.admit(1, 3, 1, true), Admission::BufferFull, "3000 + 2000 are port 0's");
+        assert_eq!(mmu.admit(1, 3, 1, PacketKind::Data), BUFFER_FULL, "3000 + 2000 are port 0's");
         assert!(!mmu.is_lossless(1, 3) && mmu.is_lossless(0, 3) && !mmu.is_lossless(0, 2));
         assert!(!mmu.release(1, 3, 1_000), "it has paused nobody");
         assert_eq!(mmu.reserved_bytes(), 2_000);
@@ -319,7 +319,7 @@ mod tests {
             for (port, priority, size) in packets {
                 if mmu.cannot_hit_limit(port, priority, size) {
                     let mut checked = mmu.clone();
-                    prop_assert_eq!(checked.admit(port, priority, size, true), Admission::Stored);
+                    prop_assert_eq!(checked.admit(port, priority, size, PacketKind::Data), STORED);
                     mmu.store(port, priority, size);
                     stored.push((port, priority, size));
                     if without_check {
@@ -327,10 +327,8 @@ mod tests {
                     }
                     mmu = checked;
                 } else {
-                    match mmu.admit(port, priority, size, true) {
-                        Admission::Stored | Admission::StoredPause => {
-                            stored.push((port, priority, size));
-                        }
+                    match mmu.admit(port, priority, size, PacketKind::Data) {
+                        Ok(_) => stored.push((port, priority, size)),
                         // Full: the oldest packet leaves.
                         _ if !stored.is_empty() => {
                             let (port, priority, size) = stored.remove(0);

@@ -1,10 +1,18 @@
 //! MMUs for tests. Priority 3 is lossless, priorities 0, 2 and 3 have data.
 
-use super::{Mmu, MmuConfig};
+use super::admission::Stored;
+use super::{Admission, Full, Mmu, MmuConfig, Refused};
 use crate::compat::Compat;
 use crate::network::setup::{Headroom, PfcConfig, Threshold};
 use model::PauseTiming;
 use units::{Bytes, Rate};
+
+pub(super) const STORED: Admission = Ok(Stored { pauses: false });
+pub(super) const STORED_PAUSE: Admission = Ok(Stored { pauses: true });
+pub(super) const HEADROOM_FULL: Admission = Err(Refused { full: Full::Headroom, pauses: false });
+pub(super) const HEADROOM_FULL_PAUSE: Admission =
+    Err(Refused { full: Full::Headroom, pauses: true });
+pub(super) const BUFFER_FULL: Admission = Err(Refused::BUFFER);
 
 pub(super) fn mmu(buffer: u64, pfc: &PfcConfig, headroom: Vec<u64>) -> Mmu {
     mmu_with_alpha(buffer, pfc, headroom, None)

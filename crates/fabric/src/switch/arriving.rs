@@ -4,7 +4,7 @@ use super::Switch;
 use super::actions::SwitchCore;
 use crate::forwarding::{Choice, NextHopLoad};
 use crate::hooks::{ArrivalsOf, SubQueuesOf};
-use crate::mmu::{Admission, Mmu};
+use crate::mmu::{Admission, Full, Mmu, Refused};
 use crate::observe::lossless_drops::Memory;
 use crate::packet::{Header, NO_INGRESS, PacketKind, PfcFrame, Scheme, Win};
 use crate::switch::chassis::Chassis;
@@ -38,7 +38,7 @@ impl<S: Scheme> Switch<S> {
         }
         if ArrivalsOf::<S>::HOLDS
             && kind == PacketKind::Data
-            && let Some(refused) = self.admission_error(window, now, in_port, &handle)
+            && let Err(refused) = self.refuse(window, now, in_port, &handle)
         {
             return self.drop_no_buffer(window, now, in_port, handle, refused);
         }
@@ -53,26 +53,21 @@ impl<S: Scheme> Switch<S> {
         self.apply_effects(window, now);
     }
 
-    /// Returns why there is no room for a packet, if so. A congestion point that holds packets
-    /// counts on what it held. It therefore does not see refused packets.
-    fn admission_error(
+    /// Refuses a packet for which there is no room. A congestion point that holds packets counts on
+    /// what it held. It therefore does not see refused packets.
+    fn refuse(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         handle: &Handle,
-    ) -> Option<Admission> {
+    ) -> Result<(), Refused> {
         let Header { kind, priority, size, .. } = window.packets.get(handle).header;
         if self.chassis.mmu.cannot_hit_limit(in_port, priority, u64::from(size)) {
-            return None;
+            return Ok(());
         }
         self.drain_all(window, now);
-        self.chassis.mmu.admission_error(
-            in_port,
-            priority,
-            u64::from(size),
-            kind == PacketKind::Data,
-        )
+        self.chassis.mmu.refuse(in_port, priority, u64::from(size), kind)
     }
 
     /// Handles a packet that arrived and is not forwarded.
@@ -250,8 +245,7 @@ impl<S: Scheme> Switch<S> {
         handle: Handle,
     ) {
         self.enqueue_admitted(window, now, (in_port, out), handle, |mmu, header| {
-            let is_data = header.kind == PacketKind::Data;
-            mmu.admit(in_port, header.priority, u64::from(header.size), is_data)
+            mmu.admit(in_port, header.priority, u64::from(header.size), header.kind)
         });
     }
 
@@ -273,7 +267,7 @@ impl<S: Scheme> Switch<S> {
         let mmu = &mut self.chassis.mmu;
         let fits = kind != PacketKind::Data
             || mmu.fits_lossy_share(in_port, priority, queued, size.into());
-        let admission = if fits { admit(mmu, &header) } else { Admission::BufferFull };
+        let admission = if fits { admit(mmu, &header) } else { Err(Refused::BUFFER) };
         self.keep_admitted(window, now, (in_port, admission), handle, |this, window, handle| {
             this.enqueue(window, now, in_port, out, handle);
         });
@@ -291,8 +285,7 @@ impl<S: Scheme> Switch<S> {
         keep: impl FnOnce(&mut Self, &mut Win<'_, '_, S>, Handle),
     ) {
         let Header { kind, priority, size, .. } = window.packets.get(&handle).header;
-        let is_data = kind == PacketKind::Data;
-        let admission = self.chassis.mmu.admit(in_port, priority, u64::from(size), is_data);
+        let admission = self.chassis.mmu.admit(in_port, priority, u64::from(size), kind);
         self.keep_admitted(window, now, (in_port, admission), handle, keep);
     }
 
@@ -308,12 +301,13 @@ impl<S: Scheme> Switch<S> {
     ) {
         let priority = window.packets.get(&handle).header.priority;
         match admission {
-            Admission::Stored => keep(self, window, handle),
-            Admission::StoredPause => {
+            Ok(stored) => {
                 keep(self, window, handle);
-                self.send_pfc(window, now, in_port as usize, priority, PfcFrame::Pause);
+                if stored.pauses {
+                    self.send_pfc(window, now, in_port as usize, priority, PfcFrame::Pause);
+                }
             }
-            refused => self.drop_no_buffer(window, now, in_port, handle, refused),
+            Err(refused) => self.drop_no_buffer(window, now, in_port, handle, refused),
         }
     }
 
@@ -325,11 +319,15 @@ impl<S: Scheme> Switch<S> {
         now: Time,
         in_port: u16,
         handle: Handle,
-        refused: Admission,
+        refused: Refused,
     ) {
         let priority = window.packets.get(&handle).header.priority;
-        self.chassis.drop_no_buffer(window, now, in_port, handle, (refused, Memory::Buffer));
-        if refused == Admission::HeadroomFullPause {
+        let full = match refused.full {
+            Full::Buffer => Memory::Buffer,
+            Full::Headroom => Memory::Headroom,
+        };
+        self.chassis.drop_no_buffer(window, now, in_port, handle, full);
+        if refused.pauses {
             self.send_pfc(window, now, in_port as usize, priority, PfcFrame::Pause);
         }
     }

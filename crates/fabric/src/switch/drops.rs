@@ -1,7 +1,6 @@
 //! Packets that a switch drops or consumes.
 
 use super::chassis::Chassis;
-use crate::mmu::Admission;
 use crate::observe::lossless_drops::Memory;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, MAX_OWN_CONTROL, NO_INGRESS, Scheme, Win};
@@ -45,8 +44,7 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
-    /// Drops a packet that found no room. Lists it if PFC should have prevented that. `full` is the
-    /// memory that is full if it is not the headroom.
+    /// Drops a packet that found no room in a memory. Lists it if PFC should have prevented that.
     #[cold]
     pub(crate) fn drop_no_buffer(
         &mut self,
@@ -54,15 +52,11 @@ impl<S: Scheme> Chassis<S> {
         time: Time,
         port: u16,
         handle: Handle,
-        (refused, full): (Admission, Memory),
+        full: Memory,
     ) {
         let header = window.packets.get(&handle).header;
         self.discard(window, time, port, handle);
         if self.mmu.is_lossless(port, header.priority) {
-            let full = match refused {
-                Admission::HeadroomFull | Admission::HeadroomFullPause => Memory::Headroom,
-                _ => full,
-            };
             self.lossless_drops.add(time, self.node, port, &header, full);
         }
     }
