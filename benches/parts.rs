@@ -1,7 +1,7 @@
 //! Measures single parts: the engine without a network, and HPCC's law without an engine.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use engine::{Class, Device, Layout, Link, RunLimits, Window, run};
+use engine::{Device, Layout, Link, Rank, RunLimits, Window, run};
 use schemes::contract::{PathFacts, Scheme};
 use schemes::hpcc::{self, Hpcc};
 use schemes::hpcc::window::ReactionPoint;
@@ -26,12 +26,12 @@ impl Device for Relay {
         for token in 0..std::mem::take(&mut self.tokens) {
             let handle = window.packets.insert(u64::from(token));
             self.free = self.free + WIRE;
-            window.send(&mut self.next, self.free + CABLE, Class::Data, handle);
+            window.send(&mut self.next, self.free + CABLE, Rank::Third, handle);
         }
         while let Some((now, _, mut handle)) = window.next_arrival() {
             *window.packets.get_mut(&mut handle) += 1;
             self.free = self.free.max(now) + WIRE;
-            window.send(&mut self.next, self.free + CABLE, Class::Data, handle);
+            window.send(&mut self.next, self.free + CABLE, Rank::Third, handle);
         }
         Time::NEVER
     }

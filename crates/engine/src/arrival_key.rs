@@ -2,25 +2,26 @@
 //! arrivals.
 //!
 //! ```text
-//! | time in the window: 20 | class: 2 | port, rotated by time: 10 | same instant: 2 | handle: 30 |
+//! | time in the window: 20 | rank: 2  | port, rotated by time: 10 | same instant: 2 | handle: 30 |
 //! ```
 //!
 //! The time is in picoseconds since the window began. The handle never decides: no two packets of
-//! one port and class have equal "same instant" numbers at the same time.
+//! one port and rank have equal "same instant" numbers at the same time.
 
 use crate::arena::HANDLE_BITS;
+use crate::link::Rank;
 use units::Time;
 
 /// The maximum number of ports of a device.
 pub(crate) const MAX_PORTS: usize = 1 << 10;
 const SAME_BITS: u32 = 2;
-/// The maximum number of packets of a link and class that arrive at the same instant.
+/// The maximum number of packets of a link and rank that arrive at the same instant.
 pub(crate) const MAX_SAME_INSTANT: u8 = 1 << SAME_BITS;
 const PORT_SHIFT: u32 = HANDLE_BITS + SAME_BITS;
-const CLASS_SHIFT: u32 = PORT_SHIFT + 10;
-const TIME_SHIFT: u32 = CLASS_SHIFT + 2;
+const RANK_SHIFT: u32 = PORT_SHIFT + 10;
+const TIME_SHIFT: u32 = RANK_SHIFT + 2;
 
-/// Which port goes first among arrivals of one class at the same instant.
+/// Which port goes first among arrivals of one rank at the same instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TieBreak {
     /// A different port at each time, so that no port is always served first.
@@ -53,57 +54,94 @@ impl PortRotation {
     }
 }
 
-/// Makes an entry without its time, for a packet whose window is not known yet.
-#[inline]
-pub(crate) fn tail(
-    rotation: PortRotation,
-    time: Time,
-    class: u8,
-    port: u16,
-    same_instant: u8,
-    handle: u32,
-) -> u64 {
-    u64::from(class) << CLASS_SHIFT
-        | (u64::from(port) ^ rotation.bits_at(time)) << PORT_SHIFT
-        | u64::from(same_instant) << HANDLE_BITS
-        | u64::from(handle)
+/// An entry without its time, for a packet whose window is not known yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub(crate) struct Tail(u64);
+
+impl Tail {
+    #[inline]
+    pub(crate) fn new(
+        rotation: PortRotation,
+        time: Time,
+        rank: Rank,
+        port: u16,
+        same_instant: u8,
+        handle: u32,
+    ) -> Tail {
+        Tail(
+            (rank as u64) << RANK_SHIFT
+                | (u64::from(port) ^ rotation.bits_at(time)) << PORT_SHIFT
+                | u64::from(same_instant) << HANDLE_BITS
+                | u64::from(handle),
+        )
+    }
 }
 
-/// Makes the entry of an arrival `offset_ps` picoseconds after its window began.
-#[inline]
-pub(crate) fn entry(offset_ps: u64, tail: u64) -> u64 {
-    debug_assert!(offset_ps < 1 << 20, "windows are at most a microsecond");
-    offset_ps << TIME_SHIFT | tail
-}
+/// The entry of an arrival. Entries of a window are ordered as the arrivals are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Entry(u64);
 
-/// Returns when the packet of an entry arrives, in picoseconds since its window began.
-#[inline(always)]
-pub const fn offset_ps(entry: u64) -> u64 {
-    entry >> TIME_SHIFT
-}
+impl Entry {
+    /// No arrival. It is later than any arrival.
+    pub const NONE: Entry = Entry(u64::MAX);
 
-/// Returns when the packet of an entry arrives, if its window began at `from`.
-#[inline]
-pub(crate) fn time(entry: u64, from: Time) -> Time {
-    Time::from_ps(from.ps() + (entry >> TIME_SHIFT))
-}
+    /// Makes the entry of an arrival `offset_ps` picoseconds after its window began.
+    #[inline]
+    pub(crate) fn new(offset_ps: u64, tail: Tail) -> Entry {
+        let Entry(first) = Entry::first_at(offset_ps);
+        Entry(first | tail.0)
+    }
 
-/// Whether the packet of `entry` arrives later than that of `other`, in one window.
-#[inline]
-pub(crate) fn is_later(entry: u64, other: u64) -> bool {
-    entry >> TIME_SHIFT > other >> TIME_SHIFT
-}
+    /// Returns an entry that is not after any arrival `offset_ps` picoseconds after the window
+    /// began, and after those before.
+    #[inline]
+    pub(crate) fn first_at(offset_ps: u64) -> Entry {
+        debug_assert!(offset_ps < 1 << 20, "windows are at most a microsecond");
+        Entry(offset_ps << TIME_SHIFT)
+    }
 
-/// Returns the port at which the packet of an entry arrives at `time`.
-#[inline]
-pub(crate) fn port(rotation: PortRotation, entry: u64, time: Time) -> u16 {
-    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ rotation.bits_at(time)) as u16
-}
+    /// Returns when the packet arrives, in picoseconds since its window began.
+    #[inline(always)]
+    pub const fn offset_ps(self) -> u64 {
+        self.0 >> TIME_SHIFT
+    }
 
-/// Returns the handle of the packet of an entry.
-#[inline]
-pub(crate) fn handle(entry: u64) -> u32 {
-    (entry & ((1 << HANDLE_BITS) - 1)) as u32
+    /// Returns when the packet arrives, if its window began at `begin`.
+    #[inline]
+    pub(crate) fn time(self, begin: Time) -> Time {
+        Time::from_ps(begin.ps() + self.offset_ps())
+    }
+
+    /// Returns whether the packet arrives later than that of `other`, in one window.
+    #[inline]
+    pub(crate) fn is_later(self, other: Entry) -> bool {
+        self.offset_ps() > other.offset_ps()
+    }
+
+    /// Returns the port at which the packet arrives at `time`.
+    #[inline]
+    pub(crate) fn port(self, rotation: PortRotation, time: Time) -> u16 {
+        ((self.0 >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ rotation.bits_at(time)) as u16
+    }
+
+    /// Returns the handle of the packet.
+    #[inline]
+    pub(crate) fn handle(self) -> u32 {
+        (self.0 & ((1 << HANDLE_BITS) - 1)) as u32
+    }
+
+    /// Returns the number whose order is that of entries.
+    #[inline(always)]
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
+    #[cfg(test)]
+    pub(crate) fn from_bits(bits: u64) -> Entry {
+        Entry(bits)
+    }
 }
 
 #[cfg(test)]
@@ -111,26 +149,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_come_back_and_sort_by_time_then_class() {
+    fn fields_come_back_and_sort_by_time_then_rank() {
         let (rotation, from) = (TieBreak::RotatePorts.rotation(), Time::from_us(7));
-        for (since, class, port_number, raw) in
-            [(0, 0, 0, 0), (999_999, 2, 1023, (1 << 30) - 1), (83_840, 1, 5, 77)]
-        {
+        for (since, rank, port_number, raw) in [
+            (0, Rank::First, 0, 0),
+            (999_999, Rank::Third, 1023, (1 << 30) - 1),
+            (83_840, Rank::Second, 5, 77),
+        ] {
             let at = from + Time::from_ps(since);
-            let entry = entry(since, tail(rotation, at, class, port_number, 3, raw));
-            assert_eq!(time(entry, from), at);
-            assert_eq!(port(rotation, entry, at), port_number);
-            assert_eq!(handle(entry), raw);
+            let entry = Entry::new(since, Tail::new(rotation, at, rank, port_number, 3, raw));
+            assert_eq!(entry.time(from), at);
+            assert_eq!(entry.port(rotation, at), port_number);
+            assert_eq!(entry.handle(), raw);
+            assert!(Entry::first_at(since) <= entry && entry < Entry::first_at(since + 1));
+            assert!(entry < Entry::NONE && Entry::NONE.is_later(entry));
         }
-        let at = |since, class, port| {
-            entry(
-                since,
-                tail(TieBreak::DeviceOrder.rotation(), Time::from_ps(since), class, port, 0, 9),
-            )
+        let at = |since, rank, port| {
+            let rotation = TieBreak::DeviceOrder.rotation();
+            Entry::new(since, Tail::new(rotation, Time::from_ps(since), rank, port, 0, 9))
         };
-        assert!(at(1, 2, 0) < at(2, 0, 0), "time before class");
-        assert!(at(1, 0, 900) < at(1, 1, 3), "class before port");
-        assert!(at(1, 1, 3) < at(1, 1, 4), "the lowest port first");
+        assert!(at(1, Rank::Third, 0) < at(2, Rank::First, 0), "time before rank");
+        assert!(at(1, Rank::First, 900) < at(1, Rank::Second, 3), "rank before port");
+        assert!(at(1, Rank::Second, 3) < at(1, Rank::Second, 4), "the lowest port first");
     }
 
     #[test]
@@ -139,7 +179,8 @@ mod tests {
         let first = (0..10_000)
             .filter(|&t| {
                 let time = Time::from_ps(t * 83_840);
-                tail(rotation, time, 2, 3, 0, 0) < tail(rotation, time, 2, 4, 0, 0)
+                let tail = |port| Tail::new(rotation, time, Rank::Third, port, 0, 0);
+                tail(3) < tail(4)
             })
             .count();
         assert!((4_500..5_500).contains(&first), "{first} of 10000");

@@ -4,7 +4,7 @@
 //! sorting all arrivals, and its packets stay in the cache while they are handled.
 
 use crate::arena::Packets;
-use crate::arrival_key;
+use crate::arrival_key::Entry;
 use crate::sort::{PADDING, Sorter};
 
 /// How many arrivals ahead packets are prefetched.
@@ -13,7 +13,7 @@ const PREFETCH_DISTANCE: usize = 8;
 /// The arrivals of a window by bucket, in order within each bucket.
 #[derive(Default)]
 pub struct Buckets {
-    entries: Vec<u64>,
+    entries: Vec<Entry>,
     /// Where each bucket ends in `entries`.
     ends: Vec<u32>,
 }
@@ -22,7 +22,7 @@ impl Buckets {
     /// The arrivals of a bucket, for
     /// [`Window::take_bucketed`](crate::Window::take_bucketed).
     #[inline]
-    pub fn get(&self, bucket: usize) -> &[u64] {
+    pub fn get(&self, bucket: usize) -> &[Entry] {
         let begin = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.entries[begin as usize..self.ends[bucket] as usize]
     }
@@ -33,13 +33,13 @@ pub(crate) struct Bucketizer {
     pub(crate) sorter: Sorter,
     pub(crate) buckets: Buckets,
     /// Arrivals at a hub whose packets leave the group.
-    pub(crate) kept: Vec<u64>,
+    pub(crate) kept: Vec<Entry>,
     /// Arrivals at a hub whose packets go to coupled devices of the group.
-    pub(crate) for_coupled: Vec<u64>,
+    pub(crate) for_coupled: Vec<Entry>,
     /// The bucket of each arrival.
     bucket_of: Vec<u16>,
     /// Arrivals by bucket, before they are sorted.
-    unsorted: Vec<u64>,
+    unsorted: Vec<Entry>,
 }
 
 impl Bucketizer {
@@ -60,7 +60,7 @@ impl Bucketizer {
     pub(crate) fn fill<P: Copy + Send>(
         &mut self,
         packets: &Packets<'_, P>,
-        (arrivals, in_order): (&[u64], bool),
+        (arrivals, in_order): (&[Entry], bool),
         count: usize,
         mut bucket_of: impl FnMut(&P) -> u16,
     ) -> bool {
@@ -70,16 +70,16 @@ impl Bucketizer {
         ends.resize(count, 0);
         let length = arrivals.len() + PADDING;
         if entries.len() < length {
-            entries.resize(length, 0);
-            self.unsorted.resize(length, 0);
+            entries.resize(length, Entry::NONE);
+            self.unsorted.resize(length, Entry::NONE);
             self.bucket_of.resize(length, 0);
         }
         let ends = &mut ends[..];
         let buckets = &mut self.bucket_of[..arrivals.len()];
         for (index, (&entry, bucket)) in arrivals.iter().zip(&mut *buckets).enumerate() {
-            packets.prefetch(arrival_key::handle(arrivals[(index + PREFETCH_DISTANCE).min(last)]));
+            packets.prefetch(arrivals[(index + PREFETCH_DISTANCE).min(last)].handle());
             // SAFETY: `arrivals` are the mailbox of the device that fills the buckets.
-            *bucket = bucket_of(unsafe { packets.peek(arrival_key::handle(entry)) });
+            *bucket = bucket_of(unsafe { packets.peek(entry.handle()) });
             let Some(size) = ends.get_mut(usize::from(*bucket)) else { return false };
             *size += 1;
         }

@@ -19,7 +19,7 @@ pub struct Layout {
     pub internal_lookahead: Vec<Time>,
     /// For each group, its hub, if it has one: the only device that the others have links to.
     pub hubs: Vec<Option<u32>>,
-    /// Which port goes first among simultaneous arrivals of one class.
+    /// Which port goes first among simultaneous arrivals of one rank.
     pub tie_break: TieBreak,
     /// Whether the first thread may do all work for a while when other processes take the cores.
     pub solo_periods: bool,

@@ -39,7 +39,7 @@
 //! and how devices are grouped, changes no result.
 
 use crate::arena::Packets;
-use crate::arrival_key::TieBreak;
+use crate::arrival_key::{Entry, TieBreak};
 use crate::window::{Arrivals, Window};
 use units::Time;
 
@@ -142,7 +142,7 @@ pub(crate) fn reorder_arrivals<D: Device>(
     tie_break: TieBreak,
     packets: &Packets<'_, D::Packet>,
     base: Time,
-    entries: &mut [u64],
+    entries: &mut [Entry],
 ) {
     if tie_break == TieBreak::DeviceOrder {
         let rotation = tie_break.rotation();

@@ -29,7 +29,7 @@
 //! # Why threads change nothing
 //!
 //! No order of events depends on threads. A device handles its arrivals in the order of
-//! time, class, port and position on the link. Among ports the order changes with time, so no port
+//! time, rank, port and position on the link. Among ports the order changes with time, so no port
 //! is always first. The handle of a packet, or the moment at which it was sent in real time, never
 //! decides.
 //!
@@ -86,11 +86,11 @@ mod worker;
 mod worker_pool;
 
 pub use arena::{Fifo, Handle, Packets, Undelivered};
-pub use arrival_key::{TieBreak, offset_ps};
+pub use arrival_key::{Entry, TieBreak};
 pub use buckets::Buckets;
 pub use config::{Collector, Layout, Outcome, Progress, ProgressCallback, RunLimits};
 pub use device::Device;
-pub use link::{Class, Link};
+pub use link::{Link, Rank};
 pub use mailbox::LinkLane;
 pub use prefetch::{prefetch, prefetch_object};
 pub use reference::run_reference;

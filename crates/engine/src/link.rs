@@ -1,19 +1,19 @@
-//! The sending end of a link, and the classes of packets on it.
+//! The sending end of a link, and the ranks of packets on it.
 
 use crate::arrival_key;
 use units::Time;
 
-/// The class of a packet. Of packets that arrive at a device at the same instant, the lower class
-/// is handled first.
+/// The rank of a packet. Of packets that arrive at a device at the same instant, the one of lower
+/// rank is handled first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Class {
-    /// Pause and resume frames.
-    FlowControl,
-    /// Acknowledgements and notifications.
-    Control,
-    /// Everything else.
-    Data,
+pub enum Rank {
+    /// Handled before the others.
+    First,
+    /// Handled after packets of the first rank, and before those of the third.
+    Second,
+    /// Handled after the others.
+    Third,
 }
 
 /// The sending end of a directed link. It knows where the link's packets arrive.
@@ -21,10 +21,10 @@ pub enum Class {
 pub struct Link {
     pub(crate) device: u32,
     pub(crate) port: u16,
-    /// For each class, the number of its last packet among those that arrive at one instant. Each
-    /// class has its own, because packets of one class may overtake those of another.
+    /// For each rank, the number of its last packet among those that arrive at one instant. Each
+    /// rank has its own, because packets of one rank may overtake those of another.
     numbers: [u8; 3],
-    /// For each class, when the last packet arrives.
+    /// For each rank, when the last packet arrives.
     lasts: [Time; 3],
 }
 
@@ -41,8 +41,8 @@ impl Link {
     /// The number keeps packets in order that take no time on the link, if devices round times
     /// down. An instant has room for four packets. The next ones arrive a picosecond later.
     #[inline]
-    pub(crate) fn position(&mut self, arrival: Time, class: Class) -> (Time, u8) {
-        let which = class as usize;
+    pub(crate) fn position(&mut self, arrival: Time, rank: Rank) -> (Time, u8) {
+        let which = rank as usize;
         let (last, number) = (&mut self.lasts[which], &mut self.numbers[which]);
         if arrival > *last {
             (*last, *number) = (arrival, 0);
@@ -59,24 +59,20 @@ impl Link {
 mod tests {
     use super::*;
 
-    /// Classes may overtake each other, so that no pause frame waits behind packets that take
+    /// Packets of different ranks may overtake each other: none waits behind packets that take
     /// longer.
     #[test]
-    fn only_packets_of_a_class_keep_their_order() {
+    fn only_packets_of_a_rank_keep_their_order() {
         let mut link = Link::new(0, 0);
         let us = Time::from_us;
-        assert_eq!(link.position(us(20), Class::Control), (us(20), 0));
-        for class in [Class::FlowControl, Class::Data] {
-            assert_eq!(link.position(us(10), class), (us(10), 0));
+        assert_eq!(link.position(us(20), Rank::Second), (us(20), 0));
+        for rank in [Rank::First, Rank::Third] {
+            assert_eq!(link.position(us(10), rank), (us(10), 0));
         }
-        assert_eq!(link.position(us(20), Class::Control), (us(20), 1));
-        assert_eq!(link.position(us(15), Class::Control), (us(20), 2));
-        assert_eq!(link.position(us(15), Class::Control), (us(20), 3));
+        assert_eq!(link.position(us(20), Rank::Second), (us(20), 1));
+        assert_eq!(link.position(us(15), Rank::Second), (us(20), 2));
+        assert_eq!(link.position(us(15), Rank::Second), (us(20), 3));
         let later = us(20) + Time::from_ps(1);
-        assert_eq!(
-            link.position(us(15), Class::Control),
-            (later, 0),
-            "an instant has room for four"
-        );
+        assert_eq!(link.position(us(15), Rank::Second), (later, 0), "an instant has room for four");
     }
 }

@@ -22,7 +22,7 @@
 //! So no two threads ever touch a mailbox at the same time. Accesses to it are ordered by the
 //! barrier between windows, or by the claim of a group.
 
-use crate::arrival_key::{self, PortRotation};
+use crate::arrival_key::{Entry, PortRotation, Tail};
 use crate::link::Link;
 use crate::prefetch::prefetch_for_write;
 use crate::sync::{UnsafeCell, pointer};
@@ -74,7 +74,7 @@ fn padded_lists<T>(count: usize) -> Vec<PaddedList<T>> {
 pub(crate) struct DeferredPacket {
     pub(crate) time: Time,
     pub(crate) device: u32,
-    pub(crate) tail: u64,
+    pub(crate) tail: Tail,
 }
 
 /// All mailboxes of a run.
@@ -82,7 +82,7 @@ pub(crate) struct Mailboxes {
     devices: usize,
     threads: usize,
     /// By slot, sending thread, receiving device.
-    boxes: Vec<PhaseCell<Vec<u64>>>,
+    boxes: Vec<PhaseCell<Vec<Entry>>>,
     /// By slot, sending thread, receiving thread: devices whose mailbox got its first packet.
     touched: Vec<PaddedList<u32>>,
     /// By parity of the window, sending thread, receiving thread: packets for calendars.
@@ -104,7 +104,7 @@ impl Mailboxes {
         }
     }
     #[inline]
-    pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &PhaseCell<Vec<u64>> {
+    pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &PhaseCell<Vec<Entry>> {
         &self.boxes[(slot * self.threads + from) * self.devices + device as usize]
     }
     /// Returns what arrives at `device` in this window.
@@ -120,8 +120,8 @@ impl Mailboxes {
         &'m self,
         window: u64,
         device: u32,
-        gathered: &'m mut Vec<u64>,
-    ) -> &'m mut Vec<u64> {
+        gathered: &'m mut Vec<Entry>,
+    ) -> &'m mut Vec<Entry> {
         let slot = window as usize % SLOTS;
         // SAFETY: the mailboxes of this window's slot are complete since the last barrier, or since
         // the owner published its groups, and the caller has claimed the device's group.
@@ -138,7 +138,7 @@ impl Mailboxes {
     /// As for [`arrived`](Self::arrived).
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "it returns the content of a cell")]
-    pub(crate) unsafe fn merged(&self, window: u64, thread: usize, device: u32) -> &mut Vec<u64> {
+    pub(crate) unsafe fn merged(&self, window: u64, thread: usize, device: u32) -> &mut Vec<Entry> {
         let slot = window as usize % SLOTS;
         // SAFETY: the mailboxes of this window's slot are complete since the last barrier, or since
         // the owner published its groups, and the caller has claimed the device's group.
@@ -151,7 +151,7 @@ impl Mailboxes {
     }
     /// The mailboxes of a slot and a sending thread, by receiving device.
     #[inline]
-    pub(crate) fn row(&self, slot: usize, from: usize) -> &[PhaseCell<Vec<u64>>] {
+    pub(crate) fn row(&self, slot: usize, from: usize) -> &[PhaseCell<Vec<Entry>>] {
         &self.boxes[(slot * self.threads + from) * self.devices..][..self.devices]
     }
     #[inline]
@@ -181,9 +181,9 @@ impl Mailboxes {
 /// Returns the only mailbox that has packets, or empties all of them into `gathered` and returns
 /// that.
 fn gather<'m>(
-    boxes: impl Iterator<Item = &'m mut Vec<u64>>,
-    gathered: &'m mut Vec<u64>,
-) -> &'m mut Vec<u64> {
+    boxes: impl Iterator<Item = &'m mut Vec<Entry>>,
+    gathered: &'m mut Vec<Entry>,
+) -> &'m mut Vec<Entry> {
     let mut filled = boxes.filter(|mailbox| !mailbox.is_empty());
     gathered.clear();
     let Some(first) = filled.next() else { return gathered };
@@ -196,7 +196,7 @@ fn gather<'m>(
 
 /// The mailboxes at the end of a link, in the slots of the next two windows.
 pub struct LinkLane<'a> {
-    boxes: [&'a PhaseCell<Vec<u64>>; SLOTS - 1],
+    boxes: [&'a PhaseCell<Vec<Entry>>; SLOTS - 1],
     pub(crate) device: u32,
     pub(crate) port: u16,
 }
@@ -228,7 +228,7 @@ pub(crate) struct MailSender<'a> {
     /// Slots of the next two windows.
     pub(crate) next_slots: [usize; SLOTS - 1],
     /// The mailboxes of this thread in these slots.
-    pub(crate) rows: [&'a [PhaseCell<Vec<u64>>]; SLOTS - 1],
+    pub(crate) rows: [&'a [PhaseCell<Vec<Entry>>]; SLOTS - 1],
     /// Parity of the window.
     pub(crate) parity: usize,
     /// Whether anything was sent into each of the next two windows.
@@ -282,7 +282,7 @@ impl<'a> MailSender<'a> {
     /// Puts a packet into the mailbox of the window in which it arrives. `tail` is its entry
     /// without the time.
     #[inline(always)]
-    pub(crate) fn put(&mut self, device: u32, arrival: Time, tail: u64) {
+    pub(crate) fn put(&mut self, device: u32, arrival: Time, tail: Tail) {
         let ahead = self.ahead(arrival);
         self.put_into(&self.rows[ahead][device as usize], ahead, device, arrival, tail);
     }
@@ -290,7 +290,7 @@ impl<'a> MailSender<'a> {
     /// Puts a packet into a mailbox like [`put`](MailSender::put), if the mailboxes of the link
     /// have been looked up before.
     #[inline(always)]
-    pub(crate) fn put_by(&mut self, lane: &LinkLane<'_>, arrival: Time, tail: u64) {
+    pub(crate) fn put_by(&mut self, lane: &LinkLane<'_>, arrival: Time, tail: Tail) {
         let ahead = self.ahead(arrival);
         self.put_into(lane.boxes[ahead], ahead, lane.device, arrival, tail);
     }
@@ -298,11 +298,11 @@ impl<'a> MailSender<'a> {
     #[inline(always)]
     fn put_into(
         &mut self,
-        mailbox: &PhaseCell<Vec<u64>>,
+        mailbox: &PhaseCell<Vec<Entry>>,
         ahead: usize,
         device: u32,
         arrival: Time,
-        tail: u64,
+        tail: Tail,
     ) {
         // SAFETY: only this thread writes the mailboxes through which it sends into the slots of
         // the next two windows. The receiver reads them after the barrier.
@@ -310,7 +310,7 @@ impl<'a> MailSender<'a> {
         if mailbox.is_empty() {
             self.note_touched(ahead, device);
         }
-        mailbox.push(arrival_key::entry(arrival.ps() - self.ends[ahead].ps(), tail));
+        mailbox.push(Entry::new(arrival.ps() - self.ends[ahead].ps(), tail));
     }
 
     /// Looks up the mailboxes at the end of a link.
@@ -336,7 +336,7 @@ impl<'a> MailSender<'a> {
     }
 
     /// Keeps a packet that arrives beyond the slots for the calendar of its receiver's owner.
-    pub(crate) fn defer(&mut self, device: u32, time: Time, tail: u64) {
+    pub(crate) fn defer(&mut self, device: u32, time: Time, tail: Tail) {
         debug_assert!(
             time >= self.ends[SLOTS - 1],
             "it belongs into a mailbox, or arrives too soon"

@@ -12,7 +12,7 @@ use crate::sync::{AtomicBool, AtomicU64, Instant};
 use crate::window_grid::Grid;
 use crate::worker::{RunDevices, RunShared, Worker};
 use crate::worker_pool::WorkerPool;
-use crate::{Class, Device, Layout, Link, Window};
+use crate::{Device, Layout, Link, Rank, Window};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -179,14 +179,14 @@ impl Device for Relay {
     fn advance(&mut self, window: &mut Window<'_, '_, u64>) -> Time {
         if std::mem::take(&mut self.begins) {
             let packet = window.packets.insert(1);
-            window.send(&mut self.next, window.until(), Class::Data, packet);
+            window.send(&mut self.next, window.until(), Rank::Third, packet);
         }
         while let Some((now, _, packet)) = window.next_arrival() {
             let value = window.packets.remove(packet);
             self.hash = (self.hash ^ now.ps() ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let later = Time::from_ns(500 * (2 + value % 5));
             let packet = window.packets.insert(value + 1);
-            window.send(&mut self.next, now + later, Class::Data, packet);
+            window.send(&mut self.next, now + later, Rank::Third, packet);
             window.count_finished(1);
         }
         Time::NEVER

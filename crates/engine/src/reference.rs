@@ -5,7 +5,7 @@
 //! of `run`; tests compare the two.
 
 use crate::arena::{Arena, Undelivered};
-use crate::arrival_key;
+use crate::arrival_key::{Entry, Tail};
 use crate::buckets::Bucketizer;
 use crate::config::{Layout, Outcome, RunLimits};
 use crate::device::{Device, reorder_arrivals};
@@ -94,7 +94,7 @@ pub fn run_reference<D: Device>(
 struct EventQueue {
     /// The time, the device, and the entry of a packet that arrives; without an entry, an event of
     /// the device's own.
-    events: BinaryHeap<Reverse<(Time, u32, Option<u64>)>>,
+    events: BinaryHeap<Reverse<(Time, u32, Option<Tail>)>>,
     /// By device: when it asked to be advanced next, and has not been yet.
     wake: Vec<Time>,
 }
@@ -116,7 +116,7 @@ impl EventQueue {
 
     /// Takes all events of a device at `now`. Afterwards `entries` has those that are arrivals, in
     /// order.
-    fn take(&mut self, now: Time, device: u32, entries: &mut Vec<u64>) {
+    fn take(&mut self, now: Time, device: u32, entries: &mut Vec<Entry>) {
         entries.clear();
         let wake = &mut self.wake[device as usize];
         while let Some(&Reverse((time, whose, what))) = self.events.peek()
@@ -124,7 +124,7 @@ impl EventQueue {
         {
             self.events.pop();
             match what {
-                Some(tail) => entries.push(arrival_key::entry(0, tail)),
+                Some(tail) => entries.push(Entry::new(0, tail)),
                 None if *wake == now => *wake = Time::NEVER,
                 None => {}
             }
@@ -141,7 +141,7 @@ impl EventQueue {
     }
 
     /// Has a packet arrive at a device.
-    fn arrive(&mut self, device: u32, time: Time, tail: u64) {
+    fn arrive(&mut self, device: u32, time: Time, tail: Tail) {
         self.events.push(Reverse((time, device, Some(tail))));
     }
 }

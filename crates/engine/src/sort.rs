@@ -1,5 +1,7 @@
 //! Sorts the arrivals of a window.
 
+use crate::arrival_key::Entry;
+
 #[cfg(target_arch = "x86_64")]
 mod rank_avx2;
 
@@ -22,7 +24,7 @@ impl Sorter {
 
     /// Sorts `entries`.
     #[inline]
-    pub(crate) fn sort(&mut self, entries: &mut [u64]) {
+    pub(crate) fn sort(&mut self, entries: &mut [Entry]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(rank_sorter) = &mut self.rank_sorter {
             return rank_sorter.sort(entries);
@@ -30,10 +32,10 @@ impl Sorter {
         entries.sort_unstable();
     }
 
-    /// Sorts each group of `from` into the same places of `to`. `ends` says where each group ends.
+    /// Sorts each group of `from` into the same part of `to`. `ends` says where each group ends.
     /// Both lists have [`PADDING`] additional entries. The content of `from` is undefined
     /// afterwards.
-    pub(crate) fn sort_groups(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
+    pub(crate) fn sort_groups(&mut self, from: &mut [Entry], to: &mut [Entry], ends: &[u32]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(rank_sorter) = &mut self.rank_sorter {
             return rank_sorter.sort_groups(from, to, ends);
@@ -72,6 +74,7 @@ mod tests {
                 entries.iter_mut().skip(3).for_each(|entry| *entry >>= 6);
             }
             entries.iter_mut().for_each(|entry| *entry >>= shift);
+            let mut entries: Vec<_> = entries.into_iter().map(Entry::from_bits).collect();
             let mut expected = entries.clone();
             expected.sort_unstable();
             let given = entries.clone();
@@ -91,8 +94,8 @@ mod tests {
                 expected[begin..end as usize].sort_unstable();
                 begin = end as usize;
             }
-            let (mut from, mut to) = (given, vec![0; expected.len() + PADDING]);
-            from.extend([u64::MAX; PADDING]);
+            let (mut from, mut to) = (given, vec![Entry::NONE; expected.len() + PADDING]);
+            from.extend([Entry::NONE; PADDING]);
             Sorter::new().sort_groups(&mut from, &mut to, &ends);
             prop_assert_eq!(&to[..begin], &expected[..begin]);
         }

@@ -32,9 +32,9 @@
 //!    one in which anything happens. All threads find the same.
 
 use crate::arena::{Fifo, Handle, Packets};
-use crate::arrival_key::{self, PortRotation};
+use crate::arrival_key::{Entry, PortRotation, Tail};
 use crate::buckets::{Bucketizer, Buckets};
-use crate::link::{Class, Link};
+use crate::link::{Link, Rank};
 use crate::mailbox::{LinkLane, MailSender};
 use std::hint::select_unpredictable;
 use units::Time;
@@ -47,7 +47,7 @@ pub struct Arrivals<'w, 'run, P: Copy + Send> {
     pub(crate) packets: &'w Packets<'run, P>,
     pub(crate) base: Time,
     pub(crate) rotation: PortRotation,
-    pub(crate) entries: &'w mut [u64],
+    pub(crate) entries: &'w mut [Entry],
 }
 
 impl<P: Copy + Send> Arrivals<'_, '_, P> {
@@ -64,23 +64,23 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     #[inline]
     pub fn prefetch_ahead(&self, index: usize) {
         if let Some(&entry) = self.entries.get(index + PREFETCH_DISTANCE) {
-            self.packets.prefetch(arrival_key::handle(entry));
+            self.packets.prefetch(entry.handle());
         }
     }
     /// Returns the time, the port and the packet of an arrival.
     #[inline]
     pub fn get(&self, index: usize) -> (Time, u16, &P) {
         let entry = self.entries[index];
-        let time = arrival_key::time(entry, self.base);
-        let port = arrival_key::port(self.rotation, entry, time);
+        let time = entry.time(self.base);
+        let port = entry.port(self.rotation, time);
         // SAFETY: `entries` are the mailbox of the device that puts them in order.
-        (time, port, unsafe { self.packets.peek(arrival_key::handle(entry)) })
+        (time, port, unsafe { self.packets.peek(entry.handle()) })
     }
     /// Swaps two arrivals. They must arrive at the same instant.
     pub fn swap(&mut self, a: usize, b: usize) {
         debug_assert_eq!(
-            arrival_key::time(self.entries[a], self.base),
-            arrival_key::time(self.entries[b], self.base),
+            self.entries[a].time(self.base),
+            self.entries[b].time(self.base),
             "only arrivals of the same instant may be swapped"
         );
         self.entries.swap(a, b);
@@ -91,26 +91,26 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
 #[derive(Clone, Copy)]
 pub struct ArrivalTag {
     time: Time,
-    entry: u64,
+    entry: Entry,
 }
 
 impl ArrivalTag {
     /// Returns the port at which the packet arrived.
     #[inline(always)]
     pub fn port<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> u16 {
-        arrival_key::port(window.sender.rotation, self.entry, self.time)
+        self.entry.port(window.sender.rotation, self.time)
     }
     /// Returns whether the packet of `next` arrives later, not at the same instant.
     #[inline(always)]
-    pub fn is_strictly_before(self, next: u64) -> bool {
-        arrival_key::is_later(next, self.entry)
+    pub fn is_strictly_before(self, next: Entry) -> bool {
+        next.is_later(self.entry)
     }
     /// Returns whether none of the remaining arrivals is at the same instant.
     #[inline(always)]
     pub fn is_last_of_instant<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> bool {
         // Selected without a branch: whether another arrival remains would be mispredicted.
         let upcoming = window.arrivals;
-        let none = &[u64::MAX][..];
+        let none = &[Entry::NONE][..];
         self.is_strictly_before(select_unpredictable(upcoming.is_empty(), none, upcoming)[0])
     }
 }
@@ -124,7 +124,7 @@ pub struct Window<'w, 'run, P: Copy + Send> {
     pub(crate) base: Time,
     pub(crate) until: Time,
     /// Entries of the arrivals that remain to be taken.
-    pub(crate) arrivals: &'w [u64],
+    pub(crate) arrivals: &'w [Entry],
     /// They are in the order in which they are handled.
     pub(crate) in_order: bool,
     pub(crate) sender: &'w mut MailSender<'run>,
@@ -166,7 +166,7 @@ pub(crate) struct GroupDelivery<'run> {
     /// End of the engine's window. A packet that arrives later goes by mail.
     pub(crate) until: Time,
     /// Packets that arrive within the window: device, time, and entry without the time.
-    pub(crate) sent: Vec<(u32, Time, u64)>,
+    pub(crate) sent: Vec<(u32, Time, Tail)>,
 }
 
 impl<'run, P: Copy + Send> Window<'_, 'run, P> {
@@ -185,7 +185,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// Returns whether anything arrives exactly at the beginning of the window. The arrivals may be
     /// unsorted.
     pub fn begins_with_arrival(&self) -> bool {
-        self.arrivals.iter().any(|&entry| arrival_key::time(entry, self.base) == self.base)
+        self.arrivals.iter().any(|&entry| entry.time(self.base) == self.base)
     }
 
     /// Returns the number of arrivals that remain to be taken.
@@ -198,7 +198,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn next_arrival_time(&self) -> Time {
         match self.arrivals.first() {
-            Some(&entry) => arrival_key::time(entry, self.base),
+            Some(&entry) => entry.time(self.base),
             None => Time::NEVER,
         }
     }
@@ -207,7 +207,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn next_arrival(&mut self) -> Option<(Time, u16, Handle)> {
         if let Some(&ahead) = self.arrivals.get(PREFETCH_DISTANCE + 1) {
-            self.packets.prefetch(arrival_key::handle(ahead));
+            self.packets.prefetch(ahead.handle());
         }
         let (time, tag, handle) = self.take_before(Time::NEVER)?;
         Some((time, tag.port(self), handle))
@@ -224,13 +224,13 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline(always)]
     pub fn take_before(&mut self, limit: Time) -> Option<(Time, ArrivalTag, Handle)> {
         let (&entry, rest) = self.arrivals.split_first()?;
-        let time = arrival_key::time(entry, self.base);
+        let time = entry.time(self.base);
         if time >= limit {
             return None;
         }
         self.arrivals = rest;
         // SAFETY: the mailbox owned the packet for this device. It passes the ownership on here.
-        let handle = unsafe { Handle::from_raw(arrival_key::handle(entry)) };
+        let handle = unsafe { Handle::from_raw(entry.handle()) };
         Some((time, ArrivalTag { time, entry }, handle))
     }
 
@@ -240,7 +240,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn peek_ahead(&self, places: usize) -> Option<&P> {
         // SAFETY: `arrivals` are in the mailbox of this device.
-        let peek = |&entry| unsafe { self.packets.peek(arrival_key::handle(entry)) };
+        let peek = |entry: &Entry| unsafe { self.packets.peek(entry.handle()) };
         self.arrivals.get(places).map(peek)
     }
 
@@ -250,10 +250,10 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     pub fn upcoming(&self, count: usize) -> impl Iterator<Item = &P> {
         let (now, later) = self.arrivals.split_at(count.min(self.arrivals.len()));
         for &entry in &later[..count.min(later.len())] {
-            self.packets.prefetch(arrival_key::handle(entry));
+            self.packets.prefetch(entry.handle());
         }
         // SAFETY: `arrivals` are in the mailbox of this device.
-        now.iter().map(|&entry| unsafe { self.packets.peek(arrival_key::handle(entry)) })
+        now.iter().map(|&entry| unsafe { self.packets.peek(entry.handle()) })
     }
 
     /// Puts the arrivals of the window into `buckets` buckets, each of them in order. `bucket_of`
@@ -311,15 +311,15 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// # Safety
     /// `entry` is in [`Buckets`] of this window, and has not been taken.
     #[inline(always)]
-    pub unsafe fn peek_bucketed(&self, entry: u64) -> &P {
+    pub unsafe fn peek_bucketed(&self, entry: Entry) -> &P {
         // SAFETY: the caller says that the mailbox still has it.
-        unsafe { self.packets.peek(arrival_key::handle(entry)) }
+        unsafe { self.packets.peek(entry.handle()) }
     }
 
     /// Returns the port of an arrival that is in a bucket.
     #[inline(always)]
-    pub fn port_of(&self, entry: u64) -> u16 {
-        arrival_key::port(self.sender.rotation, entry, arrival_key::time(entry, self.base))
+    pub fn port_of(&self, entry: Entry) -> u16 {
+        entry.port(self.sender.rotation, entry.time(self.base))
     }
 
     /// Takes an arrival that is in a bucket. Returns its time, tag and packet.
@@ -329,11 +329,11 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// arrival takes all of them, none of them by [`next_arrival`](Window::next_arrival), and does
     /// not return `None` from [`advance_bucketed`](crate::Device::advance_bucketed).
     #[inline(always)]
-    pub unsafe fn take_bucketed(&self, entry: u64) -> (Time, ArrivalTag, Handle) {
-        let time = arrival_key::time(entry, self.base);
+    pub unsafe fn take_bucketed(&self, entry: Entry) -> (Time, ArrivalTag, Handle) {
+        let time = entry.time(self.base);
         // SAFETY: the mailbox owned the packet for this device. The caller says that it is the
         // first to take it.
-        let handle = unsafe { Handle::from_raw(arrival_key::handle(entry)) };
+        let handle = unsafe { Handle::from_raw(entry.handle()) };
         (time, ArrivalTag { time, entry }, handle)
     }
 
@@ -344,8 +344,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// `waits` says whether the queue has packets. If it has none, `entry` is taken: the conditions
     /// of [`take_bucketed`](Window::take_bucketed) hold.
     #[inline(always)]
-    pub unsafe fn pop_or_take(&self, queue: &mut Fifo, waits: bool, entry: u64) -> Handle {
-        queue.pop_or(self.packets, waits, arrival_key::handle(entry))
+    pub unsafe fn pop_or_take(&self, queue: &mut Fifo, waits: bool, entry: Entry) -> Handle {
+        queue.pop_or(self.packets, waits, entry.handle())
     }
 
     /// Sends a packet over a link.
@@ -353,16 +353,16 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// `arrival` must not be before the end of the window. If the receiver is in the same group, it
     /// must be at least the group's shortest delay later than now.
     #[inline]
-    pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
-        let (arrival, position) = link.position(arrival, class);
-        self.send_as(link, arrival, class, position, handle);
+    pub fn send(&mut self, link: &mut Link, arrival: Time, rank: Rank, handle: Handle) {
+        let (arrival, position) = link.position(arrival, rank);
+        self.send_as(link, arrival, rank, position, handle);
     }
 
-    /// Sends a packet like [`send`](Window::send) over a link on which no two packets of a class
+    /// Sends a packet like [`send`](Window::send) over a link on which no two packets of a rank
     /// ever arrive at the same instant, because each takes time to serialise.
     #[inline(always)]
-    pub fn send_unique(&mut self, link: &Link, arrival: Time, class: Class, handle: Handle) {
-        self.send_as(link, arrival, class, 0, handle);
+    pub fn send_unique(&mut self, link: &Link, arrival: Time, rank: Rank, handle: Handle) {
+        self.send_as(link, arrival, rank, 0, handle);
     }
 
     /// Returns the mailboxes at the end of a link, for [`send_on`](Window::send_on).
@@ -374,9 +374,9 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// Sends a packet like [`send_unique`](Window::send_unique), for a device that sends several
     /// packets over one link and looks up the link's mailboxes once.
     #[inline(always)]
-    pub fn send_on(&mut self, lane: &LinkLane<'run>, arrival: Time, class: Class, handle: Handle) {
+    pub fn send_on(&mut self, lane: &LinkLane<'run>, arrival: Time, rank: Rank, handle: Handle) {
         let (rotation, raw) = (self.sender.rotation, handle.into_raw());
-        let tail = arrival_key::tail(rotation, arrival, class as u8, lane.port, 0, raw);
+        let tail = Tail::new(rotation, arrival, rank, lane.port, 0, raw);
         if self.sender.is_within_slots(arrival) {
             self.sender.put_by(lane, arrival, tail);
         } else {
@@ -385,9 +385,9 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     }
 
     #[inline(always)]
-    fn send_as(&mut self, link: &Link, arrival: Time, class: Class, position: u8, handle: Handle) {
+    fn send_as(&mut self, link: &Link, arrival: Time, rank: Rank, position: u8, handle: Handle) {
         let (rotation, raw) = (self.sender.rotation, handle.into_raw());
-        let tail = arrival_key::tail(rotation, arrival, class as u8, link.port, position, raw);
+        let tail = Tail::new(rotation, arrival, rank, link.port, position, raw);
         if self.sender.is_within_slots(arrival) {
             self.sender.put(link.device, arrival, tail);
         } else {
@@ -398,7 +398,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// Sends a packet that arrives within the window, at a device of the same group, or beyond the
     /// mailbox slots.
     #[inline(never)]
-    fn send_elsewhere(&mut self, device: u32, arrival: Time, tail: u64) {
+    fn send_elsewhere(&mut self, device: u32, arrival: Time, tail: Tail) {
         match self.group.as_deref_mut() {
             Some(group) if arrival < group.until => {
                 debug_assert_eq!(group.group_of[device as usize], group.number);

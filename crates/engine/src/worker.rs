@@ -14,7 +14,7 @@ use self::group::{Inbox, indices_in_groups};
 pub(crate) use self::report::WorkerReport;
 pub(crate) use self::schedule::Schedule;
 use crate::arena::{Arena, Packets};
-use crate::arrival_key::TieBreak;
+use crate::arrival_key::{Entry, Tail, TieBreak};
 use crate::barrier::Barrier;
 use crate::buckets::Bucketizer;
 use crate::config::{Collector, Layout, ProgressCallback};
@@ -87,14 +87,14 @@ pub(crate) struct Worker<'a, D: Device> {
     pub(crate) schedule: Schedule<'a>,
     devices: RunDevices<'a, D>,
     packets: Packets<'a, D::Packet>,
-    arrivals: Vec<u64>,
+    arrivals: Vec<Entry>,
     bucketizer: Bucketizer,
     /// For a group of several devices: the arrivals of each device, by its index in the group.
     inbox: Vec<Inbox>,
     /// The index of each device in its group.
     index_in_group: Vec<u32>,
     /// For a group of several devices: what they sent to each other in a step.
-    sent: Vec<(u32, Time, u64)>,
+    sent: Vec<(u32, Time, Tail)>,
     /// For a group with a hub: the couplings of each device, by its index in the group.
     couplings: Vec<i64>,
 }
@@ -244,7 +244,7 @@ impl<'a, D: Device> Worker<'a, D> {
     fn advance_device(
         &mut self,
         device: u32,
-        arrivals: &mut [u64],
+        arrivals: &mut [Entry],
         span: (Time, Time),
         sender: &mut MailSender<'a>,
     ) -> Time {
@@ -275,7 +275,7 @@ impl<'a, D: Device> Worker<'a, D> {
     #[inline]
     fn window_of<'w>(
         &'w mut self,
-        (arrivals, in_order): (&'w [u64], bool),
+        (arrivals, in_order): (&'w [Entry], bool),
         (base, until): (Time, Time),
         sender: &'w mut MailSender<'a>,
     ) -> Window<'w, 'a, D::Packet> {

@@ -1,6 +1,6 @@
 //! How packets are made. Their types are those of the scheme contract.
 
-use engine::{Class, Window};
+use engine::{Rank, Window};
 pub(crate) use schemes::contract::{
     Address, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme,
 };
@@ -15,17 +15,17 @@ pub(crate) const MAX_OWN_CONTROL: u32 = 65_536;
 /// The ingress of a packet that this switch made itself.
 pub(crate) const NO_INGRESS: u16 = u16::MAX;
 
-/// The class of a packet. It decides the order of arrivals at the same instant.
+/// Returns the rank of a packet, which decides the order of arrivals at the same instant.
 #[inline]
-pub(crate) fn class_of(kind: PacketKind) -> Class {
+pub(crate) fn rank_of(kind: PacketKind) -> Rank {
     match kind {
-        PacketKind::Pfc => Class::FlowControl,
-        PacketKind::Data => Class::Data,
+        PacketKind::Pfc => Rank::First,
+        PacketKind::Data => Rank::Third,
         PacketKind::Ack
         | PacketKind::Nack
         | PacketKind::Control
         | PacketKind::LinkControl
-        | PacketKind::PathControl => Class::Control,
+        | PacketKind::PathControl => Rank::Second,
     }
 }
 

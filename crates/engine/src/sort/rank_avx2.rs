@@ -6,6 +6,7 @@
 //! are hundreds of entries, they are first divided into spans of time.
 
 use super::PADDING;
+use crate::arrival_key::Entry;
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castps_si256, _mm256_castsi256_ps,
     _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_loadu_si256, _mm256_maskload_epi64,
@@ -25,14 +26,14 @@ const MIN_PER_SPAN: usize = 16;
 /// Number of entries that are ranked side by side: two vectors.
 const BLOCK: usize = 16;
 /// The bits of an entry from here on are its key. They differ except for packets of one link and
-/// class at one instant.
+/// rank at one instant.
 const KEY_SHIFT: u32 = 32;
 
 /// A sorter for a processor with AVX2, with the memory that it needs.
 pub(super) struct RankSorter {
     ranks: [i32; MAX_RANKED],
     /// Entries by span.
-    spread: [u64; MAX_SPREAD],
+    spread: [Entry; MAX_SPREAD],
     /// For each span, where its next entry goes.
     next: [usize; MAX_SPREAD / MIN_PER_SPAN],
 }
@@ -43,7 +44,7 @@ impl RankSorter {
         is_x86_feature_detected!("avx2").then(|| {
             Box::new(RankSorter {
                 ranks: [0; MAX_RANKED],
-                spread: [0; MAX_SPREAD],
+                spread: [Entry::NONE; MAX_SPREAD],
                 next: [0; MAX_SPREAD / MIN_PER_SPAN],
             })
         })
@@ -51,7 +52,7 @@ impl RankSorter {
 
     /// Sorts `entries`.
     #[inline]
-    pub(super) fn sort(&mut self, entries: &mut [u64]) {
+    pub(super) fn sort(&mut self, entries: &mut [Entry]) {
         let count = entries.len();
         if count < MIN_RANKED {
             // SAFETY: the processor has AVX2, else there would be no `self`.
@@ -68,11 +69,11 @@ impl RankSorter {
 
     /// Divides `entries` into spans of time, and sorts each span.
     #[inline(never)]
-    fn sort_by_span(&mut self, entries: &mut [u64]) {
+    fn sort_by_span(&mut self, entries: &mut [Entry]) {
         let span_bits = (entries.len() / MIN_PER_SPAN).ilog2();
         // Skips the leading bits that are zero in all entries.
-        let skipped = entries.iter().fold(1, |all, entry| all | entry).leading_zeros();
-        let span = |entry: u64| (entry << skipped >> (u64::BITS - span_bits)) as usize;
+        let skipped = entries.iter().fold(1, |all, entry| all | entry.bits()).leading_zeros();
+        let span = |entry: Entry| (entry.bits() << skipped >> (u64::BITS - span_bits)) as usize;
         let next = &mut self.next[..1 << span_bits];
         next.fill(0);
         for &entry in &*entries {
@@ -95,15 +96,15 @@ impl RankSorter {
         }
     }
 
-    /// Sorts each group of `from` into the same places of `to`. `ends` says where each group ends.
+    /// Sorts each group of `from` into the same part of `to`. `ends` says where each group ends.
     /// Both lists have [`PADDING`] additional entries.
-    pub(super) fn sort_groups(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
+    pub(super) fn sort_groups(&mut self, from: &mut [Entry], to: &mut [Entry], ends: &[u32]) {
         // SAFETY: the processor has AVX2, else there would be no `self`.
         unsafe { self.sort_groups_fast(from, to, ends) }
     }
 
     #[target_feature(enable = "avx2")]
-    fn sort_groups_fast(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
+    fn sort_groups_fast(&mut self, from: &mut [Entry], to: &mut [Entry], ends: &[u32]) {
         let mut begin = 0;
         for end in ends.iter().map(|&end| end as usize) {
             let few = (from[begin..].first_chunk(), to[begin..].first_chunk_mut::<PADDING>());
@@ -120,7 +121,7 @@ impl RankSorter {
 
     /// Sorts the entries of `spread` from `begin` on into `sorted`.
     #[inline]
-    fn sort_span(&mut self, begin: usize, sorted: &mut [u64]) {
+    fn sort_span(&mut self, begin: usize, sorted: &mut [Entry]) {
         let count = sorted.len();
         let span = &self.spread[begin..][..count];
         if (MIN_RANKED..=MAX_RANKED).contains(&count) {
@@ -143,9 +144,9 @@ impl RankSorter {
 /// Counts for each of the first `count` entries how many have a lower key. The others get `count`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn rank_few(from: &[u64; PADDING], count: usize) -> [u32; PADDING] {
-    let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    let counts = _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), places);
+fn rank_few(from: &[Entry; PADDING], count: usize) -> [u32; PADDING] {
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let counts = _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), lanes);
     let [low, high] = [0, 4].map(|half| {
         // SAFETY: half of the list is one vector.
         _mm256_castsi256_ps(unsafe { _mm256_loadu_si256(from.as_ptr().add(half).cast()) })
@@ -156,12 +157,12 @@ fn rank_few(from: &[u64; PADDING], count: usize) -> [u32; PADDING] {
     let keys = _mm256_xor_si256(keys, _mm256_set1_epi32(i32::MIN));
     let keys = _mm256_blendv_epi8(_mm256_set1_epi32(i32::MAX), keys, counts);
     let mut lower = _mm256_setzero_si256();
-    let mut place = _mm256_setzero_si256();
+    let mut lane = _mm256_setzero_si256();
     for _ in 0..PADDING {
-        let other = _mm256_permutevar8x32_epi32(keys, place);
+        let other = _mm256_permutevar8x32_epi32(keys, lane);
         // True is -1.
         lower = _mm256_sub_epi32(lower, _mm256_cmpgt_epi32(keys, other));
-        place = _mm256_add_epi32(place, _mm256_set1_epi32(1));
+        lane = _mm256_add_epi32(lane, _mm256_set1_epi32(1));
     }
     let mut ranks = [0u32; PADDING];
     // SAFETY: the ranks are one vector.
@@ -173,7 +174,7 @@ fn rank_few(from: &[u64; PADDING], count: usize) -> [u32; PADDING] {
 /// differ. It always handles [`PADDING`] entries, so that no branch depends on `count`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn sort_few(from: &[u64; PADDING], count: usize, mut put: impl FnMut(usize, u64)) -> bool {
+fn sort_few(from: &[Entry; PADDING], count: usize, mut put: impl FnMut(usize, Entry)) -> bool {
     let mut taken = 0u32;
     // Entries beyond `count` are put first, so that others overwrite them.
     let ranks = rank_few(from, count);
@@ -187,16 +188,16 @@ fn sort_few(from: &[u64; PADDING], count: usize, mut put: impl FnMut(usize, u64)
 
 /// Sorts up to [`PADDING`] entries, without a branch that depends on their number.
 #[target_feature(enable = "avx2")]
-fn sort_few_in_place(entries: &mut [u64]) {
+fn sort_few_in_place(entries: &mut [Entry]) {
     let count = entries.len();
     if count < 2 {
         return;
     }
     let counts = _mm256_set1_epi64x(count as i64);
-    let places = [_mm256_setr_epi64x(0, 1, 2, 3), _mm256_setr_epi64x(4, 5, 6, 7)];
-    let masks = places.map(|places| _mm256_cmpgt_epi64(counts, places));
+    let lanes = [_mm256_setr_epi64x(0, 1, 2, 3), _mm256_setr_epi64x(4, 5, 6, 7)];
+    let masks = lanes.map(|lanes| _mm256_cmpgt_epi64(counts, lanes));
     let halves = entries.as_mut_ptr().cast::<__m256i>();
-    let mut few = [0; PADDING];
+    let mut few = [Entry::NONE; PADDING];
     for (half, mask) in masks.into_iter().enumerate() {
         // SAFETY: the mask limits the read to entries, and `few` has two halves.
         unsafe {
@@ -213,13 +214,13 @@ fn sort_few_in_place(entries: &mut [u64]) {
 
 /// Returns the key of an entry as a signed number, because AVX2 compares signed numbers.
 #[inline(always)]
-fn signed_key(entry: u64) -> i32 {
-    ((entry >> KEY_SHIFT) as u32 ^ 1 << 31) as i32
+fn signed_key(entry: Entry) -> i32 {
+    ((entry.bits() >> KEY_SHIFT) as u32 ^ 1 << 31) as i32
 }
 
 /// Counts for each of up to [`MAX_RANKED`] entries how many have a lower key.
 #[target_feature(enable = "avx2")]
-fn rank(entries: &[u64], ranks: &mut [i32; MAX_RANKED]) {
+fn rank(entries: &[Entry], ranks: &mut [i32; MAX_RANKED]) {
     let mut keys = [i32::MAX; MAX_RANKED];
     for (key, &entry) in keys.iter_mut().zip(entries) {
         *key = signed_key(entry);

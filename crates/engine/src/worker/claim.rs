@@ -1,7 +1,6 @@
 //! Which groups a worker claims, one after the other, and what it prefetches of the next ones.
 
 use super::{RunShared, Schedule, Worker};
-use crate::arrival_key;
 use crate::device::Device;
 use crate::mailbox::{PhaseCell, SLOTS};
 use crate::prefetch::{LINE, prefetch};
@@ -94,9 +93,8 @@ impl<D: Device> Worker<'_, D> {
                 // As many as are handled before the device prefetches the next ones. Without a
                 // branch on their number, which would be mispredicted: only whether there are few
                 // is predictable.
-                let prefetch = |index: usize| {
-                    self.packets.prefetch(arrival_key::handle(mailbox[index.min(last)]))
-                };
+                let prefetch =
+                    |index: usize| self.packets.prefetch(mailbox[index.min(last)].handle());
                 (0..FEW_PACKETS).for_each(prefetch);
                 if last >= FEW_PACKETS {
                     (FEW_PACKETS..PREFETCH_DISTANCE + 2).for_each(prefetch);

@@ -4,7 +4,7 @@
 //! packet. Then the next one is due. Such a step is at least as long as the group's shortest link.
 
 use super::Worker;
-use crate::arrival_key;
+use crate::arrival_key::Entry;
 use crate::config::Layout;
 use crate::device::{Device, reorder_arrivals};
 use crate::mailbox::MailSender;
@@ -14,16 +14,13 @@ use units::Time;
 /// The arrivals of one device of a group within a window, as far as they are known.
 #[derive(Default)]
 pub(super) struct Inbox {
-    /// Entries in order, followed by [`COMPARE_WIDTH`] times [`NO_ENTRY`].
-    arrivals: Vec<u64>,
+    /// Entries in order, followed by [`COMPARE_WIDTH`] times [`Entry::NONE`].
+    arrivals: Vec<Entry>,
     /// Number of arrivals that the device has taken.
     taken: usize,
     /// When the device has something to do.
     pub(super) due: Time,
 }
-
-/// An entry that is later than any arrival.
-const NO_ENTRY: u64 = u64::MAX;
 
 /// Number of arrivals that are compared side by side without a branch, because a branch on each
 /// would be mispredicted.
@@ -81,7 +78,7 @@ impl<'a, D: Device> Worker<'a, D> {
             let (inbox, device) = (&mut inboxes[index], devices[index]);
             let answered = due.saturating_add(shortest).saturating_add(shortest);
             let end = second.saturating_add(shortest).min(answered).min(until);
-            let arrivals = inbox.take_before(arrival_key::entry((end - from).ps(), 0));
+            let arrivals = inbox.take_before(Entry::first_at((end - from).ps()));
             self.schedule.delivered += arrivals.len() as u64;
             // SAFETY: this thread has claimed the group, and uses one device at a time.
             let this = unsafe { self.devices.cells[device as usize].get() };
@@ -107,7 +104,7 @@ impl<'a, D: Device> Worker<'a, D> {
             inbox.due = inbox.next(from).min(wake);
             for (device, arrival, tail) in delivery.sent.drain(..) {
                 let inbox = &mut inboxes[self.index_in_group[device as usize] as usize];
-                inbox.put(arrival_key::entry((arrival - from).ps(), tail));
+                inbox.put(Entry::new((arrival - from).ps(), tail));
                 inbox.due = inbox.due.min(arrival);
             }
         }
@@ -122,10 +119,10 @@ impl Inbox {
     }
 
     /// Takes all arrivals of a list that is in order, and leaves the list empty.
-    pub(super) fn fill(&mut self, arrivals: &mut Vec<u64>) {
+    pub(super) fn fill(&mut self, arrivals: &mut Vec<Entry>) {
         self.arrivals.clear();
         std::mem::swap(&mut self.arrivals, arrivals);
-        self.arrivals.extend([NO_ENTRY; COMPARE_WIDTH]);
+        self.arrivals.extend([Entry::NONE; COMPARE_WIDTH]);
         self.taken = 0;
     }
 
@@ -133,14 +130,14 @@ impl Inbox {
     #[inline]
     pub(super) fn next(&self, from: Time) -> Time {
         match self.arrivals[self.taken] {
-            NO_ENTRY => Time::NEVER,
-            entry => arrival_key::time(entry, from),
+            Entry::NONE => Time::NEVER,
+            entry => entry.time(from),
         }
     }
 
     /// Counts the arrivals before `entry` that are not taken.
     #[inline]
-    fn count_before(&self, entry: u64) -> usize {
+    fn count_before(&self, entry: Entry) -> usize {
         let mut count = 0;
         loop {
             let beside = &self.arrivals[self.taken + count..][..COMPARE_WIDTH];
@@ -154,13 +151,13 @@ impl Inbox {
 
     /// Adds a packet from a device of the group.
     #[inline]
-    fn put(&mut self, entry: u64) {
+    fn put(&mut self, entry: Entry) {
         self.arrivals.insert(self.taken + self.count_before(entry), entry);
     }
 
-    /// Takes the arrivals before the time of `end`.
+    /// Takes the arrivals before `end`.
     #[inline]
-    fn take_before(&mut self, end: u64) -> &mut [u64] {
+    fn take_before(&mut self, end: Entry) -> &mut [Entry] {
         let count = self.count_before(end);
         let from = self.taken;
         self.taken += count;

@@ -1,7 +1,7 @@
 //! Which groups are due in a window, and when anything happens next.
 
 use super::RunShared;
-use crate::arrival_key;
+use crate::arrival_key::Entry;
 use crate::config::{Layout, Outcome, Progress};
 use crate::mailbox::{DeferredPacket, MailSender, SLOTS};
 use crate::sync::Ordering;
@@ -208,7 +208,7 @@ impl<'a> Schedule<'a> {
                 // SAFETY: in this window, only the thread that claims the group touches the
                 // mailbox, and the group has not been published.
                 let mailbox = unsafe { mailboxes.mailbox(slot, self.thread, packet.device).get() };
-                mailbox.push(arrival_key::entry((packet.time - start).ps(), packet.tail));
+                mailbox.push(Entry::new((packet.time - start).ps(), packet.tail));
                 mark_listed(&mut self.listed, self.shared.group_of[packet.device as usize]);
             }
         }

@@ -5,7 +5,7 @@
 
 use crate::mix;
 use engine::{
-    Class, Device, Layout, Link, Outcome, Progress, RunLimits, TieBreak, Window, run, run_reference,
+    Device, Layout, Link, Outcome, Progress, Rank, RunLimits, TieBreak, Window, run, run_reference,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,8 +39,7 @@ impl Mixer {
             return;
         }
         let pick = (self.hash >> 20) as usize % self.links.len();
-        let class =
-            [Class::FlowControl, Class::Control, Class::Data][(self.hash >> 9) as usize % 3];
+        let rank = [Rank::First, Rank::Second, Rank::Third][(self.hash >> 9) as usize % 3];
         let (link, delay, last) = &mut self.links[pick];
         // A coarse additional time makes simultaneous arrivals from several links common.
         let arrival = now + *delay + Time::from_ns((self.hash >> 13) % 3 * 250);
@@ -48,7 +47,7 @@ impl Mixer {
         *last = arrival;
         let token = Token { value: self.hash, hops_left: token.hops_left - 1 };
         let handle = window.packets.insert(token);
-        window.send(link, arrival, class, handle);
+        window.send(link, arrival, rank, handle);
     }
 }
 
@@ -232,7 +231,7 @@ impl Device for Ends {
                 // Coarse, so that simultaneous arrivals from several links are common.
                 self.last = self.last.max(until) + Time::from_ns(250 * (1 + self.hash % 3));
                 let handle = window.packets.insert(token);
-                window.send_on(&window.link_lane(link), self.last, Class::Data, handle);
+                window.send_on(&window.link_lane(link), self.last, Rank::Third, handle);
             }
             self.hash = mix(self.hash, 1);
         }
@@ -453,7 +452,7 @@ impl Device for Burst {
                 let tokens = (0..50).map(|value| Token { value, hops_left: 0 });
                 let handles: Vec<_> = tokens.map(|token| window.packets.insert(token)).collect();
                 for handle in handles.into_iter().rev() {
-                    window.send(link, Time::from_us(2), Class::Data, handle);
+                    window.send(link, Time::from_us(2), Rank::Third, handle);
                 }
                 Time::NEVER
             }

@@ -7,7 +7,7 @@
 
 use crate::mix;
 use engine::{
-    Class, Device, Handle, Layout, Link, RunLimits, TieBreak, Window, run, run_reference,
+    Device, Entry, Handle, Layout, Link, Rank, RunLimits, TieBreak, Window, run, run_reference,
 };
 use proptest::prelude::*;
 use units::Time;
@@ -38,7 +38,7 @@ struct Port {
 impl Port {
     fn send(&mut self, window: &mut Window<'_, '_, Token>, now: Time, handle: Handle) {
         self.free = self.free.max(now) + WIRE;
-        window.send(&mut self.link, self.free + self.delay, Class::Data, handle);
+        window.send(&mut self.link, self.free + self.delay, Rank::Third, handle);
     }
 }
 
@@ -150,7 +150,7 @@ impl Switch {
         port.send(window, now, handle);
     }
 
-    fn forward_bucket(&mut self, window: &mut Window<'_, '_, Token>, entries: &[u64]) {
+    fn forward_bucket(&mut self, window: &mut Window<'_, '_, Token>, entries: &[Entry]) {
         for &entry in entries {
             // SAFETY: takes each entry of a bucket of this window once.
             let (now, tag, handle) = unsafe { window.take_bucketed(entry) };

@@ -24,7 +24,7 @@
 //! theirs before the last.
 
 use crate::compat::clock::Clock;
-use engine::Class;
+use engine::Rank;
 use schemes::contract::{Header, PacketKind};
 use units::{Rate, Time};
 
@@ -44,18 +44,18 @@ pub(crate) fn set_ns3_lead(header: &mut Header, lead: u16) {
     header.ingress = lead;
 }
 
-/// Returns the class that decides what goes first among arrivals of one instant that were sent at
+/// Returns the rank that decides what goes first among arrivals of one instant that were sent at
 /// different times: the kind that takes longest on the wire was sent first.
 #[inline]
-pub(crate) fn arrival_class(kind: PacketKind) -> Class {
+pub(crate) fn arrival_rank(kind: PacketKind) -> Rank {
     match kind {
-        PacketKind::Data => Class::FlowControl,
+        PacketKind::Data => Rank::First,
         PacketKind::Ack
         | PacketKind::Nack
         | PacketKind::Control
         | PacketKind::LinkControl
-        | PacketKind::PathControl => Class::Control,
-        PacketKind::Pfc => Class::Data,
+        | PacketKind::PathControl => Rank::Second,
+        PacketKind::Pfc => Rank::Third,
     }
 }
 

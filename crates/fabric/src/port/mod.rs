@@ -18,9 +18,9 @@ use crate::compat::clock::Clock;
 use crate::compat::event_order::{self, TrainWire};
 use crate::forwarding::NextHopLoad;
 use crate::network::graph::LinkEnd;
-use crate::packet::{PacketKind, class_of};
+use crate::packet::{PacketKind, rank_of};
 use crate::port::scheduler::Scheduler;
-use engine::{Class, Fifo, Link};
+use engine::{Fifo, Link, Rank};
 use model::PauseResponse;
 use schemes::contract::ClassSpec;
 use shaper::Shaper;
@@ -31,14 +31,14 @@ use units::{Bytes, PortId, Rate, Time};
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
-    /// The classes that order arrivals of the same instant at the peer.
-    data_class: Class,
-    other_class: Class,
+    /// The ranks that order arrivals of the same instant at the peer.
+    data_rank: Rank,
+    other_rank: Rank,
     /// Priorities with packets waiting, and the PFC bit. It does not lie where a four-byte load
     /// could begin: compilers would load it together with a neighbour of which two bytes may just
     /// have been stored, and such a load stalls.
     pub(crate) waiting: u16,
-    pfc_class: Class,
+    pfc_rank: Rank,
     clock: Clock,
     /// Priorities that the peer has paused.
     pub(crate) paused: u16,
@@ -113,7 +113,7 @@ impl Port {
     pub(crate) fn new(config: PortConfig<'_>) -> Port {
         let PortConfig { end, latency, pause_response, scheduler, compat, .. } = config;
         let clock = compat.clock();
-        let class = if compat.orders_by_emission() { event_order::arrival_class } else { class_of };
+        let rank = if compat.orders_by_emission() { event_order::arrival_rank } else { rank_of };
         let mut port = Port {
             free_at: Time::ZERO,
             waiting: 0,
@@ -125,9 +125,9 @@ impl Port {
             common_sizes: config.common_sizes.map(|size| (size, Time::ZERO)),
             clock,
             all_take_time: clock.time_for(end.rate, config.min_packet) > Time::ZERO,
-            data_class: class(PacketKind::Data),
-            other_class: class(PacketKind::Ack),
-            pfc_class: class(PacketKind::Pfc),
+            data_rank: rank(PacketKind::Data),
+            other_rank: rank(PacketKind::Ack),
+            pfc_rank: rank(PacketKind::Pfc),
             rate: end.rate,
             delay: end.delay + latency,
             pfc_delay: Time::ZERO,

@@ -3,7 +3,7 @@
 use super::Port;
 use crate::packet::{Packet, PfcFrame, Scheme, Win};
 use crate::port::scheduler::{PFC, PFC_BIT};
-use engine::{Handle, Packets};
+use engine::{Entry, Handle, Packets};
 
 impl Port {
     #[inline]
@@ -75,7 +75,7 @@ impl Port {
         window: &Win<'_, '_, S>,
         priority: u8,
         waits: bool,
-        entry: u64,
+        entry: Entry,
     ) -> Handle {
         // SAFETY: the caller guarantees what `pop_or_take` asks for.
         unsafe { window.pop_or_take(&mut self.queues[priority as usize & 7].fifo, waits, entry) }

@@ -3,7 +3,7 @@
 use super::Port;
 use crate::hooks::has_own_classes;
 use crate::packet::{PacketKind, Scheme, Win};
-use engine::{Class, Handle, LinkLane};
+use engine::{Handle, LinkLane, Rank};
 use units::Time;
 
 impl Port {
@@ -40,8 +40,8 @@ impl Port {
             self.transmit_inexactly(window, start, (kind, size), handle);
         } else {
             let end = start + Time::from_ps(u64::from(size) * self.byte_time);
-            let (arrival, class) = self.put_on_wire(start, end, (kind, size));
-            window.send_unique(&self.link, arrival, class, handle);
+            let (arrival, rank) = self.put_on_wire(start, end, (kind, size));
+            window.send_unique(&self.link, arrival, rank, handle);
         }
         if has_own_classes::<S>()
             && let Some(shaper) = &mut self.shaper
@@ -76,8 +76,8 @@ impl Port {
         } else {
             return self.transmit_inexactly(window, start, (kind, size), handle);
         };
-        let (arrival, class) = self.put_on_wire(start, start + time, (kind, size));
-        window.send_on(lane, arrival, class, handle);
+        let (arrival, rank) = self.put_on_wire(start, start + time, (kind, size));
+        window.send_on(lane, arrival, rank, handle);
     }
 
     /// Puts a packet on the wire if its time has to be computed or is rounded, so that a packet may
@@ -91,11 +91,11 @@ impl Port {
         handle: Handle,
     ) {
         let end = start + self.inexact_serialisation(u64::from(size));
-        let (arrival, class) = self.put_on_wire(start, end, (kind, size));
+        let (arrival, rank) = self.put_on_wire(start, end, (kind, size));
         if self.all_take_time {
-            window.send_unique(&self.link, arrival, class, handle);
+            window.send_unique(&self.link, arrival, rank, handle);
         } else {
-            window.send(&mut self.link, arrival, class, handle);
+            window.send(&mut self.link, arrival, rank, handle);
         }
     }
 
@@ -111,7 +111,7 @@ impl Port {
         let end = start + self.serialisation(u64::from(size));
         self.occupy(start, end, size);
         self.last_pfc = self.last_pfc.max(end + self.pfc_delay);
-        window.send(&mut self.link, self.last_pfc, self.pfc_class, handle);
+        window.send(&mut self.link, self.last_pfc, self.pfc_rank, handle);
     }
 
     /// Notes that `size` bytes use the wire from `start` to `end`.
@@ -123,7 +123,7 @@ impl Port {
         self.counters.tx_packets += 1;
     }
 
-    /// Notes that a packet uses the wire. Returns when it arrives and the class that orders it
+    /// Notes that a packet uses the wire. Returns when it arrives and the rank that orders it
     /// among arrivals of that instant at the peer. It is not a PFC frame.
     #[inline(always)]
     fn put_on_wire(
@@ -131,11 +131,11 @@ impl Port {
         start: Time,
         end: Time,
         (kind, size): (PacketKind, u16),
-    ) -> (Time, Class) {
+    ) -> (Time, Rank) {
         debug_assert!(kind != PacketKind::Pfc);
         self.occupy(start, end, size);
         let is_data = kind == PacketKind::Data;
         self.counters.tx_data_packets += u64::from(is_data);
-        (end + self.delay, if is_data { self.data_class } else { self.other_class })
+        (end + self.delay, if is_data { self.data_rank } else { self.other_rank })
     }
 }

@@ -9,6 +9,7 @@ use super::IsolatedPort;
 use crate::compat::event_order::set_ns3_lead;
 use crate::packet::{NO_INGRESS, Scheme, Win};
 use crate::port::Port;
+use engine::Entry;
 use std::hint::select_unpredictable;
 use units::Time;
 
@@ -17,9 +18,8 @@ const MAX_BATCH: usize = 31;
 /// How many arrival times are compared side by side. How many of them are early enough would be
 /// mispredicted.
 const COMPARE_WIDTH: usize = 4;
-/// An entry later than those of all arrivals, and its time.
-const NO_ENTRY: u64 = u64::MAX;
-const NEVER: u64 = engine::offset_ps(NO_ENTRY);
+/// A time later than those of all arrivals.
+const NEVER: u64 = Entry::NONE.offset_ps();
 
 /// The arrivals of a port in order. Times are picoseconds since the window began.
 pub(in crate::switch) struct ArrivalSchedule {
@@ -35,8 +35,8 @@ pub(in crate::switch) struct ArrivalSchedule {
 
 /// A priority of the port during a batch.
 struct Queue {
-    /// Its arrivals, followed by `NO_ENTRY`.
-    entries: [u64; MAX_BATCH + 1],
+    /// Its arrivals, followed by `Entry::NONE`.
+    entries: [Entry; MAX_BATCH + 1],
     count: usize,
     /// Its bytes among the first arrivals of the port, as prefix sums.
     bytes: [u32; MAX_BATCH + 1],
@@ -55,7 +55,7 @@ struct Queue {
 impl ArrivalSchedule {
     pub(super) fn new() -> ArrivalSchedule {
         let queue = || Queue {
-            entries: [NO_ENTRY; MAX_BATCH + 1],
+            entries: [Entry::NONE; MAX_BATCH + 1],
             count: 0,
             bytes: [0; MAX_BATCH + 1],
             priority: 0,
@@ -85,7 +85,7 @@ impl ArrivalSchedule {
 
     /// Takes in `arrivals`, up to [`MAX_BATCH`]. Returns their priorities as a bit mask.
     #[inline(always)]
-    fn take_in<S: Scheme>(&mut self, window: &Win<'_, '_, S>, arrivals: &[u64]) -> u16 {
+    fn take_in<S: Scheme>(&mut self, window: &Win<'_, '_, S>, arrivals: &[Entry]) -> u16 {
         let ArrivalSchedule { times, bytes, queues: [one, two], .. } = self;
         let (mut of_all, mut of_two, mut ones, mut twos, mut priorities) = (0, 0, 0, 0, 0);
         for (index, &entry) in arrivals.iter().take(MAX_BATCH).enumerate() {
@@ -101,13 +101,13 @@ impl ArrivalSchedule {
             let size = u32::from(header.size);
             of_all += size;
             of_two += select_unpredictable(is_two, size, 0);
-            times[index] = engine::offset_ps(entry) as u32;
+            times[index] = entry.offset_ps() as u32;
             bytes[index + 1] = of_all;
             one.bytes[index + 1] = of_all - of_two;
             two.bytes[index + 1] = of_two;
         }
-        one.entries[ones % (MAX_BATCH + 1)] = NO_ENTRY;
-        two.entries[twos % (MAX_BATCH + 1)] = NO_ENTRY;
+        one.entries[ones % (MAX_BATCH + 1)] = Entry::NONE;
+        two.entries[twos % (MAX_BATCH + 1)] = Entry::NONE;
         (one.count, two.count) = (ones, twos);
         self.count = ones + twos;
         self.times[self.count % (MAX_BATCH + 1)..][..COMPARE_WIDTH].fill(NEVER as u32);
@@ -152,7 +152,7 @@ impl Queue {
     /// Computes when its next packet may leave.
     #[inline(always)]
     fn update_ready(&mut self) {
-        let arrives = engine::offset_ps(self.entries[self.taken % (MAX_BATCH + 1)]);
+        let arrives = self.entries[self.taken % (MAX_BATCH + 1)].offset_ps();
         let ready_at = select_unpredictable(self.waiting != 0, 0, arrives);
         self.ready_at = select_unpredictable(self.is_paused, NEVER, ready_at);
     }
@@ -165,9 +165,9 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
     pub(super) fn advance_backlogged<'c, const NS3: bool>(
         &mut self,
         window: &mut Win<'_, 'run, S>,
-        mut arrivals: &'c [u64],
+        mut arrivals: &'c [Entry],
         schedule: &mut ArrivalSchedule,
-    ) -> &'c [u64] {
+    ) -> &'c [Entry] {
         loop {
             let priorities = self.egress.port.waiting | schedule.take_in(window, arrivals);
             if priorities & !schedule.priorities != 0 {
@@ -186,7 +186,7 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
             }
             let later = arrivals.get(MAX_BATCH..).unwrap_or_default();
             let limit = match later.first() {
-                Some(&next) => engine::offset_ps(next),
+                Some(&next) => next.offset_ps(),
                 None => (window.until() - window.begin()).ps(),
             };
             self.depart_until::<NS3>(window, schedule, limit);

@@ -19,7 +19,7 @@ use crate::routing::NO_ROUTE;
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::ArrivalSchedule;
-use engine::{Buckets, Handle, LinkLane};
+use engine::{Buckets, Entry, Handle, LinkLane};
 use schemes::contract::{EnqueueSlot, Level, Order};
 use units::Time;
 
@@ -113,7 +113,7 @@ impl<S: Scheme> Switch<S> {
     fn may_draw(&self, window: &Win<'_, '_, S>, buckets: &Buckets) -> bool {
         let Chassis { ports, red, .. } = &self.chassis;
         // SAFETY: the entries were bucketed in this window, and nobody has taken them.
-        let size = |&entry: &u64| u64::from(unsafe { window.peek_bucketed(entry).header.size });
+        let size = |&entry: &Entry| u64::from(unsafe { window.peek_bucketed(entry).header.size });
         ports.iter().zip(red).enumerate().any(|(number, (port, red))| {
             let arriving = || buckets.get(number).iter().map(size).sum::<u64>();
             red.draws_above().is_some_and(|length| port.queue_bytes + arriving() > length)
@@ -171,7 +171,7 @@ impl<S: Scheme> Switch<S> {
         &mut self,
         window: &mut Win<'_, '_, S>,
         out: usize,
-        mut arrivals: &[u64],
+        mut arrivals: &[Entry],
         schedule: &mut Option<ArrivalSchedule>,
     ) -> Time {
         let until = window.until();
