@@ -182,6 +182,33 @@ def test_what_does_not_go_together_is_refused(tables: Table, words: str) -> None
         ).validate()
 
 
+@pytest.mark.parametrize("routing", [{}, {"balance": "round-robin"}])
+def test_the_plan_has_data_and_acks_on_the_ports_that_carry_them(routing: Table) -> None:
+    """By hash, switches send the packets of a flow one way, though its host takes turns."""
+    tables: Table = {
+        "topology": {
+            "kind": "leaf-spine",
+            "planes": 3,
+            "leaves": 2,
+            "spines": 3,
+            "hosts_per_leaf": 2,
+            **LINKS,
+        },
+        "traffic": [flows((0, 2), (1, 3), (2, 1), size="3MB")],
+        # Small packets, so that ACKs are a good part of what is sent.
+        "wire": {"payload": "256B"},
+        "routing": routing,
+    }
+    planned = rocelab.Scenario(**tables, host=SPRAY).plan().ports.to_polars()
+    both = run(**tables).ports.to_polars().join(planned, on=["node", "port"])
+    assert len(both) == len(planned) == 2 * 3 * (4 + 6)
+    few_packets = 20 * 350
+    for row in both.iter_rows(named=True):
+        expected = row["data_bytes"] + row["ack_bytes"]
+        assert row["tx_bytes"] == pytest.approx(expected, abs=few_packets), row
+    assert 5 * sum(planned["ack_bytes"]) > sum(planned["data_bytes"])
+
+
 def test_turns_over_ports_reorder_packets_and_a_warning_says_so() -> None:
     result = run(traffic=[flows((0, 4), size="1MB")], host={"ports": "spray"}, run={"stop": "1ms"})
     assert any("host.ports has packets overtake" in str(one) for one in result.warnings)

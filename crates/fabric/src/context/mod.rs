@@ -80,8 +80,10 @@ pub(crate) struct NetworkContext {
     pub(crate) has_tags: bool,
     /// Whether switches remember the path of a flow, and move it to another one.
     pub(crate) moves_flows: bool,
-    /// Whether the data of a QP may take any of the shortest paths.
+    /// Whether the data of a QP takes several paths.
     pub(crate) spreads_data: bool,
+    /// Whether it does so at switches, and not only at the ports of its host.
+    spreads_at_switches: bool,
     /// The number of spanning trees, if paths are theirs.
     trees: Option<u32>,
     /// Whether both directions of a QP have the same hash.
@@ -157,6 +159,7 @@ impl NetworkContext {
             RecoveryPlan::new(&recovery, retransmit_timeout, &wire, &routes, line_rate, &flows);
 
         let locations = host_locations::of_hosts(&graph);
+        let spreads_at_switches = setup.balance != Balance::Ecmp || setup.host.spray != Spray::Off;
         let mut context = NetworkContext {
             wire,
             classes,
@@ -182,9 +185,8 @@ impl NetworkContext {
             },
             has_tags: setup.balance.has_tags(),
             moves_flows: setup.balance.moves_flows(),
-            spreads_data: setup.balance != Balance::Ecmp
-                || setup.host.spray != Spray::Off
-                || setup.host.ports == PortUse::Spray,
+            spreads_data: spreads_at_switches || setup.host.ports == PortUse::Spray,
+            spreads_at_switches,
             symmetric: setup.paths != Paths::FiveTuple || needs_symmetric_paths,
             recovery,
             clock: compat.clock(),

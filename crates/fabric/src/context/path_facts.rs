@@ -7,7 +7,7 @@ use crate::network::graph::{Graph, LinkEnd};
 use crate::network::ideal::{PacketBytes, completion_time};
 use model::PortUse;
 use schemes::contract::PathFacts;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, MixSide, NodeId, PortId, Rate, Time, cancel};
 
 /// What is known of the way of a QP. If its packets take turns over ports, the rates are those of
@@ -74,8 +74,8 @@ impl NetworkContext {
     }
 
     /// Calls `each` with every link that the data of a QP may take where data is spread over paths,
-    /// and with the share that takes it if each switch splits what it gets evenly. A link may come
-    /// more than once.
+    /// and with the share that takes it. Switches that spread data split what they get evenly. A
+    /// link may come more than once.
     pub(crate) fn shares(
         &self,
         ends: (u32, u32),
@@ -84,12 +84,24 @@ impl NetworkContext {
         each: &mut dyn FnMut(&LinkEnd, f64),
     ) {
         debug_assert!(self.spreads_data);
+        let ports = self.ports_in_turn(ends, hash, epoch);
+        let mut path = Vec::with_capacity(8);
+        if !self.spreads_at_switches {
+            for &port in &ports {
+                self.path_through(port, ends, hash, epoch, &mut path);
+                path.iter().for_each(|end| each(end, 1.0 / ports.len() as f64));
+            }
+            return;
+        }
         if let Some(trees) = self.trees {
-            // Each packet takes the ports of one tree everywhere.
-            let mut path = Vec::with_capacity(8);
+            // Each packet takes the ports of one tree at all switches.
+            let source = self.graph.hosts[ends.0 as usize];
             for tree in 0..trees as usize {
-                // Where there is one port, it is that of all trees.
-                let of_tree = |_, next_hops: &[PortId]| next_hops[tree.min(next_hops.len() - 1)];
+                let of_tree = |node, next_hops: &[PortId]| match node == source {
+                    true => ports[0],
+                    // Where there is one port, it is that of all trees.
+                    false => next_hops[tree.min(next_hops.len() - 1)],
+                };
                 self.routes.walk(&self.graph, ends, epoch, &mut path, of_tree);
                 path.iter().for_each(|end| each(end, 1.0 / f64::from(trees)));
             }
@@ -97,7 +109,6 @@ impl NetworkContext {
         }
         let (first, last) = (self.graph.hosts[ends.0 as usize], self.graph.hosts[ends.1 as usize]);
         let mut reached = VecDeque::new();
-        let ports = self.ports_in_turn(ends, hash, epoch);
         for port in &ports {
             let (link, share) = (self.graph.ports(first)[port.index()], 1.0 / ports.len() as f64);
             each(&link, share);
@@ -117,6 +128,41 @@ impl NetworkContext {
                     None => reached.push_back((link.peer, share)),
                 }
             }
+        }
+    }
+
+    /// Calls `each` with every path of the ACKs of a QP, and with the share that takes it. `ends`
+    /// and the first of `hashes` are those of its data, the second is that of its ACKs.
+    pub(crate) fn ack_paths(
+        &self,
+        ends: (u32, u32),
+        hashes: (u32, u32),
+        epoch: usize,
+        each: &mut dyn FnMut(&[LinkEnd], f64),
+    ) {
+        let back = (ends.1, ends.0);
+        let mut path = Vec::with_capacity(8);
+        if self.host.ports == PortUse::Hash {
+            self.path(back, hashes.1, epoch, &mut path);
+            return each(&path, 1.0);
+        }
+        let receiver = self.graph.hosts[ends.1 as usize];
+        // By port of the receiver, the share of the data that comes in through it.
+        let mut came_in = BTreeMap::new();
+        self.shares(ends, hashes.0, epoch, &mut |link, share| {
+            if link.peer == receiver {
+                *came_in.entry(link.peer_port).or_insert(0.0) += share;
+            }
+        });
+        for (port, share) in came_in {
+            let port = PortId::new(port);
+            let leads_back = self.routes.next_hops(receiver, back.1, epoch).contains(&port);
+            let first = match leads_back {
+                true => port,
+                false => self.select_port(receiver, back, hashes.1, epoch),
+            };
+            self.path_through(first, back, hashes.1, epoch, &mut path);
+            each(&path, share);
         }
     }
 

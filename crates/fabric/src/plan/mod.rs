@@ -120,8 +120,10 @@ pub struct BufferCycle {
 }
 
 /// What the messages of a setup ask of its network, if all of them arrive and nothing is sent
-/// twice. Paths are those of ECMP or of the spanning trees while all links work. Where switches or
-/// hosts spread packets, each next hop gets an equal share. A scheme that reroutes may use others.
+/// twice. Paths are those of ECMP or of the spanning trees while all links work. Where switches
+/// spread packets, or hash a value that differs from packet to packet, each next hop gets an equal
+/// share, and so does each port of a host over which packets take turns. A scheme that reroutes may
+/// use others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The path of each message.
@@ -173,9 +175,10 @@ impl NetworkContext {
             planner.planned_path(flow, links, ideal)
         });
         let paths = paths.collect();
-        let Planner { mut ports, shares, packet_hops, depends, .. } = planner;
-        for (port, share) in ports.iter_mut().zip(shares) {
-            port.data_bytes += share.round() as u64;
+        let Planner { mut ports, shares, ack_shares, packet_hops, depends, .. } = planner;
+        for (port, (data, acks)) in ports.iter_mut().zip(shares.into_iter().zip(ack_shares)) {
+            port.data_bytes += data.round() as u64;
+            port.ack_bytes = acks.round() as u64;
         }
         let cycle = depends.iter().zip(0..).find_map(|(depends, priority)| {
             let nodes = depends.circle()?.iter().map(|&link| ports[link as usize].node).collect();
@@ -201,6 +204,8 @@ struct Planner<'a> {
     first_port: Vec<usize>,
     /// By port: bytes of data that is spread over paths.
     shares: Vec<f64>,
+    /// By port: bytes of ACKs.
+    ack_shares: Vec<f64>,
     packet_hops: u64,
     /// By priority: which links may be paused because of which.
     depends: [Dependencies; 8],
@@ -228,6 +233,7 @@ impl<'a> Planner<'a> {
         Planner {
             common,
             shares: vec![0.0; ports.len()],
+            ack_shares: vec![0.0; ports.len()],
             ports,
             first_port,
             packet_hops: 0,
@@ -282,16 +288,21 @@ impl<'a> Planner<'a> {
     /// Adds the ACKs of a message.
     fn add_acks(&mut self, flow: &FlowInfo) {
         let common = self.common;
-        let mut path = std::mem::take(&mut self.path);
-        common.path((flow.dst, flow.src), common.ack_hash(flow), 0, &mut path);
-        self.note_path(&path, common.classes.config.ack.unwrap_or(flow.priority));
         let acks = self.packets(flow).div_ceil(u64::from(common.host.ack_every));
-        self.packet_hops += acks * path.len() as u64;
-        for end in &path {
-            let index = self.port_index(end);
-            self.ports[index].ack_bytes += acks * u64::from(common.wire.ack_size_of(flow.side));
-        }
-        self.path = path;
+        let bytes = (acks * u64::from(common.wire.ack_size_of(flow.side))) as f64;
+        let priority = common.classes.config.ack.unwrap_or(flow.priority);
+        let hashes = (common.data_hash(flow), common.ack_hash(flow));
+        let mut links = 0;
+        common.ack_paths((flow.src, flow.dst), hashes, 0, &mut |path, share| {
+            self.note_path(path, priority);
+            for end in path {
+                let index = self.port_index(end);
+                self.ack_shares[index] += bytes * share;
+            }
+            links = path.len();
+        });
+        // All paths are as long.
+        self.packet_hops += acks * links as u64;
     }
 
     /// Adds the data of a message. Returns the number of links of its path.

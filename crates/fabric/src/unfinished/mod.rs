@@ -14,7 +14,7 @@ use crate::port::Port;
 use crate::unfinished::obstacles::{Obstacles, Stream};
 use crate::unfinished::pauses::{Pause, endless};
 use engine::Undelivered;
-use model::Cause;
+use model::{Cause, PortUse};
 use schemes::contract::{Rp, RpTimerSlot};
 use std::collections::BTreeMap;
 use units::Time;
@@ -232,9 +232,14 @@ impl<'a, S: Scheme> EndState<'a, S> {
             ignores_pause: false,
         };
         self.obstacles.between((src, dst), &data).or_else(|| {
+            let hash = common.ack_hash(row);
+            let priority = common.classes.config.ack.unwrap_or(sender.priority);
+            if common.host.ports == PortUse::Spray {
+                return self.obstacles.of_acks((src, dst), (sender.hash, hash), priority);
+            }
             let acks = Stream {
-                hash: common.ack_hash(row),
-                priority: common.classes.config.ack.unwrap_or(sender.priority),
+                hash,
+                priority,
                 is_spread: false,
                 ignores_pause: common.compat.acks_ignore_pause(),
             };

@@ -1,6 +1,7 @@
 //! What keeps packets from a host forever, at the end of a run.
 
 use crate::context::NetworkContext;
+use crate::network::graph::LinkEnd;
 use model::Cause;
 use std::collections::BTreeMap;
 use units::Time;
@@ -63,12 +64,33 @@ impl Obstacles<'_> {
         }
         let mut found = None;
         self.common.shares(ends, hash, epoch, &mut |link, _| {
-            let here = graph.ports(link.peer)[link.peer_port as usize];
-            let endless = self.endless.get(&(here.peer, here.peer_port, priority));
-            let rate = graph.error_rate_at(link.peer, usize::from(link.peer_port), self.end);
-            let lost = (rate >= 1.0).then_some(Cause::Disconnected);
-            found = found.or(endless.copied()).or(lost);
+            found = found.or_else(|| self.on_link(link, priority));
         });
         found
+    }
+
+    /// What blocks the ACKs of a QP on one of their paths. `ends` and the first of `hashes` are
+    /// those of its data, which has a path.
+    pub(super) fn of_acks(
+        &self,
+        ends: (u32, u32),
+        hashes: (u32, u32),
+        priority: u8,
+    ) -> Option<Cause> {
+        let epoch = self.common.graph.epoch_at(self.end);
+        let mut found = None;
+        self.common.ack_paths(ends, hashes, epoch, &mut |path, _| {
+            found = found.or_else(|| path.iter().find_map(|link| self.on_link(link, priority)));
+        });
+        found
+    }
+
+    /// What blocks packets on a link, found by its far end.
+    fn on_link(&self, link: &LinkEnd, priority: u8) -> Option<Cause> {
+        let graph = &self.common.graph;
+        let here = graph.ports(link.peer)[link.peer_port as usize];
+        let endless = self.endless.get(&(here.peer, here.peer_port, priority)).copied();
+        let rate = graph.error_rate_at(link.peer, usize::from(link.peer_port), self.end);
+        endless.or((rate >= 1.0).then_some(Cause::Disconnected))
     }
 }
