@@ -160,6 +160,7 @@ def test_a_host_with_two_switches_keeps_half_its_rate() -> None:
         ({"quirks": {"packet_round_robin": True}}, "host.ports: does not go with quirks"),
         ({"routing": {"balance": "conga"}}, "host h0 has links to several leaves or planes"),
         ({"routing": {"balance": "conweave"}}, "needs hosts with one link"),
+        ({"routing": {"paths": "spanning-trees"}}, "does not go with routing.paths"),
     ],
 )
 def test_what_does_not_go_together_is_refused(tables: Table, words: str) -> None:

@@ -173,6 +173,7 @@ impl Scenario {
             balance.is_per_packet(),
         )?;
         settings::check_spray(&spec.routing, &host)?;
+        settings::check_ports_of_trees(&spec.routing, &host)?;
         let demands = settings::demands(needs, &balance, &host);
         settings::check_scheme(needs, &demands)?;
         checks::priorities(&traffic, needs)?;

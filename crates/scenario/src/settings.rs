@@ -7,7 +7,9 @@ mod pfc;
 mod recovery;
 mod run;
 
-pub(crate) use balance::{balance, check_own_memory, check_scheme, check_spray, demands};
+pub(crate) use balance::{
+    balance, check_own_memory, check_ports_of_trees, check_scheme, check_spray, demands,
+};
 pub use ecn::Ecn;
 pub(crate) use ecn::{check_order, check_probability, check_reference_rate, ecn};
 pub use pfc::{Pfc, Threshold};

@@ -177,6 +177,17 @@ pub(crate) fn check_spray(spec: &RoutingSpec, host: &HostConfig) -> Result<()> {
     Err(ScenarioError::new("host.spray", why).hint("leave one of the two out"))
 }
 
+/// Refuses packets that take turns over ports where a QP has a spanning tree.
+pub(crate) fn check_ports_of_trees(spec: &RoutingSpec, host: &HostConfig) -> Result<()> {
+    if host.ports == PortUse::Hash || spec.paths != PathsKind::SpanningTrees {
+        return Ok(());
+    }
+    let why = "\"spray\" does not go with routing.paths = \"spanning-trees\": a tree leads through \
+               one port of a host";
+    Err(ScenarioError::new("host.ports", why)
+        .hint("leave host.ports out, or set routing.paths = \"shortest\""))
+}
+
 /// CONGA's parameters, checked.
 fn conga(spec: &CongaSpec, gap: Time) -> Result<Conga> {
     let CongaSpec { dre_period, alpha, bits, age } = *spec;
