@@ -211,7 +211,7 @@ impl Frames {
             opcode,
             solicited: false,
             migrated: false,
-            pad: (4 - header.payload % 4) as u8 & 3,
+            pad: (4 - header.carried() % 4) as u8 & 3,
             partition: PARTITION,
             forward_congestion: false,
             backward_congestion: header.echo == EcnCodePoint::CongestionExperienced,

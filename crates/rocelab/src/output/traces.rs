@@ -41,7 +41,7 @@ pub(crate) fn packets(events: &[PacketEvent], names: &Arc<Vec<String>>) -> Packe
         flow_id: events.iter().map(flow_id).collect(),
         priority: events.iter().map(|event| event.header.priority).collect(),
         sequence: events.iter().map(|event| event.header.sequence).collect(),
-        payload_bytes: events.iter().map(|event| event.header.payload).collect(),
+        payload_bytes: events.iter().map(|event| event.header.carried()).collect(),
         size_bytes: events.iter().map(|event| event.header.size).collect(),
         ecn: events.iter().map(ecn).collect(),
         queue_bytes: events.iter().map(|event| event.queue_bytes).collect(),

@@ -122,6 +122,18 @@ fn messages_are_writes_with_their_numbers() {
     assert_eq!(seen.iter().map(|packet| packet.time_ps).collect::<Vec<_>>(), times);
 }
 
+#[test]
+fn an_acknowledgement_of_selective_repeat_is_a_plain_one() {
+    // It names the packet that it answers, but that is no payload.
+    let result = run_with(TWO_MESSAGES, &[("host.recovery", "selective-repeat")]);
+    let trace = result.packet_trace.as_ref().unwrap();
+    let payloads: u64 = trace.payload_bytes.iter().map(|&bytes| u64::from(bytes)).sum();
+    assert_eq!(payloads, 2800, "that of data alone");
+    let answers = read(capture(&result)).1.into_iter().filter(|packet| !packet.outbound);
+    let pads: Vec<u8> = answers.map(|packet| roce(&packet).2.pad).collect();
+    assert_eq!(pads, [0; 4]);
+}
+
 const INCAST: &str = r#"
     [topology]
     kind = "star"

@@ -133,6 +133,11 @@ impl Header {
     pub fn kind_priority_size(&self) -> (PacketKind, u8, u16) {
         (self.kind, self.priority, self.size)
     }
+    /// Returns the payload bytes that the packet carries: only data has any.
+    #[inline]
+    pub fn carried(&self) -> u16 {
+        if self.kind == PacketKind::Data { self.payload } else { 0 }
+    }
     /// Returns the hosts that the packet travels from and to.
     #[inline]
     pub fn route_ends(&self) -> (u32, u32) {
