@@ -147,6 +147,22 @@ def test_errors_name_the_place_and_a_fix(scheme: dict[str, Any], error: str) -> 
         scenario(scheme)
 
 
+def test_what_one_scheme_does_not_tolerate_names_that_scheme() -> None:
+    both = {"name": "dcqcn", "also": [also("hpcc")]}
+    host = {"recovery": "selective-repeat", "spray": "random"}
+    with pytest.raises(rocelab.ConfigError, match="does not go with scheme hpcc: it subtracts"):
+        scenario(both, host=host).validate()
+
+
+def test_each_scheme_has_its_notes() -> None:
+    both = {"name": "dcqcn", "also": [also("swift")]}
+    host = {"recovery": "selective-repeat", "spray": "random"}
+    warnings = [str(one) for one in scenario(both, host=host).plan().warnings]
+    for name in ("dcqcn", "swift"):
+        [note] = [one for one in warnings if f"with scheme {name}:" in one]
+        assert note.startswith("host.spray with scheme")
+
+
 def test_two_marking_laws_need_a_decision() -> None:
     with pytest.raises(rocelab.ConfigError, match="come with different thresholds"):
         scenario({"name": "dcqcn", "also": [also("dctcp")]}, ecn={})

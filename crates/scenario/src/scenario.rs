@@ -24,6 +24,17 @@ use schemes::registry::SchemeInfo;
 use std::path::Path;
 use units::Time;
 
+/// What a scheme does not do well with the way in which packets are spread or recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathNote {
+    /// The scheme.
+    pub scheme: &'static str,
+    /// The key that asks for it.
+    pub key: &'static str,
+    /// It completes "scheme NAME: ...".
+    pub note: &'static str,
+}
+
 /// A scenario that has been found to make sense: what can be run.
 ///
 /// Made by [`load`](crate::load), [`parse`](crate::parse) or [`Scenario::from_spec`], and by
@@ -174,8 +185,9 @@ impl Scenario {
         )?;
         settings::check_spray(&spec.routing, &host)?;
         settings::check_ports_of_trees(&spec.routing, &host)?;
-        let demands = settings::demands(needs, &balance, &host);
-        settings::check_scheme(needs, &demands)?;
+        for one in [Some(&scheme), also.as_ref().map(|also| &also.scheme)].into_iter().flatten() {
+            settings::check_scheme(one.info, &settings::demands(one.info, &balance, &host))?;
+        }
         checks::priorities(&traffic, needs)?;
         checks::trees(&routing, needs)?;
         let probes = probe::resolve(&mut spec.probe, &nodes, &traffic, &run)?;
@@ -267,16 +279,18 @@ impl Scenario {
         }
     }
 
-    /// What the scheme does not do well with the way in which packets are spread and recovered: the
-    /// key that asks for it, and a note.
-    pub fn notes_on_paths(&self) -> Vec<(&'static str, &'static str)> {
-        settings::demands(self.needs(), &self.balance, &self.host)
-            .into_iter()
-            .filter_map(|(key, fit)| match fit {
-                Fit::Note(note) => Some((key, note)),
-                Fit::Works | Fit::Refused(_) => None,
-            })
-            .collect()
+    /// What the schemes do not do well with the way in which packets are spread and recovered.
+    pub fn notes_on_paths(&self) -> Vec<PathNote> {
+        let also = self.also.as_ref().map(|also| &also.scheme);
+        let mut notes = Vec::new();
+        for scheme in [Some(&self.scheme), also].into_iter().flatten() {
+            for (key, fit) in settings::demands(scheme.info, &self.balance, &self.host) {
+                if let Fit::Note(note) = fit {
+                    notes.push(PathNote { scheme: scheme.info.name, key, note });
+                }
+            }
+        }
+        notes
     }
 
     /// The key that has packets of a flow take several paths, if one does: they may overtake each

@@ -8,7 +8,7 @@ use fabric::{
     Span, WATCHDOG_DROPS, WATCHDOG_STORMS,
 };
 use results::{FlowTable, Warning, WarningKind};
-use scenario::{Headroom, NodeKind, Scenario, Threshold};
+use scenario::{Headroom, NodeKind, PathNote, Scenario, Threshold};
 use schemes::swift::FLOWS_BEYOND_TARGET;
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, Rate, Time};
@@ -136,18 +136,21 @@ fn links_lose(output: &RunOutput) -> bool {
     output.ports.iter().any(|port| port.counters.lost_packets > 0)
 }
 
-/// What the scheme does not do well with the way in which packets are spread and recovered.
+/// What the schemes do not do well with the way in which packets are spread and recovered.
 fn notes_on_scheme(scenario: &Scenario) -> impl Iterator<Item = String> {
-    let scheme = scenario.needs().name;
-    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (key, note) in scenario.notes_on_paths() {
-        match notes.iter_mut().find(|(known, _)| *known == note) {
+    let mut notes: Vec<((&str, &str), Vec<&str>)> = Vec::new();
+    for PathNote { scheme, key, note } in scenario.notes_on_paths() {
+        match notes.iter_mut().find(|(known, _)| *known == (scheme, note)) {
+            // Two parameter sets of one scheme have the same notes.
+            Some((_, keys)) if keys.contains(&key) => {}
             Some((_, keys)) => keys.push(key),
-            None => notes.push((note, vec![key])),
+            None => notes.push(((scheme, note), vec![key])),
         }
     }
     let notes = notes.into_iter();
-    notes.map(move |(note, keys)| format!("{} with scheme {scheme}: {note}", keys.join(" and ")))
+    notes.map(|((scheme, note), keys)| {
+        format!("{} with scheme {scheme}: {note}", keys.join(" and "))
+    })
 }
 
 /// Receivers that discard what a path has overtaken.
