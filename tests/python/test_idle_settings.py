@@ -41,6 +41,17 @@ def dual(fast: str, slow: str) -> Table:
     return {"kind": "custom", "nodes": nodes, "links": links}
 
 
+def dual_homed(links: int) -> Table:
+    """Two hosts at two switches each, or only one of these, below a third."""
+    nodes = [{"name": name, "kind": "host"} for name in ("h0", "h1")]
+    nodes += [{"name": name, "kind": "switch"} for name in ("a", "b", "top")]
+    pairs = [(host, switch) for host in ("h0", "h1") for switch in ("a", "b")[:links]]
+    pairs += [("a", "top"), ("b", "top"), ("h2", "b"), ("h3", "b")]
+    nodes += [{"name": name, "kind": "host"} for name in ("h2", "h3")]
+    links_of = [{"a": a, "b": b, "rate": "100Gbps", "delay": "1us"} for a, b in pairs]
+    return {"kind": "custom", "nodes": nodes, "links": links_of}
+
+
 def to_h1(size: str) -> list[Table]:
     return [{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": size}]}]
 
@@ -51,6 +62,29 @@ CASES: list[tuple[Table, str, Table]] = [
         {"topology": STAR, "routing": {"balance": "letflow"}},
         "routing.balance spreads nothing",
         {"routing": {"balance": "letflow"}},
+    ),
+    (
+        # Each plane is a tree.
+        {"topology": SPINES | {"planes": 2, "spines": 1}, "routing": {"balance": "letflow"}},
+        "routing.balance spreads nothing",
+        {"topology": SPINES | {"planes": 2}, "routing": {"balance": "letflow"}},
+    ),
+    (
+        # From the spine there are two ways to a host.
+        {"topology": dual_homed(1), "host": {**KEEPS, "spray": "random"}},
+        "host.spray spreads nothing",
+        {"topology": dual_homed(2), "host": {**KEEPS, "spray": "random"}},
+    ),
+    (
+        {
+            "routing": {"paths": "spanning-trees", "trees": 1},
+            "host": {**KEEPS, "spray": "random"},
+        },
+        "host.spray spreads nothing",
+        {
+            "routing": {"paths": "spanning-trees", "trees": 2},
+            "host": {**KEEPS, "spray": "random"},
+        },
     ),
     (
         {"topology": STAR, "host": {**KEEPS, "spray": "random"}},
@@ -101,6 +135,17 @@ CASES: list[tuple[Table, str, Table]] = [
         {"host": {"reordering_makes_cnp": True}, "scheme": "hpcc"},
         "reordering_makes_cnp has no effect",
         {"host": {"reordering_makes_cnp": True}, "scheme": "dcqcn"},
+    ),
+    (
+        # It reacts to marks, which its ACKs echo.
+        {"host": {"reordering_makes_cnp": True}, "scheme": "dctcp"},
+        "receivers of scheme dctcp send no CNPs",
+        {"host": {"reordering_makes_cnp": True}, "scheme": "dcqcn+tcd"},
+    ),
+    (
+        {"classes": {"weights": [1, 1, 1, 2, 1, 1, 5, 1]}},
+        "classes.weights.6 has no effect",
+        {"classes": {"weights": [2, 2, 2, 2, 2, 2, 2, 2]}},
     ),
     (
         {"topology": dual("100Gbps", "10Gbps"), "host": {**KEEPS, "ports": "spray"}},

@@ -138,6 +138,19 @@ impl Network {
         self.host_links().map(|link| link.rate)
     }
 
+    /// Whether switches have one way to each host. Hosts do not forward, so planes are networks of
+    /// their own.
+    pub fn has_one_way(&self) -> bool {
+        let reach = Reachability::new(self, &BTreeSet::new());
+        let is_switch = |id: NodeId| self.node(id).kind == NodeKind::Switch;
+        let links = self.links.iter().filter(|link| is_switch(link.a) || is_switch(link.b));
+        let switches = self.ids().filter(|&id| is_switch(id)).count();
+        let planes: Vec<u32> = self.hosts().flat_map(|host| reach.groups(host)).copied().collect();
+        let trees = planes.iter().collect::<BTreeSet<_>>().len();
+        // A host is a node of each of its planes, and trees have one link less than nodes.
+        links.count() + trees == switches + planes.len()
+    }
+
     /// The lowest rate of a host's port.
     pub fn min_host_rate(&self) -> Rate {
         self.host_rates().min().unwrap_or(Rate::ZERO)

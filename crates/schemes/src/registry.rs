@@ -2,7 +2,7 @@
 //! its line in `schemes.txt`, one of another crate by [`add`].
 
 use crate::contract::{
-    Cp, InputQueueSlot, NetworkFacts, Preset, PresetInfo, RateFloor, Scheme, Tolerates,
+    Cp, InputQueueSlot, NetworkFacts, Np, Preset, PresetInfo, RateFloor, Scheme, Tolerates,
 };
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use std::fmt;
@@ -51,6 +51,8 @@ pub struct SchemeInfo {
     /// The scheme works on the input queues of combined input- and output-queued (CIOQ) switches.
     /// It may then move data to another next hop of equal cost.
     pub input_queues: bool,
+    /// Receivers only send the transport's ACKs.
+    pub silent_receivers: bool,
     /// Which ways to spread and to recover packets it goes together with.
     pub tolerates: Tolerates,
     /// The table of its parameters.
@@ -76,6 +78,7 @@ impl SchemeInfo {
             symmetric_paths: S::NEEDS.symmetric_paths,
             one_data_priority: S::NEEDS.one_data_priority,
             input_queues: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
+            silent_receivers: <S::Np as Np<S>>::IS_SILENT,
             tolerates: S::NEEDS.tolerates,
             params: <S::Params as Params>::specs,
             resolve: |preset, host_rate, overrides| {

@@ -2,7 +2,7 @@
 //! another one than one may expect.
 
 use super::warnings::marks;
-use fabric::{Balance, Impairment, PortUse, SlowReceiver, Spray};
+use fabric::{Balance, Impairment, Paths, PortUse, SlowReceiver, Spray};
 use scenario::{NodeKind, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{NodeId, Rate};
@@ -18,12 +18,13 @@ pub(super) fn in_advance(scenario: &Scenario) -> impl Iterator<Item = String> {
         fast_receivers(scenario),
         same_error_rate(scenario),
         unused_class(scenario),
+        unused_weight(scenario),
         unused_scheme(scenario),
     ];
     all.into_iter().flatten()
 }
 
-/// Ways to spread packets where there is nothing to choose: the network is a tree.
+/// Ways to spread packets where there is nothing to choose.
 fn one_path(scenario: &Scenario) -> Option<String> {
     let network = &scenario.network;
     let mut keys = Vec::new();
@@ -33,9 +34,12 @@ fn one_path(scenario: &Scenario) -> Option<String> {
     if scenario.host.spray != Spray::Off {
         keys.push("host.spray");
     }
-    // Networks are connected: with one link less than nodes any two have one path.
-    (!keys.is_empty() && network.links.len() + 1 == network.nodes.len()).then(|| {
-        format!("{} spreads nothing: any two hosts have one path; leave it out", keys.join(" and "))
+    let has_one_way = || scenario.routing == Paths::SpanningTrees(1) || network.has_one_way();
+    (!keys.is_empty() && has_one_way()).then(|| {
+        format!(
+            "{} spreads nothing: switches have one way to each host; leave it out",
+            keys.join(" and ")
+        )
     })
 }
 
@@ -151,6 +155,21 @@ fn unused_class(scenario: &Scenario) -> Option<String> {
              priority"
         )
     })
+}
+
+/// The weight of a priority that has none, as it always goes first.
+fn unused_weight(scenario: &Scenario) -> Option<String> {
+    let classes = &scenario.classes;
+    let by_strict = |strict: bool| {
+        let all = (0u8..).zip(classes.weights);
+        all.filter(move |(priority, _)| classes.strict.contains(priority) == strict)
+    };
+    let is_meant = |weight| weight != 1 && by_strict(false).all(|(_, other)| other != weight);
+    let (priority, _) = by_strict(true).find(|&(_, weight)| is_meant(weight))?;
+    Some(format!(
+        "classes.weights.{priority} has no effect: classes.strict has priority {priority} go \
+         before all that share by weight; take it from classes.strict, or leave the weight at 1"
+    ))
 }
 
 /// A scheme of a run with two that no message has.

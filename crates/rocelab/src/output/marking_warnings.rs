@@ -2,7 +2,7 @@
 
 use super::warnings::marks;
 use fabric::{Balance, Setup};
-use scenario::{NodeKind, Scenario};
+use scenario::{NodeKind, ResolvedScheme, Scenario};
 use std::collections::BTreeMap;
 use units::Bytes;
 
@@ -46,19 +46,17 @@ fn unused(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// Whether a scheme of the run comes with a marking law, and so reacts to marks. Returns the names
-/// of all if none does.
-fn blind_schemes(scenario: &Scenario) -> Option<String> {
+/// Whether a scheme comes with a marking law, and so reacts to marks.
+fn reacts(scheme: &ResolvedScheme) -> bool {
+    scheme.info.preset(&scheme.preset).is_none_or(|preset| preset.ecn.is_some())
+}
+
+/// The names of the schemes of a run, if `does` holds for none of them.
+fn none_that(scenario: &Scenario, does: impl Fn(&ResolvedScheme) -> bool) -> Option<String> {
     let also = scenario.also.as_ref().map(|also| &also.scheme);
-    let schemes = [Some(&scenario.scheme), also].into_iter().flatten();
-    let mut names = Vec::new();
-    for scheme in schemes {
-        if scheme.info.preset(&scheme.preset)?.ecn.is_some() {
-            return None;
-        }
-        names.push(scheme.info.name);
-    }
-    Some(names.join(" and "))
+    let schemes: Vec<_> = [Some(&scenario.scheme), also].into_iter().flatten().collect();
+    let names: Vec<_> = schemes.iter().map(|scheme| scheme.info.name).collect();
+    (!schemes.into_iter().any(does)).then(|| names.join(" and "))
 }
 
 /// Marks that nobody looks at.
@@ -67,7 +65,7 @@ fn unread(scenario: &Scenario) -> Option<String> {
     let is_asked = marks(scenario) && scenario.quirks.is_native();
     let others_read =
         scenario.host.spray.learns() || matches!(scenario.balance, Balance::ConWeave(_));
-    let schemes = blind_schemes(scenario).filter(|_| is_asked && !others_read)?;
+    let schemes = none_that(scenario, reacts).filter(|_| is_asked && !others_read)?;
     Some(format!(
         "switches mark packets, and scheme {schemes} does not react to marks: they change nothing \
          but ecn_marked_packets; set ecn.enabled = false, or take a scheme that reacts"
@@ -77,7 +75,8 @@ fn unread(scenario: &Scenario) -> Option<String> {
 /// Reordered packets that count as marked, where no receiver answers marks with CNPs.
 fn no_notifications(scenario: &Scenario) -> Option<String> {
     let is_asked = scenario.host.recovery.reordering_is_congestion;
-    let schemes = blind_schemes(scenario).filter(|_| is_asked)?;
+    let answers = |scheme: &ResolvedScheme| reacts(scheme) && !scheme.info.silent_receivers;
+    let schemes = none_that(scenario, answers).filter(|_| is_asked)?;
     Some(format!(
         "host.reordering_makes_cnp has no effect: receivers of scheme {schemes} send no CNPs"
     ))

@@ -8,6 +8,8 @@ pub trait Np<S: Scheme>: Sized + Send + 'static {
     /// Whether it has a timer: [`Present`](super::Present) with an implementation of
     /// [`NpTimer`](super::NpTimer), else [`Absent`].
     type Timer: NpTimerSlot<S, Self>;
+    /// Whether it sends nothing, so that a receiver only sends the transport's ACKs.
+    const IS_SILENT: bool = false;
 
     /// Makes the notification point of a QP whose first packet arrived at `now`.
     fn open(params: &S::Params, host: &mut S::Host, now: Time) -> Self;
@@ -31,6 +33,7 @@ pub struct PlainReceiver;
 
 impl<S: Scheme> Np<S> for PlainReceiver {
     type Timer = Absent;
+    const IS_SILENT: bool = true;
     fn open(_params: &S::Params, _host: &mut S::Host, _now: Time) -> PlainReceiver {
         PlainReceiver
     }

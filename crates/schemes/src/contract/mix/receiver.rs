@@ -39,6 +39,7 @@ where
     LevelOf<A>: Join<LevelOf<B>>,
 {
     type Timer = Both<<A::Np as Np<A>>::Timer, <B::Np as Np<B>>::Timer>;
+    const IS_SILENT: bool = A::Np::IS_SILENT && B::Np::IS_SILENT;
 
     fn open(
         _params: &MixParams<A::Params, B::Params>,
