@@ -509,6 +509,10 @@ def test_a_receiver_that_stalls_holds_others_back_until_it_goes_on() -> None:
         ({"host": {"loss_after": "gap"}}, "selective-repeat"),
         ({"host": SELECTIVE | {"reorder": 0}}, "keeps nothing"),
         ({"host": SELECTIVE | {"nack": False}}, "go-back-n"),
+        (
+            {"host": SELECTIVE | {"rto_low": "never", "rto_high": "2us"}},
+            "host.rto_high: 2us is below host.rto_low, which is never",
+        ),
         ({"host": {"retransmit_timeout": "1ms", **SELECTIVE}}, "go-back-n"),
         ({"host": {"spray": "reps"}}, "learns from the ACK"),
         ({"host": SELECTIVE | {"spray": "bitmap", "ack_every": 4}}, "learns from the ACK"),

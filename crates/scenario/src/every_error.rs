@@ -90,11 +90,13 @@ struct Search {
 }
 
 impl Search {
-    /// An error of reading a value: independent of all others, unless the value was taken out.
-    /// Returns whether there may be more.
+    /// An error of reading a value: independent of all others, unless the value was taken out, or
+    /// an element of it. Returns whether there may be more.
     fn unreadable(&mut self, Refused { error, meant }: Refused) -> bool {
         let key = error.key.clone();
-        if !self.taken_out.contains(&self.original(&key)) {
+        let original = self.original(&key);
+        let has_lost = self.missing_elements.contains_key(&original);
+        if !has_lost && !self.taken_out.contains(&original) {
             self.report(error);
         }
         meant.is_some_and(|meant| self.rename(&key, &meant)) || self.take_out(&key)

@@ -122,6 +122,7 @@ impl std::iter::Sum for Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, unit) = match self.0 {
+            u64::MAX => return f.write_str("never"),
             0 => (0, "ns"),
             ps if ps % 1_000_000_000_000 == 0 => (ps / 1_000_000_000_000, "s"),
             ps if ps % 1_000_000_000 == 0 => (ps / 1_000_000_000, "ms"),

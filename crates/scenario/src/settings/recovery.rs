@@ -165,8 +165,9 @@ fn timeouts(spec: &mut HostSpec, network: &Network, around: Surroundings) -> Res
     if high < low {
         return Err(ScenarioError::new(
             "host.rto_high",
-            format!("{high} is below host.rto_low, {low}"),
-        ));
+            format!("{high} is below host.rto_low, which is {low}"),
+        )
+        .hint(format!("raise it, or set host.rto_low to at most {high}")));
     }
     Ok((low, high))
 }

@@ -1095,6 +1095,12 @@ fn errors_that_follow_from_others_are_left_out() {
          [[probe]]\nname = \"r\"\nkind = \"rate\"\nflows = [\"storage\"]\ninterval = \"1us\"\n"
     );
     are(&every(&tagged, &[]), &["line 16: traffic.1.size"]);
+    // That an element is missing follows from what is wrong with it.
+    for (first, why) in [("0", "0: a weight is 1 to 1000000"), ("\"x\"", "0: needs a whole number")]
+    {
+        let text = format!("{STAR}{FLOW}[classes]\nweights = [{first}, 1, 1, 1, 1, 1, 1, 1]\n");
+        are(&every(&text, &[]), &[&format!("line 12: classes.weights.{why}")]);
+    }
     // Without a network, names of hosts are not looked for.
     let network = format!("{}{FLOW}", STAR.replace("\"star\"", "\"stra\"").replace("h1", "h7"));
     are(&every(&network, &[]), &["line 3: topology.kind: unknown value `stra`"]);
