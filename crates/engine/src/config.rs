@@ -3,22 +3,36 @@
 use crate::arrival_key::TieBreak;
 use units::Time;
 
+/// Devices that one thread at a time advances.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its devices.
+    pub devices: Vec<u32>,
+    /// The thread that owns it. Near the end of a window other threads may steal the group.
+    pub owner: u16,
+    /// The shortest time that a packet takes between two of its devices. [`Time::NEVER`] if no link
+    /// is inside the group.
+    pub internal_lookahead: Time,
+    /// Its hub, if it has one: the only device that the others have links to.
+    pub hub: Option<u32>,
+}
+
+impl Group {
+    /// Makes a group of one device.
+    pub fn single(device: u32, owner: u16) -> Group {
+        Group { devices: vec![device], owner, internal_lookahead: Time::NEVER, hub: None }
+    }
+}
+
 /// How devices are grouped and distributed among threads. It never changes a result.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// The devices of each group. Every device is in exactly one group.
-    pub groups: Vec<Vec<u32>>,
-    /// The thread that owns each group. Near the end of a window other threads may steal the group.
-    pub owner: Vec<u16>,
+    /// The groups. Every device is in exactly one of them.
+    pub groups: Vec<Group>,
     /// Number of threads.
     pub threads: usize,
     /// The shortest delay of any link between two groups. No window is longer.
     pub lookahead: Time,
-    /// For each group, the shortest time that a packet takes between two of its devices.
-    /// [`Time::NEVER`] if no link is inside the group.
-    pub internal_lookahead: Vec<Time>,
-    /// For each group, its hub, if it has one: the only device that the others have links to.
-    pub hubs: Vec<Option<u32>>,
     /// Which port goes first among simultaneous arrivals of one rank.
     pub tie_break: TieBreak,
     /// Whether the first thread may do all work for a while when other processes take the cores.
@@ -32,12 +46,11 @@ impl Layout {
     pub fn one_group_per_device(devices: usize, threads: usize, lookahead: Time) -> Layout {
         let threads = threads.clamp(1, devices.max(1));
         Layout {
-            groups: (0..devices as u32).map(|device| vec![device]).collect(),
-            owner: (0..devices).map(|device| (device * threads / devices) as u16).collect(),
+            groups: (0..devices)
+                .map(|device| Group::single(device as u32, (device * threads / devices) as u16))
+                .collect(),
             threads,
             lookahead,
-            internal_lookahead: vec![Time::NEVER; devices],
-            hubs: vec![None; devices],
             tie_break: TieBreak::RotatePorts,
             solo_periods: true,
             tags: false,

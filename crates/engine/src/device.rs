@@ -80,7 +80,7 @@ pub trait Device: Send {
     /// `until`.
     ///
     /// `couplings` has one number for each device of the group, by its index there. Called for each
-    /// device of a group that has a hub ([`Layout::hubs`](crate::Layout::hubs)), except the hub. A
+    /// device of a group that has a hub ([`Group::hub`](crate::Group::hub)), except the hub. A
     /// packet that this device will send to another adds one for both of them. A packet on its way
     /// between two of them counts, too, because the receiver may answer it: the sender may add it
     /// and the receiver subtract it, as only the sum counts. A device is *coupled* if its sum is

@@ -5,15 +5,13 @@
 
 use crate::arena::Arena;
 use crate::barrier::Barrier;
-use crate::config::Collector;
+use crate::config::{Collector, RunLimits};
 use crate::group_range::GroupRange;
-use crate::mailbox::{Mailboxes, PhaseCell};
-use crate::sync::{AtomicBool, AtomicU64, Instant};
-use crate::window_grid::Grid;
-use crate::worker::{RunDevices, RunShared, Worker};
-use crate::worker_pool::WorkerPool;
+use crate::mailbox::PhaseCell;
+use crate::run_state::RunState;
+use crate::sync::Instant;
+use crate::worker::RunDevices;
 use crate::{Device, Layout, Link, Rank, Window};
-use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use units::Time;
@@ -204,34 +202,12 @@ fn relays(devices: usize, threads: usize, oversubscribed: bool, windows: u64) ->
         let layout = Layout::one_group_per_device(devices, threads, Time::from_us(1));
         let arena = Arena::new();
         let barrier = Barrier::modelled(threads, oversubscribed);
-        let group_of: Vec<u32> = (0..devices as u32).collect();
-        let own =
-            |thread| layout.owner.iter().filter(|owner| usize::from(**owner) == thread).count();
-        let range = |thread| CachePadded::new(GroupRange::new(own(thread)));
-        let ranges: Vec<_> = (0..threads).map(range).collect();
-        let device_wake: Vec<AtomicU64> = (0..devices).map(|_| AtomicU64::new(0)).collect();
-        let reports: Vec<_> = (0..threads).map(|_| Default::default()).collect();
+        let state = RunState::new(&layout, devices, barrier);
         let collector = Collector { max_held_bytes: u64::MAX, collect: &|_, _| true };
         let on_devices = RunDevices { cells: &all, arena: &arena, collector };
-        let shared = RunShared {
-            layout: &layout,
-            group_of: &group_of,
-            owner: &layout.owner,
-            mailboxes: &Mailboxes::new(devices, threads),
-            ranges: &ranges,
-            device_wake: &device_wake,
-            barrier: &barrier,
-            grid: Grid::new(layout.lookahead),
-            goal: None,
-            max_records: 0,
-            max_held_bytes: u64::MAX,
-            stop: Time::from_us(windows),
-            reports: &reports,
-            watch: &|_| true,
-            refused: &AtomicBool::new(false),
-        };
-        let workers = (0..threads).map(|thread| Worker::new(shared, on_devices, thread)).collect();
-        let pool = WorkerPool::new(workers, &barrier, true);
+        let stop = Time::from_us(windows);
+        let limits = RunLimits { stop, goal: None, max_records: u64::MAX };
+        let pool = state.pool(on_devices, limits, &|_| true);
         let pool = &pool;
         if threads == 1 {
             pool.run(0).unwrap();

@@ -96,7 +96,7 @@ fn count_cores(list: &str) -> usize {
     list.trim().split(',').map(count).sum::<Option<usize>>().unwrap_or(0)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -15,45 +15,14 @@ pub(crate) use self::report::WorkerReport;
 pub(crate) use self::schedule::Schedule;
 use crate::arena::{Arena, Packets};
 use crate::arrival_key::{Entry, Tail, TieBreak};
-use crate::barrier::Barrier;
 use crate::buckets::Bucketizer;
-use crate::config::{Collector, Layout, ProgressCallback};
+use crate::config::{Collector, Group};
 use crate::device::{Device, reorder_arrivals};
-use crate::group_range::GroupRange;
-use crate::mailbox::{MailSender, Mailboxes, PhaseCell, SLOTS};
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::mailbox::{MailSender, PhaseCell, SLOTS};
+use crate::run_state::RunShared;
+use crate::sync::Ordering;
 use crate::window::Window;
-use crate::window_grid::Grid;
-use crossbeam_utils::CachePadded;
 use units::Time;
-
-/// What all workers of a run share, but for the devices and their packets.
-#[derive(Clone, Copy)]
-pub(crate) struct RunShared<'a> {
-    pub(crate) layout: &'a Layout,
-    /// The group of each device.
-    pub(crate) group_of: &'a [u32],
-    /// The thread that owns each device.
-    pub(crate) owner: &'a [u16],
-    pub(crate) mailboxes: &'a Mailboxes,
-    /// For each thread, the groups that it has to run in the current window.
-    pub(crate) ranges: &'a [CachePadded<GroupRange>],
-    /// The time of each device's next event, ps, if its group has several devices. Written by the
-    /// thread that has claimed the group.
-    pub(crate) device_wake: &'a [AtomicU64],
-    pub(crate) barrier: &'a Barrier,
-    pub(crate) grid: Grid,
-    pub(crate) goal: Option<u64>,
-    pub(crate) max_records: u64,
-    /// Records are collected when they take more bytes than this.
-    pub(crate) max_held_bytes: u64,
-    pub(crate) stop: Time,
-    /// By thread.
-    pub(crate) reports: &'a [CachePadded<WorkerReport>],
-    pub(crate) watch: ProgressCallback<'a>,
-    /// Whether the collector takes no more records.
-    pub(crate) refused: &'a AtomicBool,
-}
 
 /// The devices of a run and their packets, which all workers share.
 pub(crate) struct RunDevices<'a, D: Device> {
@@ -68,18 +37,6 @@ impl<D: Device> Clone for RunDevices<'_, D> {
     }
 }
 impl<D: Device> Copy for RunDevices<'_, D> {}
-
-impl RunShared<'_> {
-    #[inline]
-    fn device_wake(&self, device: u32) -> Time {
-        Time::from_ps(self.device_wake[device as usize].load(Ordering::Relaxed))
-    }
-
-    #[inline]
-    fn set_device_wake(&self, device: u32, wake: Time) {
-        self.device_wake[device as usize].store(wake.ps(), Ordering::Relaxed);
-    }
-}
 
 /// The state of one thread's part of a run. In a solo period the first thread runs all workers.
 pub(crate) struct Worker<'a, D: Device> {
@@ -105,7 +62,8 @@ impl<'a, D: Device> Worker<'a, D> {
         devices: RunDevices<'a, D>,
         thread: usize,
     ) -> Worker<'a, D> {
-        let largest = shared.layout.groups.iter().map(Vec::len).max().unwrap_or(0);
+        let largest =
+            shared.layout.groups.iter().map(|group| group.devices.len()).max().unwrap_or(0);
         Worker {
             schedule: Schedule::new(shared, thread),
             packets: devices.arena.packets(),
@@ -196,17 +154,16 @@ impl<'a, D: Device> Worker<'a, D> {
         let wake = match self.schedule.single_device(group) {
             Some(device) => self.advance_single(device, window, from, sender),
             None => {
-                let Layout { groups, hubs, .. } = self.schedule.shared.layout;
-                let devices = &groups[group as usize];
-                hubs[group as usize]
-                    .filter(|_| !self.has_device_order())
+                let Group { devices, hub, .. } =
+                    &self.schedule.shared.layout.groups[group as usize];
+                hub.filter(|_| !self.has_device_order())
                     .and_then(|hub| {
                         self.advance_hub_group((group, hub), devices, window, from, sender)
                     })
                     .unwrap_or_else(|| self.advance_group(group, devices, window, from, sender))
             }
         };
-        let owner = usize::from(self.schedule.shared.layout.owner[group as usize]);
+        let owner = usize::from(self.schedule.shared.group_owner[group as usize]);
         if owner != self.schedule.thread {
             self.schedule.next_elsewhere = self.schedule.next_elsewhere.min(wake);
             // SAFETY: only this thread writes its lists of this parity in this window.

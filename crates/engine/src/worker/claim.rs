@@ -1,9 +1,10 @@
 //! Which groups a worker claims, one after the other, and what it prefetches of the next ones.
 
-use super::{RunShared, Schedule, Worker};
+use super::{Schedule, Worker};
 use crate::device::Device;
 use crate::mailbox::{PhaseCell, SLOTS};
 use crate::prefetch::{LINE, prefetch};
+use crate::run_state::RunShared;
 use crate::window::PREFETCH_DISTANCE;
 
 /// A thread claims this fraction of its remaining groups at once, if other threads may steal some.

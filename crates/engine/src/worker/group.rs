@@ -65,7 +65,7 @@ impl<'a, D: Device> Worker<'a, D> {
     ) {
         let shared = self.schedule.shared;
         let until = sender.ends[0];
-        let shortest = shared.layout.internal_lookahead[group as usize];
+        let shortest = shared.layout.groups[group as usize].internal_lookahead;
         let mut delivery =
             GroupDelivery { number: group, group_of: shared.group_of, until, sent: Vec::new() };
         std::mem::swap(&mut delivery.sent, &mut self.sent);
@@ -182,7 +182,7 @@ fn first_due(inboxes: &[Inbox]) -> (usize, Time, Time) {
 pub(super) fn indices_in_groups(layout: &Layout, devices: usize) -> Vec<u32> {
     let mut indices = vec![0; devices];
     for group in &layout.groups {
-        for (index, &device) in group.iter().enumerate() {
+        for (index, &device) in group.devices.iter().enumerate() {
             indices[device as usize] = index as u32;
         }
     }

@@ -1,6 +1,7 @@
 //! What workers tell each other at the end of a window.
 
-use super::{RunShared, Schedule};
+use super::Schedule;
+use crate::run_state::RunShared;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use units::Time;
 

@@ -1,9 +1,9 @@
 //! Which groups are due in a window, and when anything happens next.
 
-use super::RunShared;
 use crate::arrival_key::Entry;
-use crate::config::{Layout, Outcome, Progress};
+use crate::config::{Group, Outcome, Progress};
 use crate::mailbox::{DeferredPacket, MailSender, SLOTS};
+use crate::run_state::RunShared;
 use crate::sync::Ordering;
 use crate::window::RecordBudget;
 use std::cmp::Reverse;
@@ -71,10 +71,10 @@ pub(crate) struct Schedule<'a> {
 
 impl<'a> Schedule<'a> {
     pub(super) fn new(shared: RunShared<'a>, thread: usize) -> Schedule<'a> {
-        let Layout { groups, owner, .. } = shared.layout;
+        let groups = &shared.layout.groups;
         let count = groups.len();
-        let mine = |group: &u32| owner[*group as usize] as usize == thread;
-        let single = |devices: &Vec<u32>| match devices.as_slice() {
+        let mine = |group: &u32| usize::from(shared.group_owner[*group as usize]) == thread;
+        let single = |group: &Group| match group.devices.as_slice() {
             &[device] => device,
             _ => NOT_SINGLE,
         };

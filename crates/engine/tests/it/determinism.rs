@@ -5,7 +5,8 @@
 
 use crate::mix;
 use engine::{
-    Device, Layout, Link, Outcome, Progress, Rank, RunLimits, TieBreak, Window, run, run_reference,
+    Device, Group, Layout, Link, Outcome, Progress, Rank, RunLimits, TieBreak, Window, run,
+    run_reference,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -113,29 +114,30 @@ fn devices(count: usize, edges: &Edges) -> Vec<Mixer> {
 
 fn layout(count: usize, edges: &Edges, group_of: &[usize], threads: usize) -> Layout {
     let groups_count = group_of.iter().max().map_or(0, |&last| last + 1);
-    let mut groups = vec![Vec::new(); groups_count];
+    let group = |number: usize| Group {
+        devices: Vec::new(),
+        owner: (number * 7 % threads) as u16,
+        internal_lookahead: Time::NEVER,
+        hub: None,
+    };
+    let mut groups: Vec<Group> = (0..groups_count).map(group).collect();
     for device in 0..count {
-        groups[group_of[device]].push(device as u32);
+        groups[group_of[device]].devices.push(device as u32);
     }
-    let mut internal_lookahead = vec![Time::NEVER; groups_count];
     let mut lookahead = Time::from_us(1);
     for &(from, to, delay) in edges {
         let delay = Time::from_ns(50 * delay);
         if group_of[from] == group_of[to] {
-            internal_lookahead[group_of[from]] = internal_lookahead[group_of[from]].min(delay);
+            let known = &mut groups[group_of[from]].internal_lookahead;
+            *known = delay.min(*known);
         } else {
             lookahead = lookahead.min(delay);
         }
     }
-    let owner = (0..groups_count).map(|group| (group * 7 % threads) as u16).collect();
-    let hubs = vec![None; groups.len()];
     Layout {
         groups,
-        owner,
         threads,
         lookahead,
-        internal_lookahead,
-        hubs,
         tie_break: TieBreak::RotatePorts,
         solo_periods: true,
         tags: false,
@@ -472,12 +474,9 @@ fn packets_of_one_instant_stay_in_order() {
     let arrived = |threads: u16, reference: bool| {
         let devices = vec![Burst::Sends(Link::new(1, 0)), Burst::Records(Vec::new())];
         let layout = Layout {
-            groups: vec![vec![0], vec![1]],
-            owner: vec![0, threads - 1],
+            groups: vec![Group::single(0, 0), Group::single(1, threads - 1)],
             threads: threads.into(),
             lookahead: Time::from_us(1),
-            internal_lookahead: vec![Time::NEVER; 2],
-            hubs: vec![None; 2],
             tie_break: TieBreak::RotatePorts,
             solo_periods: true,
             tags: false,

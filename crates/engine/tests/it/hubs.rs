@@ -7,7 +7,8 @@
 
 use crate::mix;
 use engine::{
-    Device, Entry, Handle, Layout, Link, Rank, RunLimits, TieBreak, Window, run, run_reference,
+    Device, Entry, Group, Handle, Layout, Link, Rank, RunLimits, TieBreak, Window, run,
+    run_reference,
 };
 use proptest::prelude::*;
 use units::Time;
@@ -297,21 +298,21 @@ fn nodes(racks: Racks, sends: &Sends) -> Vec<Node> {
 
 /// Makes each rack a group, with its switch as the hub if `hubs`.
 fn in_racks(racks: Racks, threads: usize, hubs: bool) -> Layout {
+    let owner = |group: u32| (group as usize % threads) as u16;
     let rack = |rack: u32| {
         let hosts = rack * racks.hosts..(rack + 1) * racks.hosts;
-        hosts.chain([racks.tor(rack)]).collect()
+        Group {
+            devices: hosts.chain([racks.tor(rack)]).collect(),
+            owner: owner(rack),
+            internal_lookahead: Time::from_ns(racks.cable_ns) + WIRE,
+            hub: hubs.then(|| racks.tor(rack)),
+        }
     };
-    let groups: Vec<Vec<u32>> = (0..racks.racks).map(rack).chain([vec![racks.spine()]]).collect();
-    let soonest = Time::from_ns(racks.cable_ns) + WIRE;
+    let spine = Group::single(racks.spine(), owner(racks.racks));
     Layout {
-        owner: (0..groups.len()).map(|group| (group % threads) as u16).collect(),
+        groups: (0..racks.racks).map(rack).chain([spine]).collect(),
         threads,
         lookahead: UPLINK,
-        internal_lookahead: (0..groups.len()).map(|_| soonest).collect(),
-        hubs: (0..=racks.racks)
-            .map(|rack| (hubs && rack < racks.racks).then(|| racks.tor(rack)))
-            .collect(),
-        groups,
         tie_break: TieBreak::RotatePorts,
         solo_periods: true,
         tags: false,

@@ -2,7 +2,7 @@
 
 use crate::compat::clock::Clock;
 use crate::network::graph::{Graph, LinkEnd};
-use engine::{Layout, TieBreak};
+use engine::{Group, Layout, TieBreak};
 use units::Time;
 
 /// Groups of nodes that short links connect.
@@ -125,17 +125,18 @@ impl RackGroups {
         }
         let threads = threads.clamp(1, members.len());
         let owners = owners(graph, threads);
-        let owner = members.iter().map(|group| owners[group[0] as usize]).collect();
-        let (groups, hubs) = (members.clone(), hubs.clone());
-        let tie_break = TieBreak::RotatePorts;
+        let facts = members.iter().zip(hubs).zip(internal_lookahead);
+        let groups = facts.map(|((devices, &hub), internal_lookahead)| Group {
+            devices: devices.clone(),
+            owner: owners[devices[0] as usize],
+            internal_lookahead,
+            hub,
+        });
         Layout {
-            groups,
-            owner,
+            groups: groups.collect(),
             threads,
             lookahead,
-            internal_lookahead,
-            hubs,
-            tie_break,
+            tie_break: TieBreak::RotatePorts,
             solo_periods: true,
             tags: false,
         }
