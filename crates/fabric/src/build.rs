@@ -29,7 +29,7 @@ use crate::port::{Port, PortConfig};
 use crate::stream;
 use crate::switch::Switch;
 use engine::{Arrivals, Device};
-use model::NodeKind;
+use model::{NodeKind, Watchdog};
 use schemes::contract::HostFacts;
 use std::sync::Arc;
 use units::{NodeId, Time, cancel};
@@ -161,7 +161,7 @@ pub(crate) fn devices<S: Scheme>(
             recorder: Recorder::new(&setup.records, NodeId::new(node), 0),
             losses: Losses::new(graph, node, setup.seed),
             receive_buffer: receive_buffer(setup, node),
-            pause_clock: pause_clock(setup, graph.ports(node), false),
+            pause_clock: pause_clock(setup, graph.ports(node), None),
         };
         devices.push(NodeDevice::Host(Host::new(Arc::clone(common), parts)));
     }
@@ -179,9 +179,13 @@ fn nics(ports: Vec<Port>, compat: &Compat) -> Vec<Nic> {
     ports.into_iter().map(|port| Nic::new(port, compat.qp_scan())).collect()
 }
 
-/// The times of pauses at a node's ports, if they have some.
-fn pause_clock(setup: &Setup, ends: &[LinkEnd], watches: bool) -> Option<Box<PauseClock>> {
-    PauseClock::new(&setup.pfc.timing, ends.iter().map(|end| end.rate), watches)
+/// Returns the times of pauses at a node's ports, if they have some. Hosts have no `watchdog`.
+fn pause_clock(
+    setup: &Setup,
+    ends: &[LinkEnd],
+    watchdog: Option<Watchdog>,
+) -> Option<Box<PauseClock>> {
+    PauseClock::new(setup.pfc.timing.expiry, watchdog, ends.iter().map(|end| end.rate))
 }
 
 /// The receive buffer of a host, if its NIC passes data on slowly.

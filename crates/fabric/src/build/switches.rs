@@ -68,7 +68,7 @@ fn chassis<S: Scheme>(
         cp,
         cp_ports,
         port_facts,
-        pause_clock: pause_clock(setup, common.graph.ports(node), true),
+        pause_clock: pause_clock(setup, common.graph.ports(node), setup.pfc.timing.watchdog),
         effects: Vec::new(),
         views: Vec::new(),
         due: DepartureTimes::new(ports.len()),

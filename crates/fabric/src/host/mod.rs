@@ -10,6 +10,7 @@ mod flow_recovery;
 mod link_failure;
 pub(crate) mod nic;
 mod ns3_scan;
+mod pause_times;
 mod port_turns;
 pub(crate) mod qp;
 mod rack_coupling;

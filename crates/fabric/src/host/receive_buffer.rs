@@ -5,7 +5,6 @@ use super::Host;
 use crate::observe::lossless_drops::{LosslessDrops, Memory};
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, PfcFrame, Scheme, Win};
-use crate::port::pause_clock::PauseEvent;
 use model::SlowReceiver;
 use units::{Bytes, Rate, Time};
 
@@ -155,7 +154,7 @@ impl<S: Scheme> Host<S> {
     }
 
     /// Puts a PFC frame into the queue of a port.
-    fn send_frame(
+    pub(super) fn send_frame(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
@@ -179,32 +178,6 @@ impl<S: Scheme> Host<S> {
     pub(super) fn pause_again(&mut self, window: &mut Win<'_, '_, S>, now: Time, number: usize) {
         if self.receive_buffer.as_ref().is_some_and(|buffer| buffer.is_pausing) {
             self.send_pfc_through(window, now, number, PfcFrame::Pause);
-        }
-    }
-
-    /// Handles what is due for pauses at `now`: some expire, some are sent again.
-    #[cold]
-    pub(super) fn on_pause_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        loop {
-            let clock = self.pause_clock.as_mut().expect("it has set a timer");
-            let Some((number, priority, event)) = clock.take(now) else {
-                return self.timers.wake_pauses(clock.next());
-            };
-            match event {
-                PauseEvent::Expired => {
-                    clock.expire(number, priority);
-                    let nic = &mut self.nics[number];
-                    nic.port.hold(priority, false, now);
-                    nic.wake(now);
-                    self.leave_paused_ports(now, priority);
-                }
-                PauseEvent::Refresh => {
-                    clock.counts(number).refreshed += 1;
-                    self.send_frame(window, now, number, (priority, PfcFrame::Pause));
-                    self.nics[number].wake(now);
-                }
-                PauseEvent::Watch => unreachable!("hosts have no watchdog"),
-            }
         }
     }
 }

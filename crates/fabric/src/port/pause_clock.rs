@@ -3,8 +3,7 @@
 //! A run in which pauses last until they are taken back, without a watchdog, has none of this.
 
 use crate::packet::PfcFrame;
-use model::PauseExpiry;
-use model::{PauseTiming, Watchdog, WatchdogAction};
+use model::{PauseExpiry, Watchdog, WatchdogAction};
 use units::{Rate, Time};
 
 /// The counter of priorities that a watchdog found paused without end.
@@ -69,18 +68,16 @@ fn durations(expiry: Option<PauseExpiry>, rate: Rate) -> (Time, Time) {
 }
 
 impl PauseClock {
-    /// The clock of a node whose ports have these rates. `None`: pauses have no times there.
-    /// `watches`: the node is a switch, which may have a watchdog.
+    /// Returns the clock of a node whose ports have these rates. `None`: pauses have no times
+    /// there.
     pub(crate) fn new(
-        timing: &PauseTiming,
+        expiry: Option<PauseExpiry>,
+        watchdog: Option<Watchdog>,
         rates: impl Iterator<Item = Rate>,
-        watches: bool,
     ) -> Option<Box<PauseClock>> {
-        let watchdog = timing.watchdog.filter(|_| watches);
-        if timing.expiry.is_none() && watchdog.is_none() {
+        if expiry.is_none() && watchdog.is_none() {
             return None;
         }
-        let expiry = timing.expiry;
         let port = |rate| {
             let (lasts, refreshed_after) = durations(expiry, rate);
             PortTimes {
@@ -216,7 +213,9 @@ impl PauseClock {
             && self.ports[port].freed & 1 << priority != 0
     }
 
-    /// The pause of a priority has expired. Returns whether the port heeded it.
+    /// Ends a pause that was not refreshed. Returns whether the port heeded it, so that it may send
+    /// again.
+    #[must_use]
     pub(crate) fn expire(&mut self, port: usize, priority: u8) -> bool {
         let times = &mut self.ports[port];
         times.counts.expired += 1;
