@@ -47,22 +47,22 @@ fn every_port_sends_what_was_planned() {
 /// Protects from a run that is started in vain: what its end would warn of is said before it.
 #[test]
 fn warnings_that_need_round_trips_are_there_before_the_run() {
-    let star = |delay: &str, scheme: &str| {
+    let star = |rate: &str, delay: &str, scheme: &str| {
         let text = format!(
-            "[topology]\nkind = \"star\"\nhosts = 3\nhost_rate = \"400Gbps\"\n\
+            "[topology]\nkind = \"star\"\nhosts = 3\nhost_rate = \"{rate}\"\n\
              host_delay = \"{delay}\"\n[[traffic]]\nkind = \"incast\"\nsenders = 2\n\
              receiver = \"h2\"\nsize = \"20KB\"\n[scheme]\nname = \"{scheme}\"\n"
         );
         let plan = rocelab::plan(&parse(&text, &[])).unwrap();
         (plan.checks.warnings, run_on(&text, &[], 1).summary.warnings)
     };
-    for (delay, scheme, words) in [
-        ("5us", "swift", "scheme.params.max_cwnd is 373.76 packets"),
-        ("200us", "timely", "every round trip slows timely down; raise t_high"),
-        ("200us", "mercury+timely", "every round trip slows mercury+timely down; raise t_high"),
-        ("200us", "hiercc", "scheme.params.hop_rtt is 2us"),
+    for (rate, delay, scheme, words) in [
+        ("400Gbps", "5us", "swift", "scheme.params.max_cwnd is 373.76 packets"),
+        ("25Gbps", "200us", "timely", "every round trip slows timely down; raise t_high"),
+        ("25Gbps", "200us", "mercury+timely", "round trip slows mercury+timely down; raise t_high"),
+        ("100Gbps", "5us", "hiercc", "scheme.params.hop_rtt is 2us"),
     ] {
-        let (planned, run) = star(delay, scheme);
+        let (planned, run) = star(rate, delay, scheme);
         let told = |all: &[String]| all.iter().filter(|one| one.contains(words)).count();
         assert_eq!((told(&planned), told(&run)), (1, 1), "{scheme}: {planned:?} {run:?}");
     }
