@@ -7,6 +7,9 @@ use schemes::contract::Gate;
 use std::collections::VecDeque;
 use units::Time;
 
+/// Maximum number of sub-queues of a port.
+const MAX_SUB_QUEUES: u32 = 1 << 24;
+
 #[derive(Debug, Default)]
 struct SubQueue {
     fifo: Fifo,
@@ -45,6 +48,12 @@ impl SubQueues {
         handle: Handle,
     ) {
         if self.queues.len() <= number as usize {
+            // The numbers size a list.
+            assert!(
+                number < MAX_SUB_QUEUES,
+                "{} returns the sub-queue {number}; numbers must be below {MAX_SUB_QUEUES}",
+                S::NAME
+            );
             self.queues.resize_with(number as usize + 1, SubQueue::default);
         }
         let queue = &mut self.queues[number as usize];
@@ -135,5 +144,28 @@ impl SubQueues {
             self.round.push_back(number);
         }
         handle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::PfcFrame;
+    use engine::arena::Arena;
+    use schemes::none::NoControl;
+
+    /// Protects memory from a scheme that takes a hash for the number of a queue.
+    #[test]
+    #[should_panic(expected = "none returns the sub-queue 16777216")]
+    fn a_number_that_is_no_small_one_is_refused() {
+        let arena = Arena::new();
+        let mut packets = arena.packets();
+        let mut push = |queues: &mut SubQueues, number| {
+            let handle = packets.insert(PfcFrame::Pause.packet::<NoControl>(3, 64));
+            queues.push(&packets, number, 3, handle);
+        };
+        let mut queues = SubQueues::default();
+        push(&mut queues, 1_000);
+        push(&mut queues, MAX_SUB_QUEUES);
     }
 }

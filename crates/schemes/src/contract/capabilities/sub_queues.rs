@@ -26,8 +26,8 @@ pub enum Gate {
 )]
 pub trait SubQueues<S: Scheme>: Cp<S, SubQueues = Present, Level = Strict> {
     /// Returns the sub-queue of `out_port` that a packet joins; 0 is the ordinary queue. Numbers
-    /// should be small and dense, because memory is proportional to the largest. Called after
-    /// [`on_enqueue`](super::OnEnqueue::on_enqueue).
+    /// should be small and dense, because memory is proportional to the largest. A number from 2^24
+    /// on ends the run with a panic. Called after [`on_enqueue`](super::OnEnqueue::on_enqueue).
     fn sub_queue(&self, in_port: PortId, out_port: PortId, packet: &Packet<S>) -> u32;
     /// Whether the head of a sub-queue other than 0 may leave.
     fn gate(&self, port: &Self::Port, sub_queue: u32, head: &Packet<S>, now: Time) -> Gate;
