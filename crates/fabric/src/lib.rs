@@ -57,7 +57,7 @@ mod stream;
 mod switch;
 mod unfinished;
 
-pub use compat::Quirks;
+pub use compat::{Quirks, ScanQuirks};
 pub use engine::arena::OutOfAddressSpace;
 pub use engine::{Outcome, Progress, ProgressCallback};
 pub use error::SetupError;

@@ -3,11 +3,11 @@
 use crate::RunOptions;
 use fabric::{
     ClassConfig, ClassMarking, ClassSettings, EcnConfig, EcnLaw, Headroom, PfcConfig, Quirks,
-    Records, Setup, SwitchConfig, Threshold,
+    Records, ScanQuirks, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop, Trace};
+use units::Time;
 use units::memory::collect;
-use units::{Rate, Time};
 
 /// Buffers and thresholds of the fabric count alpha in these.
 const ALPHA_UNIT: f64 = 65_536.0;
@@ -124,22 +124,21 @@ fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
         scan_queue_pairs,
         missed_wakeup,
         stale_scan_index,
-        rate_scaled_alpha,
+        // A property of the thresholds.
+        rate_scaled_alpha: _,
         threshold_wraparound,
         ns3_ecn_draws,
         ns3_tie_order,
         packet_round_robin,
     } = *spec;
+    let scan = ScanQuirks { missed_wakeup, stale_index: stale_scan_index };
     Quirks {
         whole_nanoseconds,
         ns3_ecmp_hash,
         one_way_rtt,
         acks_ignore_pause,
         silent_duplicates,
-        scan_queue_pairs,
-        missed_wakeup,
-        stale_scan_index,
-        rate_scaled_alpha: rate_scaled_alpha.is_some(),
+        scan_queue_pairs: scan_queue_pairs.then_some(scan),
         threshold_wraparound,
         ns3_ecn_draws,
         ns3_tie_order,
@@ -153,11 +152,12 @@ fn mask(priorities: &[u8]) -> u8 {
 
 fn pfc(scenario: &Scenario) -> PfcConfig {
     let pfc = &scenario.pfc;
-    let at = scenario.quirks.rate_scaled_alpha.map_or(Rate::ZERO, |at| at.0);
+    let shifted_above = scenario.quirks.rate_scaled_alpha.map(|at| at.0);
     let threshold = |threshold| match threshold {
         scenario::Threshold::Static { xoff, xon } => Threshold::Static { xoff, xon },
         scenario::Threshold::Dynamic { alpha, resume_offset, reserve } => {
-            Threshold::Dynamic { alpha: (alpha * ALPHA_UNIT) as u32, at, resume_offset, reserve }
+            let alpha = (alpha * ALPHA_UNIT) as u32;
+            Threshold::Dynamic { alpha, shifted_above, resume_offset, reserve }
         }
     };
     PfcConfig {

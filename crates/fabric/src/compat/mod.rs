@@ -12,12 +12,13 @@ pub(crate) mod qp_scan;
 mod quirks;
 pub(crate) mod threshold;
 
-pub use quirks::Quirks;
+pub use quirks::{Quirks, ScanQuirks};
 
 use clock::Clock;
 use mrg::Draws;
 use qp_scan::QpScan;
 use threshold::ThresholdRules;
+use units::Rate;
 
 /// The queue of a host in which ACKs wait that ignore pauses.
 const NEVER_PAUSED: u8 = 0;
@@ -67,7 +68,7 @@ impl Compat {
 
     /// Returns the queue in which hosts keep ACKs, if it is not that of their priority on the wire.
     pub(crate) fn ack_queue(&self) -> Option<u8> {
-        match (self.quirks.acks_ignore_pause, self.quirks.scan_queue_pairs) {
+        match (self.quirks.acks_ignore_pause, self.scans_queue_pairs()) {
             (true, _) => Some(NEVER_PAUSED),
             (false, true) => Some(ACK_QUEUE),
             (false, false) => None,
@@ -89,33 +90,30 @@ impl Compat {
     /// Returns whether a host's NIC scans its QPs.
     #[inline]
     pub(crate) fn scans_queue_pairs(&self) -> bool {
-        self.quirks.scan_queue_pairs
+        self.quirks.scan_queue_pairs.is_some()
     }
 
     /// Returns the state of a NIC that scans its QPs; `None` if it keeps lists of ready ones.
     pub(crate) fn qp_scan(&self) -> Option<Box<QpScan>> {
-        self.quirks.scan_queue_pairs.then(|| Box::new(QpScan::new()))
+        self.scans_queue_pairs().then(|| Box::new(QpScan::new()))
     }
 
     /// Returns whether a scanning NIC may sleep although a QP may send.
     #[inline]
     pub(crate) fn misses_wake_ups(&self) -> bool {
-        self.quirks.missed_wakeup
+        self.quirks.scan_queue_pairs.is_some_and(|scan| scan.missed_wakeup)
     }
 
     /// Returns whether a scanning NIC corrects its position in the table when finished QPs leave
     /// it.
     pub(crate) fn corrects_turn(&self) -> bool {
-        !self.quirks.stale_scan_index
+        !self.quirks.scan_queue_pairs.is_some_and(|scan| scan.stale_index)
     }
 
-    /// Returns how dynamic thresholds are computed in a switch. `dynamic_pfc`: PFC is on and its
-    /// threshold is dynamic, the only case in which thresholds are shifted.
-    pub(crate) fn threshold_rules(&self, dynamic_pfc: bool) -> ThresholdRules {
-        ThresholdRules {
-            shifted: self.quirks.rate_scaled_alpha && dynamic_pfc,
-            wraps: self.quirks.threshold_wraparound,
-        }
+    /// Returns how dynamic thresholds are computed in a switch. `shifted_above`: see
+    /// [`Threshold::Dynamic`](crate::Threshold::Dynamic); `None` if PFC is off.
+    pub(crate) fn threshold_rules(&self, shifted_above: Option<Rate>) -> ThresholdRules {
+        ThresholdRules { shifted_above, wraps: self.quirks.threshold_wraparound }
     }
 
     /// Returns whether headroom may exceed the buffer.

@@ -22,19 +22,7 @@ pub struct Quirks {
     pub silent_duplicates: bool,
     /// A host's NIC scans all its QPs in the order in which they were opened, whatever their
     /// priority. It starts after the QP that sent last.
-    pub scan_queue_pairs: bool,
-    /// Needs `scan_queue_pairs`. A NIC with nothing to send wakes at the earliest pacing time of
-    /// all QPs with bytes left. If that time has passed for a QP whose window is closed, the NIC
-    /// does not wake at all. A timer that changes a rate does not wake the NIC.
-    pub missed_wakeup: bool,
-    /// Needs `scan_queue_pairs`. When finished QPs leave the table, the NIC's position in the table
-    /// is not corrected.
-    pub stale_scan_index: bool,
-    /// A port's dynamic threshold doubles with each doubling of its rate over
-    /// [`Threshold::Dynamic`](crate::Threshold::Dynamic)'s `at`, up to the whole free buffer.
-    /// Headroom belongs to the port, not to each priority. Ingresses that PFC protects are checked
-    /// against their own limits only. Needs PFC and a dynamic threshold.
-    pub rate_scaled_alpha: bool,
+    pub scan_queue_pairs: Option<ScanQuirks>,
     /// The free buffer is an unsigned 32-bit number. If headroom exceeds the buffer, the threshold
     /// becomes huge and PFC never fires.
     pub threshold_wraparound: bool,
@@ -49,4 +37,15 @@ pub struct Quirks {
     /// Priorities that are not strict alternate at a port packet by packet, starting after the one
     /// that sent last, whatever their weights and the sizes of their packets.
     pub packet_round_robin: bool,
+}
+
+/// The deviations of a NIC that scans its QPs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanQuirks {
+    /// A NIC with nothing to send wakes at the earliest pacing time of all QPs with bytes left. If
+    /// that time has passed for a QP whose window is closed, the NIC does not wake at all. A timer
+    /// that changes a rate does not wake the NIC.
+    pub missed_wakeup: bool,
+    /// When finished QPs leave the table, the NIC's position in the table is not corrected.
+    pub stale_index: bool,
 }

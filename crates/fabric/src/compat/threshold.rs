@@ -5,35 +5,35 @@ use units::Rate;
 /// What a switch's MMU computes differently. A native one has neither.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ThresholdRules {
-    /// A port's alpha grows with its rate, headroom belongs to the port, and ingresses that PFC
-    /// protects have no limits but their own.
-    pub(crate) shifted: bool,
+    /// A port's alpha doubles with each doubling of its rate over this one. Then headroom belongs
+    /// to the port, and ingresses that PFC protects have no limits but their own.
+    pub(crate) shifted_above: Option<Rate>,
     /// The free buffer is an unsigned 32-bit number.
     pub(crate) wraps: bool,
 }
 
 impl ThresholdRules {
-    /// Returns the alpha of a port in 65536ths; `alpha` is that of a port with rate `at`.
-    pub(crate) fn alpha_of_port(self, alpha: u32, at: Rate, rate: Rate) -> u32 {
-        if self.shifted { shifted_alpha(alpha, at, rate) } else { alpha }
+    /// Returns the alpha of a port in 65536ths; `alpha` is that of slow ports.
+    pub(crate) fn alpha_of_port(self, alpha: u32, rate: Rate) -> u32 {
+        self.shifted_above.map_or(alpha, |at| shifted_alpha(alpha, at, rate))
     }
 
     /// Returns how many priorities of a port have headroom and a reserve of their own, of which
     /// `lossless` is the bit mask.
     pub(crate) fn reserves_per_port(self, lossless: u8) -> u64 {
-        if self.shifted { 1 } else { u64::from(lossless.count_ones()) }
+        if self.shifted_above.is_some() { 1 } else { u64::from(lossless.count_ones()) }
     }
 
     /// Returns how many bytes of the buffer may be in use when an ingress that PFC protects stores
     /// a packet.
     pub(crate) fn protected_buffer(self, buffer: u64) -> u64 {
-        if self.shifted { u64::MAX } else { buffer }
+        if self.shifted_above.is_some() { u64::MAX } else { buffer }
     }
 
     /// Returns whether an ingress that drops a packet may pause its peer. The simulator pauses only
     /// when it stores a packet.
     pub(crate) fn may_pause_on_drop(self) -> bool {
-        !self.shifted
+        self.shifted_above.is_none()
     }
 
     /// Returns the free bytes of the shared buffer, `free` of which may be negative.

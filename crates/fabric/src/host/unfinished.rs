@@ -50,7 +50,7 @@ impl<S: Scheme> Host<S> {
     }
 
     /// Whether a sending end may send, but its port will not see that before something else happens
-    /// ([`Quirks::missed_wakeup`](crate::Quirks::missed_wakeup)).
+    /// ([`ScanQuirks::missed_wakeup`](crate::ScanQuirks::missed_wakeup)).
     pub(crate) fn sleeps(&self, sender: &Sender<S>) -> bool {
         let nic = &self.nics[usize::from(sender.nic)];
         let is_paused = nic.port.is_paused(Some(sender.priority));

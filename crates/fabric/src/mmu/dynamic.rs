@@ -119,6 +119,7 @@ mod tests {
     use super::*;
     use crate::Quirks;
     use crate::compat::Compat;
+    use crate::network::setup::Threshold;
     use crate::packet::PacketKind;
     use proptest::prelude::*;
     use units::Rate;
@@ -162,12 +163,16 @@ mod tests {
 
     #[test]
     fn a_free_buffer_that_wraps_never_pauses() {
-        let quirks =
-            Quirks { rate_scaled_alpha: true, threshold_wraparound: true, ..Quirks::default() };
+        let quirks = Quirks { threshold_wraparound: true, ..Quirks::default() };
+        let mut pfc = dynamic(1 << 13, 3_072, 4_096);
+        let Threshold::Dynamic { shifted_above, .. } = &mut pfc.threshold else {
+            unreachable!("it is dynamic")
+        };
+        *shifted_above = Some(Rate::from_gbps(100));
         let mut mmu = Mmu::new(MmuConfig {
             buffer: 1 << 20,
             lossy_alpha: [None; 8],
-            pfc: &dynamic(1 << 13, 3_072, 4_096),
+            pfc: &pfc,
             data_priorities: 1 << 3,
             headroom: vec![1 << 20; 2],
             rates: vec![Rate::from_gbps(100); 2],

@@ -116,12 +116,11 @@ impl Mmu {
         let MmuConfig { buffer, lossy_alpha, pfc, data_priorities, headroom, rates, compat } =
             config;
         let ports = headroom.len();
-        let is_dynamic = matches!(pfc.threshold, Threshold::Dynamic { .. });
-        let rules = compat.threshold_rules(is_dynamic && pfc.lossless != 0);
-        let reserve = match pfc.threshold {
-            Threshold::Static { .. } => 0,
-            Threshold::Dynamic { reserve, .. } => reserve.get(),
+        let (reserve, shifted_above) = match pfc.threshold {
+            Threshold::Static { .. } => (0, None),
+            Threshold::Dynamic { reserve, shifted_above, .. } => (reserve.get(), shifted_above),
         };
+        let rules = compat.threshold_rules(shifted_above.filter(|_| pfc.lossless != 0));
         let reserved = (headroom.iter().sum::<u64>() + reserve * ports as u64)
             * rules.reserves_per_port(pfc.lossless);
         let policy = match pfc.threshold {
@@ -132,10 +131,10 @@ impl Mmu {
             }
             Threshold::Dynamic { resume_offset, reserve, .. } => {
                 let alphas = (0..8).flat_map(|priority| {
-                    let Threshold::Dynamic { alpha, at, .. } = pfc.threshold_of(priority) else {
+                    let Threshold::Dynamic { alpha, .. } = pfc.threshold_of(priority) else {
                         unreachable!("thresholds of classes are of the same kind")
                     };
-                    rates.iter().map(move |&rate| rules.alpha_of_port(alpha, at, rate))
+                    rates.iter().map(move |&rate| rules.alpha_of_port(alpha, rate))
                 });
                 let shared = buffer as i64 - reserved as i64;
                 Policy::Dynamic(Dynamic::new(alphas, shared, resume_offset, reserve, rules))

@@ -51,7 +51,7 @@ pub(super) fn dynamic(alpha: u32, resume_offset: u64, reserve: u64) -> PfcConfig
         lossless: 1 << 3,
         threshold: Threshold::Dynamic {
             alpha,
-            at: Rate::from_gbps(100),
+            shifted_above: None,
             resume_offset: Bytes::new(resume_offset),
             reserve: Bytes::new(reserve),
         },

@@ -78,9 +78,11 @@ pub enum Threshold {
     Dynamic {
         /// The share, in 65536ths.
         alpha: u32,
-        /// The port rate that alpha is for, where faster ports may take more
-        /// ([`Quirks::rate_scaled_alpha`](crate::Quirks::rate_scaled_alpha)).
-        at: Rate,
+        /// A quirk of the HPCC simulator: a port's alpha doubles with each doubling of its rate
+        /// over this one, up to the whole free buffer. Headroom then belongs to the port, not to
+        /// each priority, and ingresses that PFC protects are checked against their own limits
+        /// only. The thresholds of all classes have the same rate.
+        shifted_above: Option<Rate>,
         /// Resume this far below the threshold.
         resume_offset: Bytes,
         /// Bytes that each ingress port has for itself alone.

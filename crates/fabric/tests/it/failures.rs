@@ -3,8 +3,8 @@
 use crate::common;
 use crate::common::{Build, FIRST, FULL, G100, US, balances, empty, essence, fct, port, run};
 use fabric::{
-    Outage, Paths, PfcEvent, Probe, ProbeKind, ProbeTargets, Quirks, RunOutput, Setup, SetupError,
-    Simulation, Threshold,
+    Outage, Paths, PfcEvent, Probe, ProbeKind, ProbeTargets, Quirks, RunOutput, ScanQuirks, Setup,
+    SetupError, Simulation, Threshold,
 };
 use schemes::none::{NoControl, NoParams};
 use schemes::rate_window::WindowMode;
@@ -219,7 +219,10 @@ fn a_cable_is_not_repaired_before_what_was_on_it_would_have_arrived() {
 /// Protects hosts with two links: when one fails, the QPs on it go on over the other.
 #[test]
 fn a_host_moves_its_queue_pairs_to_the_cable_that_is_left() {
-    for quirks in [Quirks::default(), Quirks { scan_queue_pairs: true, ..Quirks::default() }] {
+    for quirks in [
+        Quirks::default(),
+        Quirks { scan_queue_pairs: Some(ScanQuirks::default()), ..Quirks::default() },
+    ] {
         let mut setup = empty();
         setup.quirks = quirks;
         setup.host.retransmit_timeout = Time::from_us(200);
@@ -316,7 +319,11 @@ fn acks_that_wait_in_a_queue_of_their_own_are_dropped() {
         setup.cable(far, switch, G100, US);
     }
     setup.host.retransmit_timeout = Time::from_us(200);
-    setup.quirks = Quirks { scan_queue_pairs: true, acks_ignore_pause: true, ..Quirks::default() };
+    setup.quirks = Quirks {
+        scan_queue_pairs: Some(ScanQuirks::default()),
+        acks_ignore_pause: true,
+        ..Quirks::default()
+    };
     for _ in 0..4 {
         setup.message(near, far, 500_000, Time::ZERO);
         setup.message(far, near, 500_000, Time::ZERO);

@@ -304,7 +304,7 @@ pub fn build(case: &Case) -> Setup {
         let reserve = dice.pick(&[0, 2_000, 4_000]);
         setup.pfc.threshold = Threshold::Dynamic {
             alpha: dice.pick(&[1 << 12, 1 << 14, 1 << 16]),
-            at: Rate::from_gbps(100),
+            shifted_above: None,
             resume_offset: Bytes::new(dice.pick(&[0, 1_000, 3_000])),
             reserve: Bytes::new(reserve),
         };
