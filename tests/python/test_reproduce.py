@@ -26,6 +26,7 @@ from rocelab.papers import (
     baselines,
     by_load,
     by_size,
+    fncc,
     hiercc,
     measurements,
     pages,
@@ -367,12 +368,50 @@ def test_readings_from_end_to_end(command: Command, tmp_path: Path) -> None:
     measured = [one["measured"] for one in told["claims"]]
     assert measured == [claim["outcomes"]["simulator, quick"]["measured"] for claim in claims]
     assert measured != [claim["outcomes"]["letter, quick"]["measured"] for claim in claims]
+    # A single decision, as the page calls it.
+    flips_ = [column for column in matrix["columns"] if column["kind"] == "flip"]
+    (option,) = (one["options"][1]["name"] for one in matrix["decisions"] if one["id"] == "H1")
+    turned = next(one for one in flips_ if one["choices"] == {"H1": option})
+    done = command("reproduce", figure, "--reading", "H1", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "(reading: H1)" in done.stdout
+    told = json.loads((tmp_path / "out" / figure / "claims.json").read_text(encoding="utf-8"))
+    assert told["options"] == ["--quick", "--reading", "H1"]
+    assert told["notes"][0] == f"Reading: The headline's, but for H1 ({option})."
+    measured = [one["measured"] for one in told["claims"]]
+    assert measured == [claim["outcomes"][turned["id"]]["measured"] for claim in claims]
+
+
+@pytest.mark.parametrize("paper", reproduce.PAPERS, ids=lambda paper: paper.id)
+def test_each_single_change_is_a_reading_by_what_pages_call_it(paper: Paper) -> None:
+    changes = {id_: one for one in paper.decisions for id_ in one.changes}
+    readings = {
+        id_: reproduce.reading_of(paper, id_)
+        for id_, decision in changes.items()
+        if decision.changes[id_].alone
+    }
+    assert [one.choices for one in readings.values()] == [
+        reading.choices for _, reading in flips(paper.decisions)
+    ]
+    for id_, reading in readings.items():
+        # Its name is what the command of a page and of `claims.json` has.
+        assert reproduce.reading_of(paper, reading.name) == reading
+        assert changes[id_].changes[id_].name in reading.summary
+
+
+def test_options_of_several_decisions_make_one_reading() -> None:
+    reading = reproduce.reading_of(fncc.PAPER, " F11,F1d ")
+    assert reading.name == "F11, F1d"
+    assert reading.choices == {"F1": "every 1 us", "F11": "its simulator's"}
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--reading", "nobody"], "--reading: fncc has no reading 'nobody'"),
+        (["--reading", "F1"], "--reading: fncc has no reading 'F1'"),
+        (["--reading", "F1d,"], "--reading: fncc has no reading 'F1d,'"),
+        (["--reading", "F1b,F1d"], "--reading: 'F1b,F1d' has two options of decision F1"),
         (["--reading", "scaled", "--readings"], "--reading: --readings has all readings"),
         (["--quick-readings"], "--quick-readings: it is a way of --readings"),
         (["--flows", "."], "--flows: only themis has published flows"),

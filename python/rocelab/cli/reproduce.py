@@ -42,7 +42,12 @@ def reproduce(
     ] = False,
     reading: Annotated[
         str | None,
-        typer.Option("--reading", metavar="NAME", help="A reading other than the headline's."),
+        typer.Option(
+            "--reading",
+            metavar="NAME",
+            help="A reading other than the headline's, or the headline's with other options of "
+            "decisions, such as F1d,F11.",
+        ),
     ] = None,
     readings: Annotated[
         bool,

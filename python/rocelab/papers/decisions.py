@@ -67,6 +67,12 @@ class Decision(Generic[T]):
         """The option of this name."""
         return next(option for option in self.options if option.name == name)
 
+    @property
+    def changes(self) -> dict[str, Option[T]]:
+        """The options that the headline does not have, by what pages call them."""
+        names = [option.name for option in self.options]
+        return {option_id(self.id, names, each.name): each for each in self.options[1:]}
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -90,6 +96,11 @@ class Reading:
 
 HEADLINE = Reading("headline", "What the rule selects")
 """The reading of a paper without decisions."""
+
+
+def option_id(decision: str, names: Sequence[str], option: str) -> str:
+    """What pages call an option: ``H1`` the other one of two, ``H1b`` one of several."""
+    return decision if len(names) == 2 else f"{decision}{'abcdefgh'[names.index(option)]}"
 
 
 def flips(decisions: Sequence[Decision[Any]]) -> Iterator[tuple[Decision[Any], Reading]]:

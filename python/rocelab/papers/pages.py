@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rocelab._text_table import markdown
-from rocelab.papers.decisions import STEPS
+from rocelab.papers.decisions import STEPS, option_id
 from rocelab.papers.matrix import Matrix
 
 _SIGNS = {"holds": "+", "weaker": "~", "differs": "-", "undecidable": "?"}
@@ -267,10 +267,9 @@ def _turned(matrix: Matrix, claim: Claim) -> str:
 
 
 def _option_id(matrix: Matrix, decision: str, option: str) -> str:
-    """``H1`` for the other option of two, ``H1b`` for one of several."""
+    """What the page calls an option of a decision."""
     found = next(each for each in matrix["decisions"] if each["id"] == decision)
-    names = [each["name"] for each in found["options"]]
-    return decision if len(names) == 2 else f"{decision}{'abcdefgh'[names.index(option)]}"
+    return option_id(decision, [each["name"] for each in found["options"]], option)
 
 
 def _most_turned(matrix: Matrix) -> str:

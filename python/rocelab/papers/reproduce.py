@@ -85,17 +85,37 @@ def chosen(names: Iterable[str], flows: Path | None = None) -> list[tuple[Paper,
 def reading_of(paper: Paper, name: str | None) -> Reading:
     """The reading of ``paper`` with this name; none: the headline.
 
-    Raises :class:`ConfigError` where the paper has no such reading.
+    Options of decisions, as pages call them, with commas between, make a reading of their own: the
+    headline with these changes. Raises :class:`ConfigError` where the paper has no such reading.
     """
     if name is None:
         return paper.headline
     known = {reading.name: reading for reading in paper.readings}
-    if name not in known:
-        raise ConfigError(
-            f"--reading: {paper.id} has no reading {name!r}",
-            hint=f"its readings are {', '.join(map(repr, known))}",
-        )
-    return known[name]
+    if name in known:
+        return known[name]
+    changes = {
+        id_: (decision, option)
+        for decision in paper.decisions
+        for id_, option in decision.changes.items()
+        if option.alone
+    }
+    words = [word.strip() for word in name.split(",")]
+    choices: dict[str, str] = {}
+    for word in words:
+        if word not in changes:
+            hint = f"its readings are {', '.join(map(repr, known))}"
+            if changes:
+                hint += f"; options of decisions are {', '.join(changes)}, with commas between"
+            raise ConfigError(f"--reading: {paper.id} has no reading {name!r}", hint=hint)
+        decision, option = changes[word]
+        if decision.id in choices:
+            raise ConfigError(
+                f"--reading: {name!r} has two options of decision {decision.id}",
+                hint="leave one of them out",
+            )
+        choices[decision.id] = option.name
+    told = ", ".join(f"{word} ({changes[word][1].name})" for word in words)
+    return Reading(", ".join(words), f"The headline's, but for {told}", choices)
 
 
 def reproduce(
@@ -125,7 +145,8 @@ def reproduce(
     if quick and figure.cases(reading, False) != cases:
         notes.insert(0, f"Quick version: {figure.quick}.")
     if reading != paper.headline:
-        notes.insert(0, f"Reading: {reading.name}.")
+        named = reading in paper.readings
+        notes.insert(0, f"Reading: {reading.name if named else reading.summary}.")
     save(plots.picture(figure, frame, paper.looks, notes), directory / "figure")
     write_atomic(directory / "data.parquet", to_parquet(frame))
     id_ = f"{paper.id}/{figure.id}"
