@@ -124,6 +124,41 @@ def test_a_report_draws_all_figures(opened: Open, report: Path, width: int, colo
     assert page.title().startswith("<script>")
 
 
+@pytest.fixture(scope="module")
+def sweep_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep whose two lines have equal values, with long tables as values of a key."""
+    place = tmp_path_factory.mktemp("sweep")
+    marking = [{"kmin": f"{size}KB", "kmax": "400KB", "pmax": 0.25} for size in (100, 200)]
+    over: dict[str, list[object]] = {"ecn": [*marking], "traffic.0.start": ["0ns", "1ps"]}
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(scheme="hpcc")
+    rocelab.sweep(scenario, over, seeds=2, out=place / "sweep")
+    return write_report([place / "sweep"], place / "report.html")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_report_of_a_sweep_hides_no_line_behind_another(
+    opened: Open, sweep_report: Path, width: int
+) -> None:
+    page = opened(sweep_report, width)
+    # Names of directories in warnings have no spaces to break at.
+    assert _fits(page)
+    for figure in page.locator("figure .js-plotly-plot").all():
+        figure.scroll_into_view_if_needed()
+        traces = figure.locator(".scatterlayer .trace").all()
+        spots = [{_centre(point) for point in trace.locator(".point").all()} for trace in traces]
+        assert len(spots) == 2
+        assert all(spots)
+        assert not spots[0] & spots[1]
+        shapes = {trace.locator(".point").first.get_attribute("d") for trace in traces}
+        assert len(shapes) == 2
+
+
+def _centre(point: Locator) -> tuple[float, float]:
+    box = point.bounding_box()
+    assert box is not None
+    return round(box["x"] + box["width"] / 2, 1), round(box["y"] + box["height"] / 2, 1)
+
+
 def test_lines_of_a_report_are_switched_and_pointed_at(opened: Open, report: Path) -> None:
     page = opened(report)
     figure = page.locator("figure .js-plotly-plot").first

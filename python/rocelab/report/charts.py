@@ -37,6 +37,9 @@ _MAX_LINES = 16
 _MANY_US = 2000
 """From this time on the axis is in milliseconds."""
 _DASHES = ("solid", "dash", "dot", "dashdot")
+
+_SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "x", "star", "triangle-down")
+"""Marks that also those tell apart who see no colours."""
 _MAX_PICTURE_BYTES = 2_000_000
 
 
@@ -349,15 +352,20 @@ def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
         if numbers:
             points.sort(key=lambda point: numbers[point[0]])
         labels, y, bars = ([point[at] for point in points] for at in range(3))
-        more = {"error_y": {"type": "data", "array": bars}} if any(bars) else {}
+        more: dict[str, Any] = {"error_y": {"type": "data", "array": bars}} if any(bars) else {}
         mode = "lines+markers" if numbers else "markers"
+        more |= {"marker": {"symbol": _SYMBOLS[index % len(_SYMBOLS)], "size": 8}}
+        # plotly sets groups of offset beside each other: bars and points of equal values, too.
+        more |= {"offsetgroup": str(index)}
         data.append(_line(index, name or metric.name, x=labels, y=y, mode=mode, **more))
     ordered = sorted(numbers, key=numbers.__getitem__) if numbers else None
     x_axis = _axis(across.key, type="category")
     if ordered:
         x_axis |= {"categoryorder": "array", "categoryarray": ordered}
     title = f"{metric.title} ({unit})" if unit else metric.title
-    layout = {"xaxis": x_axis, "yaxis": _axis(title)}
+    # No metric is below 0, though an interval may reach there.
+    y_axis = _axis(title, rangemode="nonnegative")
+    layout = {"xaxis": x_axis, "yaxis": y_axis, "scattermode": "group", "scattergap": 0.7}
     cut = (
         f" Only the first {_MAX_LINES} of {len(lines)} lines are drawn."
         if len(data) < len(lines)
