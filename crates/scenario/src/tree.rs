@@ -116,6 +116,13 @@ impl Tree {
         if key.split('.').count() > MAX_STEPS {
             return Err(ScenarioError::new("", format!("a key has more than {MAX_STEPS} steps")));
         }
+        // `scheme = "hpcc"` is short for a table that has a name.
+        if key.starts_with("scheme.")
+            && let Value::Table(table) = &mut self.value
+            && let Some(scheme) = table.get_mut("scheme")
+        {
+            expand_scheme_name(scheme);
+        }
         let mut node = self;
         let mut steps = key.split('.').peekable();
         while let Some(step) = steps.next() {
@@ -131,10 +138,6 @@ impl Tree {
             };
             if step.is_empty() {
                 return refuse("a key to set is written like `topology.k`".to_owned());
-            }
-            // `scheme = "hpcc"` is short for a table that has a name.
-            if step == "params" || step == "preset" {
-                expand_scheme_name(node);
             }
             match &mut node.value {
                 Value::Table(table) => {

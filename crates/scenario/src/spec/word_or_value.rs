@@ -143,6 +143,10 @@ macro_rules! word_or_quantity {
                         let words = [$(($word, $type::$named)),+];
                         word_or_quantity(text, &words, $type::$quantity, &self)
                     }
+                    /// Reads `802.3`, which is a number where it has no quotes.
+                    fn visit_f64<E: de::Error>(self, number: f64) -> Result<$type, E> {
+                        self.visit_str(&number.to_string())
+                    }
                 }
                 deserializer.deserialize_str(WordVisitor)
             }

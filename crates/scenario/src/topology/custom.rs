@@ -143,7 +143,8 @@ fn check_name(name: &str, key: impl Fn() -> String) -> Result<()> {
     let odd = name.chars().find(|c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')));
     match odd {
         Some(odd) => {
-            Err(ScenarioError::new(key(), format!("{odd:?} cannot stand in a node's name")))
+            let why = format!("{odd:?} cannot stand in a node's name");
+            Err(ScenarioError::new(key(), why).hint("take letters, digits, _, -, . and /"))
         }
         None if name.contains("..") => {
             Err(ScenarioError::new(key(), "\"..\" cannot stand in a node's name"))

@@ -47,6 +47,23 @@ fn examples_are_valid_with_every_scheme_and_preset() {
 }
 
 #[test]
+fn a_scheme_given_by_its_name_takes_further_keys() {
+    let set = |more| with("incast.toml", &[("scheme", "dcqcn"), more]);
+    assert_eq!(set(("scheme.name", "hpcc")).scheme.info.name, "hpcc");
+    assert_eq!(set(("scheme.preset", "dcqcn-mlx")).scheme.preset, "dcqcn-mlx");
+    let second = r#"[{ name = "hpcc", hosts = ["h0"] }]"#;
+    assert!(set(("scheme.also", second)).also.is_some());
+}
+
+#[test]
+fn a_word_that_reads_as_a_number_needs_no_quotes() {
+    let quoted = with("incast.toml", &[("pfc.response", "\"802.3\"")]);
+    let plain = with("incast.toml", &[("pfc.response", "802.3")]);
+    assert_eq!(plain, quoted);
+    assert_ne!(plain, with("incast.toml", &[]));
+}
+
+#[test]
 fn the_incast_example_is_what_it_says() {
     let scenario = with("incast.toml", &[]);
     assert_eq!(scenario.name, "incast");

@@ -229,7 +229,10 @@ fn custom_topologies_must_make_sense() {
     says(&custom("length = \"1km\"", "length = \"1GB\""), &["links.2.length: a length is needed"]);
     says(&custom("length = \"1km\"", "length = \"0m\""), &["links.2.delay: must be above zero"]);
     says(&custom("a = \"s\", b = \"t\"", "a = \"s\", b = \"s\""), &["links s to itself"]);
-    says(&custom("name = \"t\"", "name = \"t:u\""), &["':' cannot stand in a node's name"]);
+    says(
+        &custom("name = \"t\"", "name = \"t:u\""),
+        &["':' cannot stand in a node's name; hint: take letters, digits, _, -, . and /"],
+    );
     says(
         &custom("links = [", "links = [ [\"a\", \"b\"],"),
         &["topology.links.0: needs a table, got a list"],
@@ -740,6 +743,10 @@ fn overrides_must_have_a_place() {
     says(&set("traffic.x.load", "3"), &["traffic.x.load: `x` is not an index; the list has 1"]);
     says(&set("traffic.7.load", "3"), &["no element 7; the list has 1"]);
     says(&set("name.x", "3"), &["name"]);
+    let short = format!("scheme = \"dcqcn\"\n{STAR}{FLOW}");
+    let misspelt = [("scheme.nmae".to_owned(), "hpcc".to_owned())];
+    let error = parse(&short, None, &misspelt).unwrap_err().to_string();
+    says(&error, &["scheme.nmae: unknown key; hint: did you mean `name`?"]);
     says(&set("", "3"), &["a key to set is written like"]);
     says(&set("a..b", "3"), &["a key to set is written like"]);
     says(&set("run.seed", "1\nx = 2"), &["run.seed: needs a whole number"]);
