@@ -82,5 +82,27 @@ def prototype(
     sends a control packet of up to four numbers to the other end. ``meta`` is a list of the four
     numbers that a packet carries, to be changed in place. ``meta_bytes`` is what they take on the
     wire, in data packets and in ACKs. Times are whole picoseconds.
+
+    What hooks are given has these values:
+
+    - ``path``, the path of a QP: ``line_rate_bps`` of the sender's port, ``bottleneck_rate_bps``,
+      the lowest on the path, ``base_rtt_ps``, the round trip of a full packet and its ACK in an
+      empty network, ``payload_bytes`` and ``packet_bytes`` of a full packet, without and with
+      headers, ``switches``, how many there are on it, ``receiver``, the number of the host;
+      ``network_rtt_ps``, the largest base round trip of all pairs of hosts, and
+      ``network_bdp_bytes``, what the sender's port sends in that time;
+    - ``ack``: ``next_expected``, the first byte of the QP's stream that the receiver waits for,
+      ``next_to_send``, the first byte that the sender has not sent yet, ``newly_acked``, the bytes
+      that were not acknowledged before, ``acks_new_data``, whether there are any, ``nack``, whether
+      the receiver has seen a gap, ``marked``, whether the data was marked, ``rtt_ps``, from the
+      departure of the data to the arrival of the ACK, and ``meta``;
+    - ``data`` and ``packet``: ``kind`` ("data", "ack", "nack", "control" or "pfc"), ``src`` and
+      ``dst``, the numbers of the hosts that send and receive the data, ``flow``, the number of the
+      message, ``sequence``, the first byte in it or, of an ACK, the first that is missing,
+      ``sent_at_ps``, when the data left its sender, ``size``, the bytes on the wire, ``payload``,
+      ``priority`` and ``marked``;
+    - ``view``, a port as the packet leaves it: ``port``, its number, ``rate_bps``, ``queue_bytes``
+      that wait in all its queues and ``class_bytes`` in that of the packet's priority, both without
+      the packet, ``tx_bytes`` that were sent before it, and ``last_departure_ps``.
     """
     return Prototype(_rocelab.Law(law, receiver, switch, meta_bytes))

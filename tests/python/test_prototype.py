@@ -11,6 +11,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST
+from rocelab import _rocelab
 from rocelab._rocelab import Ack, Context, Header, PathFacts, PortView
 
 MARKING = {"kmin": "20KB", "kmax": "80KB", "pmax": 1.0}
@@ -310,6 +311,15 @@ def test_mistakes_are_refused(scenario: rocelab.Scenario) -> None:
 
     with pytest.raises(ValueError, match="meta has 4 numbers, and a hook left 5"):
         rocelab.prototype(Grows).run(scenario)
+
+
+@pytest.mark.parametrize("of", ["PathFacts", "Ack", "Header", "PortView", "Context"])
+def test_the_help_names_all_that_hooks_are_given(of: str) -> None:
+    """The classes are private: nothing else tells a user what they have."""
+    text = rocelab.prototype.__doc__ or ""
+    values = [name for name in dir(getattr(_rocelab, of)) if not name.startswith("_")]
+    assert values
+    assert [name for name in values if f"``{name}``" not in text] == []
 
 
 def test_its_scenario_runs_with_the_law_only(scenario: rocelab.Scenario, tmp_path: Path) -> None:
