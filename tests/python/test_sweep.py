@@ -780,3 +780,23 @@ def test_what_cannot_be_drawn_is_said(scenario: rocelab.Scenario) -> None:
     never = rocelab.sweep(silent, {"scheme.name": ["hpcc"]})
     with pytest.raises(rocelab.ResultError, match="no slowdown_mean to draw"):
         never.plot("slowdown_mean")
+
+
+def test_pauses_by_tier_add_up_where_external_switches_are_a_fourth_tier() -> None:
+    inside: dict[str, Any] = {"kind": "three-tier", "pods": 1, "tors_per_pod": 1, "cores": 1}
+    inside |= {"aggs_per_pod": 1, "hosts_per_tor": 4, "core_wiring": "full"}
+    for part in ("host", "agg", "core"):
+        inside |= {f"{part}_rate": "400Gbps", f"{part}_delay": "1us"}
+    network = {"kind": "cross-dc", "data_centre": inside, "wan_length": "2km"}
+    network |= {"rate": "400Gbps", "delay": "1us", "wan_rate": "400Gbps"}
+    incast = {"kind": "incast", "senders": ["dc0/h0", "dc0/h1"], "receiver": "dc1/h0"}
+    scenario = rocelab.Scenario(
+        topology=network,
+        pfc={"xoff": "20KB"},
+        traffic=[incast | {"size": "1MB"}],
+        receiver=[{"hosts": ["dc1/h0"], "rate": "40Gbps", "buffer": "400KB"}],
+    )
+    (run,) = rocelab.sweep(scenario, {"run.time_limit": ["10ms"]}).runs.to_polars().to_dicts()
+    tiers = ("hosts", "tier1", "tier2", "tier3", "tier4")
+    assert run["tier4_paused_ns"] > 0
+    assert sum(run[f"{tier}_paused_ns"] for tier in tiers) == run["paused_ns"]

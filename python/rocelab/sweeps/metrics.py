@@ -137,7 +137,7 @@ METRICS: tuple[Metric, ...] = (
     _summary("jain", "Jain's fairness index", whole=False, more_is_better=True),
     _summary("paused_ns", "Time paused, all ports", "ns"),
     _paused("hosts", "ports of hosts"),
-    *(_paused(f"tier{n}", f"ports of tier {n} switches") for n in (1, 2, 3)),
+    *(_paused(f"tier{n}", f"ports of tier {n} switches") for n in (1, 2, 3, 4)),
     _summary("drops", "Packets dropped"),
     _summary("lossless_drops", "Lossless packets dropped"),
     _summary("lost_packets", "Packets lost on links"),
