@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,21 @@ def test_every_example_is_written_and_valid(
     else:
         run = command("validate", written.name, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [(["new", "incast"], "run"), (["new", "hpcc-files"], "cd"), (["scheme", "new", "mine"], "cd")],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_the_next_command_is_right_for_a_shell(
+    words: list[str], option: str, command: Command, tmp_path: Path
+) -> None:
+    """Paths with spaces stay one word."""
+    done = command(*words, "My experiment", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    following = shlex.split(done.stderr.splitlines()[-1])
+    assert following[following.index(option) + 1] == "My experiment"
 
 
 def test_all_example_files_have_a_name() -> None:

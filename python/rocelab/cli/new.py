@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -64,5 +65,6 @@ def new(
         check_output_file(one)
     for source, one in zip(sources, targets, strict=True):
         write_atomic(one, source.read_bytes())
-    run = f"cd {target} && rocelab hpcc config.txt" if found.is_folder else f"rocelab run {target}"
+    place = shlex.quote(str(target))
+    run = f"cd {place} && rocelab hpcc config.txt" if found.is_folder else f"rocelab run {place}"
     note(f"{target}: {found.summary}\nnext: {run}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -63,7 +64,8 @@ def new(
     files = schemes_project.create(name, directory, chosen)
     note(f"{directory}: a crate for the scheme {name}")
     note(f"  {files[0].relative_to(directory)}: its law, switch part, parameters and presets")
-    note(f"next: cd {directory} && cargo test && rocelab scheme build && rocelab run incast.toml")
+    place = shlex.quote(str(directory))
+    note(f"next: cd {place} && cargo test && rocelab scheme build && rocelab run incast.toml")
 
 
 @scheme.command()
@@ -93,4 +95,4 @@ def build(
     project = schemes_project.find(path or Path.cwd())
     built = schemes_project.build(project, chosen)
     note(f"in {project} and below, rocelab now runs this build")
-    note(f"elsewhere: {_module.VARIABLE}={built.file}")
+    note(f"elsewhere: {_module.VARIABLE}={shlex.quote(str(built.file))}")
