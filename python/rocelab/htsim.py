@@ -1,7 +1,8 @@
 """Connection matrices of htsim (``.cm``) as lists of flows for a scenario.
 
 Such a file begins with ``Nodes N`` and ``Connections M``. Each line that follows is a connection:
-``3->7 id 1 start 0 size 2000000``, where sizes are in bytes and starts in picoseconds.
+``3->7 id 1 start 0 size 2000000``, where sizes are in bytes and starts in picoseconds. htsim writes
+starts with a fraction, and cuts it off as it reads them.
 """
 
 from __future__ import annotations
@@ -130,6 +131,10 @@ def _connection(path: Path, number: int, words: list[str], nodes: int) -> tuple[
             )
         if word not in _WORDS:
             raise ConfigError(f"unknown word {word!r}", file=str(path), line=number)
+        if word == "start":
+            whole, _, fraction = value.partition(".")
+            if fraction.isascii() and fraction.isdigit():
+                value = whole
         values[word] = _whole(path, number, word, value)
     for word in ("start", "size"):
         if word not in values:

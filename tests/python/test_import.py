@@ -12,7 +12,7 @@ MATRIX = """Nodes 4
 Connections 3
 # a comment
 0->1 id 1 start 0 size 2000000
-2->3 start 1500000 size 100
+2->3 start 1500000.750000 size 100
 3->0 id 3 start 0 size 5000 prio 2
 """
 
@@ -58,6 +58,8 @@ def test_a_connection_matrix_becomes_flows_of_a_scenario(command: Command, tmp_p
         ("Nodes 2\nConnections 1\n0-1 start 0 size 1\n", "m.cm:3: '0-1' is no connection"),
         ("Nodes 2\nConnections 1\n0->1 start 0\n", "m.cm:3: the connection has no size"),
         ("Nodes 2\nConnections 1\n0->1 start 0 size\n", "m.cm:3: size needs a whole number"),
+        ("Nodes 2\nConnections 1\n0->1 start 0. size 1\n", "m.cm:3: start needs a whole number"),
+        ("Nodes 2\nConnections 1\n0->1 start 0 size 1.0\n", "m.cm:3: size needs a whole number"),
         ("Nodes 2\nConnections 1\n0->1 start 0 size 0\n", "m.cm:3: the connection has no end"),
         ("Nodes 2\nConnections 1\n0->1 weight 1\n", "m.cm:3: unknown word 'weight'"),
         (
