@@ -220,6 +220,33 @@ def test_a_pause_of_no_length_is_written_as_a_resume(command: Command, small: Pa
     assert kinds() == {"0"}
 
 
+@pytest.mark.parametrize("law", [1, 3, 7, 8])
+def test_a_flow_begins_at_the_rate_of_its_own_nic(law: int, small: Path) -> None:
+    """A host has NICs of 100 and 25 Gb/s, and its flows take one or the other."""
+    rates = {2: "100Gbps", 3: "25Gbps"}
+    links = [f"0 {switch} {rate} 1us 0\n" for switch, rate in rates.items()]
+    links += [f"1 {switch} 100Gbps 1us 0\n" for switch in rates]
+    (small / "topology.txt").write_text("4 2 4\n2 3\n" + "".join(links))
+    flows = [f"0 1 3 {100 + flow} 40000 {2 + flow / 10_000:.4f}\n" for flow in range(6)]
+    (small / "flow.txt").write_text("6\n" + "".join(flows))
+    config = small / "config.txt"
+    maps = [f"{key}_MAP 2 25000000000 {at} 100000000000 {at}\n" for key, at in MAPS.items()]
+    config.write_text(f"{FILES['config.txt']}CC_MODE {law}\n{''.join(maps)}")
+
+    def times(order: Order) -> list[int]:
+        Experiment(config, small).run(into=small / order, order=order)
+        lines = (small / order / "fct.txt").read_text().splitlines()
+        return [int(line.split()[6]) for line in lines]
+
+    there = times("ns3")
+    assert len(there) == 6
+    assert min(there) < 0.8 * max(there), "both NICs are in use"
+    assert times("fast") == there
+
+
+MAPS = {"KMIN": 400, "KMAX": 1600, "PMAX": 0.2}
+
+
 @pytest.mark.parametrize("order", get_args(Order))
 def test_a_flow_whose_port_nothing_wakes_is_told_with_what_wakes_it(
     small: Path, order: Order

@@ -213,14 +213,17 @@ impl NetworkContext {
     /// epoch.
     pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32, epoch: usize) -> PathFacts {
         let mut path = Vec::with_capacity(8);
+        self.path((src, dst), hash, epoch, &mut path);
+        let own_port = path.first().map_or(Rate::ZERO, |end| end.rate);
         if self.compat.has_one_way_rtt() {
             // The HPCC simulator computes round trips once for each pair of hosts.
             self.routes.ns3_path(&self.graph, (src, dst), &mut path);
-        } else {
-            self.path((src, dst), hash, epoch, &mut path);
         }
         let WayFacts { line_rate, bottleneck, base_rtt } =
             self.way_facts((src, dst), hash, epoch, &mut path);
+        // The path of the pair may begin at another port than the QP's, whose rate its law begins
+        // at.
+        let line_rate = if self.host.ports == PortUse::Hash { own_port } else { line_rate };
         PathFacts {
             receiver: dst,
             side: MixSide::First,
