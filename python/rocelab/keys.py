@@ -600,6 +600,12 @@ class Quirks(TypedDict):
     acks_ignore_pause: NotRequired[bool]
     """Have hosts send ACKs while the priority that carries them is paused."""
 
+    conweave_ecmp_hash: NotRequired[bool]
+    """As `ns3_ecmp_hash`, but as ConWeave's simulator does it: next hops in trees by ascending
+    node number, and UDP ports that each host counts, from 10000 for the QPs to others and from
+    100 for those from others. It goes with `routing.balance` and with `host.recovery`.
+    """
+
     missed_wakeup: NotRequired[bool]
     """Needs `scan_queue_pairs`: let a QP whose window is closed keep the NIC from waking for the
     others, and do not wake it where a timer changes a rate.

@@ -12,6 +12,7 @@ import pytest
 
 import hpcc_config
 from conftest import Command
+from rocelab.hpcc.experiment import Experiment
 
 DCQCN = (
     hpcc_config.HPCC.replace("CC_MODE 3", "CC_MODE 1")
@@ -168,12 +169,16 @@ def test_load_balancing_of_conweave(mode: int, balance: str, command: Command, c
     assert made["classes"]["ack"] == 6
     assert made["classes"]["strict"] == [6]
     (case / "topology.txt").write_text(TWO_PATHS, encoding="ascii")
-    balanced = fcts(command, case, "balanced").splitlines()
-    (case / "config.txt").write_text(f"LB_MODE 0\n{CONFIG}", encoding="ascii")
-    ecmp = fcts(command, case, "ecmp").splitlines()
-    assert len(balanced) == len(ecmp) == 3
-    # The seventh number is how long a flow took.
-    assert {line.split()[6] for line in balanced}.isdisjoint(line.split()[6] for line in ecmp)
+
+    def ways(keys: str) -> list[int]:
+        """What the first switch sends over each of the two paths."""
+        (case / "config.txt").write_text(f"{keys}\n{CONFIG}", encoding="ascii")
+        result, _ = Experiment(case / "config.txt", case).run(into=case / "out")
+        ports = result.ports.to_polars().select("node", "peer", "tx_bytes").rows()
+        return [sent for node, peer, sent in ports if node == "n4" and peer in ("n5", "n6")]
+
+    assert min(ways("LB_MODE 0")) == 0
+    assert min(ways(f"LB_MODE {mode}")) > 50_000
 
 
 def test_parameters_of_conweave_s_load_balancing(command: Command, case: Path) -> None:
@@ -185,14 +190,53 @@ def test_parameters_of_conweave_s_load_balancing(command: Command, case: Path) -
     assert (conweave["path_busy"], conweave["resume_default"]) == ("8us", "500us")
 
 
-def test_switches_of_conweave_send_acks_first(command: Command, case: Path) -> None:
+def test_switches_of_conweave_are_no_others(command: Command, case: Path) -> None:
     """With ECMP and go-back-N, too, which are the only mechanisms of the HPCC simulator."""
     made = scenario_of(command, case, "LB_MODE 0")
     assert (made["classes"]["ack"], made["routing"]["balance"]) == (6, "ecmp")
-    assert made["quirks"]["ns3_ecmp_hash"]
+    hashes = {key: on for key, on in made["quirks"].items() if key.endswith("_ecmp_hash")}
+    assert hashes == {"ns3_ecmp_hash": False, "conweave_ecmp_hash": True}
+    assert (made["pfc"]["alpha"], "rate_scaled_alpha" in made["quirks"]) == (1 / 16, False)
     (case / "config.txt").write_text(CONFIG, encoding="ascii")
-    plain = command("hpcc", "config.txt", "--print-scenario", cwd=case)
-    assert tomllib.loads(plain.stdout)["classes"]["ack"] == "data"
+    plain = tomllib.loads(command("hpcc", "config.txt", "--print-scenario", cwd=case).stdout)
+    assert (plain["classes"]["ack"], plain["pfc"]["alpha"]) == ("data", 1 / 8)
+
+
+@pytest.mark.parametrize(
+    "keys", ["LB_MODE 0", "LB_MODE 0\nENABLE_IRN 1\nENABLE_PFC 0", "LB_MODE 9"]
+)
+def test_times_of_conweave_are_whole_nanoseconds(keys: str, command: Command, case: Path) -> None:
+    """A packet on an idle network: there and back four links of 1 us."""
+    (case / "topology.txt").write_text(f"6 2 5\n{LINKS.replace('25Gbps', '100Gbps')}")
+    (case / "flow.txt").write_text("1\n0 2 3 1000 2.0\n", encoding="ascii")
+    (case / "config.txt").write_text(f"{keys}\n{CONFIG}", encoding="ascii")
+    (row,) = fcts(command, case, "out").splitlines()
+    data, ack = 1048 * 8 // 100, 60 * 8 // 100
+    ideal = 4000 + 2 * (1000 * 8 // 100) + data
+    assert [int(word) for word in row.split()[6:]] == [4000 + 2 * (data + ack), ideal]
+
+
+def test_paths_of_conweave(case: Path) -> None:
+    """The bytes that each uplink has sent in 10 us: numbers of that simulator's own run."""
+    data = Path(__file__).parent / "cases/conweave"
+    hosts = [f"{host} {128 + host // 16} 100Gbps 1000ns 0" for host in range(128)]
+    uplinks = [(leaf, spine) for leaf in range(128, 136) for spine in range(136, 144)]
+    links = hosts + [f"{leaf} {spine} 100Gbps 1000ns 0" for leaf, spine in uplinks]
+    switches = " ".join(map(str, range(128, 144)))
+    text = "\n".join(["144 16 192", switches, *links])
+    (case / "topology.txt").write_text(f"{text}\n", encoding="ascii")
+    config = CONFIG.replace("CC_MODE 1", "CC_MODE 1\nSIMULATOR_STOP_TIME 2.00001\nLB_MODE 0")
+    (case / "config.txt").write_text(config, encoding="ascii")
+    (case / "flow.txt").write_bytes((data / "flow.txt").read_bytes())
+    there = {}
+    for line in (data / "uplink.txt").read_text(encoding="ascii").splitlines():
+        _, leaf, interface, sent = map(int, line.split(","))
+        there[f"n{leaf}", interface - 1] = sent
+    result, _ = Experiment(case / "config.txt", case).run(into=case / "out")
+    ports = result.ports.to_polars().select("node", "port", "peer", "tx_bytes").rows()
+    names = {f"n{spine}" for spine in range(136, 144)}
+    here = {(node, port): sent for node, port, peer, sent in ports if peer in names}
+    assert here == there
 
 
 def test_loss_recovery_of_conweave(command: Command, case: Path) -> None:
@@ -211,7 +255,7 @@ def test_loss_recovery_of_conweave(command: Command, case: Path) -> None:
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert (summary["flows_done"], summary["lossless_drops"]) == (3, 0)
-    assert summary["retransmitted_bytes"] == 1_000 * summary["drops"] > 100_000
+    assert summary["retransmitted_bytes"] == 1_000 * summary["drops"] > 10_000
 
 
 def test_keys_of_conweave_that_are_none_or_have_no_order(command: Command, case: Path) -> None:

@@ -118,6 +118,7 @@ fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
     let scenario::QuirksSpec {
         whole_nanoseconds,
         ns3_ecmp_hash,
+        conweave_ecmp_hash,
         one_way_rtt,
         acks_ignore_pause,
         silent_duplicates,
@@ -135,6 +136,7 @@ fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
     Quirks {
         whole_nanoseconds,
         ns3_ecmp_hash,
+        conweave_ecmp_hash,
         one_way_rtt,
         acks_ignore_pause,
         silent_duplicates,

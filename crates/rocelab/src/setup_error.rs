@@ -105,14 +105,13 @@ fn class_not_first(scheme: &str, priority: u8) -> ScenarioError {
 fn asymmetric_path(scenario: &Scenario, ends: [NodeId; 2]) -> ScenarioError {
     let scheme = scenario.needs().name;
     let [src, dst] = ends.map(|node| scenario.network.name(node));
-    if scenario.quirks.ns3_ecmp_hash {
+    if let Some(quirk) = scenario.quirks.ecmp_hash() {
         let why = format!(
-            "scheme {scheme} needs data and ACKs on the same path, and the hash of \
-             quirks.ns3_ecmp_hash sends those between {src} and {dst} over two; routing.hash has \
-             no effect with it"
+            "scheme {scheme} needs data and ACKs on the same path, and the hash of {quirk} sends \
+             those between {src} and {dst} over two; routing.hash has no effect with it"
         );
-        return ScenarioError::new("quirks.ns3_ecmp_hash", why)
-            .hint("set quirks.ns3_ecmp_hash = false: routing.hash is then \"symmetric\"");
+        return ScenarioError::new(quirk, why)
+            .hint(format!("set {quirk} = false: routing.hash is then \"symmetric\""));
     }
     let why = format!(
         "scheme {scheme} needs data and ACKs on the same path, and with \"symmetric\" those \

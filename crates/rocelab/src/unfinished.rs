@@ -202,6 +202,7 @@ fn break_circles(scenario: &Scenario) -> String {
     if matches!(scenario.routing, Paths::SpanningTrees(_)) {
         return "set routing.trees = 1".to_owned();
     }
-    let hash = if scenario.quirks.ns3_ecmp_hash { "quirks.ns3_ecmp_hash = false, " } else { "" };
+    let quirk = scenario.quirks.ecmp_hash();
+    let hash = quirk.map(|quirk| format!("{quirk} = false, ")).unwrap_or_default();
     format!("set {hash}routing.paths = \"spanning-trees\" and routing.trees = 1")
 }

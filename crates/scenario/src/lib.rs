@@ -75,7 +75,7 @@ pub use settings::{
 };
 pub use spec::QuirksSpec;
 pub use trace::Trace;
-pub use traffic::{MAX_MESSAGES, MAX_TIME, ROCE_PORT, SourcePorts};
+pub use traffic::{HostPorts, MAX_MESSAGES, MAX_TIME, ROCE_PORT, SourcePorts};
 pub use tree::Tree;
 
 use error::Result;

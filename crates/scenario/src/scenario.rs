@@ -15,7 +15,7 @@ use crate::source::Source;
 use crate::spec::{MarkAt, QuirksSpec, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
-use crate::traffic::{self, Context, Traffic};
+use crate::traffic::{self, Context, PortNumbers, Traffic};
 use model::{
     Balance, ClassSettings, HostConfig, Impairment, Message, Outage, Paths, PortUse, SlowReceiver,
 };
@@ -163,7 +163,7 @@ impl Scenario {
                 Stop::At(stop) => Some(stop),
             },
             base,
-            ns3_source_ports: spec.quirks.ns3_ecmp_hash,
+            port_numbers: PortNumbers::of(&spec.quirks),
         };
         let mut traffic = traffic::resolve(&mut spec.traffic, &context)?;
         checks::has_messages(&traffic, &spec.traffic, run.stop)?;

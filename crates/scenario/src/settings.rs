@@ -92,6 +92,12 @@ const MAX_BUFFER: Bytes = Bytes::new(1 << 50);
 /// Refuses what would do nothing.
 pub(crate) fn quirks(spec: &mut QuirksSpec) -> Result<()> {
     spec.rate_scaled_alpha = spec.rate_scaled_alpha.filter(|rate| rate.0 > Rate::ZERO);
+    if spec.ns3_ecmp_hash && spec.conweave_ecmp_hash {
+        let why = "is one way to choose among equal paths, and quirks.ns3_ecmp_hash is another";
+        return Err(
+            ScenarioError::new("quirks.conweave_ecmp_hash", why).hint("turn one of the two off")
+        );
+    }
     let of_scan =
         [("missed_wakeup", spec.missed_wakeup), ("stale_scan_index", spec.stale_scan_index)];
     match of_scan.iter().find(|(_, on)| *on && !spec.scan_queue_pairs) {
@@ -110,6 +116,7 @@ fn quirks_on(quirks: &QuirksSpec) -> String {
     let QuirksSpec {
         whole_nanoseconds,
         ns3_ecmp_hash,
+        conweave_ecmp_hash,
         one_way_rtt,
         acks_ignore_pause,
         silent_duplicates,
@@ -125,6 +132,7 @@ fn quirks_on(quirks: &QuirksSpec) -> String {
     let all = [
         ("whole_nanoseconds", *whole_nanoseconds),
         ("ns3_ecmp_hash", *ns3_ecmp_hash),
+        ("conweave_ecmp_hash", *conweave_ecmp_hash),
         ("one_way_rtt", *one_way_rtt),
         ("acks_ignore_pause", *acks_ignore_pause),
         ("silent_duplicates", *silent_duplicates),
@@ -224,7 +232,7 @@ pub(crate) fn host(
         ("host.ports", spec.ports != PortUse::Hash),
         ("host.recovery", recovery != Recovery::GO_BACK_N),
     ];
-    if !quirks.is_native()
+    if !quirks.has_native_nodes()
         && let Some((key, _)) = uses.into_iter().find(|(_, is_used)| *is_used)
     {
         let why = format!("does not go with {}: they are the HPCC simulator's", quirks_on(quirks));
@@ -442,18 +450,18 @@ pub(crate) fn routing(
     quirks: &QuirksSpec,
 ) -> Result<Paths> {
     let is_tree = spec.paths == PathsKind::SpanningTrees;
-    let symmetric = scheme.symmetric_paths && !quirks.ns3_ecmp_hash;
+    let quirk = quirks.ecmp_hash();
+    let symmetric = scheme.symmetric_paths && quirk.is_none();
     let default = if symmetric || is_tree { HashKind::Symmetric } else { HashKind::FiveTuple };
     let hash = *spec.hash.get_or_insert(default);
-    if quirks.ns3_ecmp_hash && (is_tree || hash != HashKind::FiveTuple) {
+    if let Some(quirk) = quirk.filter(|_| is_tree || hash != HashKind::FiveTuple) {
         // What the quirk hashes are five-tuples, too.
         let key = if is_tree { "routing.paths" } else { "routing.hash" };
-        return Err(ScenarioError::new(
-            key,
-            "has no effect with quirks.ns3_ecmp_hash = true: each switch then hashes with its own \
-             seed",
-        )
-        .hint(format!("set quirks.ns3_ecmp_hash = false, or leave {key} out")));
+        let why =
+            format!("has no effect with {quirk} = true: each switch then hashes with its own seed");
+        return Err(
+            ScenarioError::new(key, why).hint(format!("set {quirk} = false, or leave {key} out"))
+        );
     }
     if spec.trees.is_some() && !is_tree {
         return Err(ScenarioError::new(

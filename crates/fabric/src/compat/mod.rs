@@ -27,6 +27,15 @@ const NEVER_PAUSED: u8 = 0;
 /// wire.
 const ACK_QUEUE: u8 = 3;
 
+/// How a search for routes goes through the neighbours of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SearchOrder {
+    /// By ascending node number.
+    Ascending,
+    /// By descending node number.
+    Descending,
+}
+
 /// Says how a run differs from a native one. In a native run no question is answered with a
 /// deviation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,15 +53,19 @@ impl Compat {
         if self.quirks.whole_nanoseconds { Clock::WholeNanoseconds } else { Clock::Exact }
     }
 
-    /// Returns whether switches list next hops in the order of the simulator's search and use one
-    /// link to each neighbour.
-    pub(crate) fn lists_hops_in_search_order(&self) -> bool {
-        self.quirks.ns3_ecmp_hash
+    /// Returns the order in which the simulator's search visits neighbours, if switches list next
+    /// hops as it finds them and use one link to each neighbour.
+    pub(crate) fn search_order(&self) -> Option<SearchOrder> {
+        match self.quirks {
+            Quirks { ns3_ecmp_hash: true, .. } => Some(SearchOrder::Descending),
+            Quirks { conweave_ecmp_hash: true, .. } => Some(SearchOrder::Ascending),
+            _ => None,
+        }
     }
 
     /// Returns whether switches hash addresses and UDP ports with MurmurHash3.
     pub(crate) fn hashes_with_murmur3(&self) -> bool {
-        self.quirks.ns3_ecmp_hash
+        self.quirks.ns3_ecmp_hash || self.quirks.conweave_ecmp_hash
     }
 
     /// Returns whether the base round trip counts payload one way only, once for each pair of

@@ -11,6 +11,9 @@ pub struct Quirks {
     /// number. In a tree that is descending node number, too. Of several links to one neighbour
     /// only the last is used.
     pub ns3_ecmp_hash: bool,
+    /// As `ns3_ecmp_hash`, but the search visits neighbours by ascending node number, as in
+    /// ConWeave's simulator.
+    pub conweave_ecmp_hash: bool,
     /// The base round trip counts the payload's serialisation one way and the propagation both
     /// ways. Headers and ACKs do not count. The ideal FCT follows it, and the network's BDP is the
     /// largest product of round trip and lowest rate of any pair of hosts.

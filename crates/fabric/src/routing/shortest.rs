@@ -1,9 +1,10 @@
 //! Next hops on all shortest paths, by number of hops.
 
 use super::builder::{Attachments, HopCosts, HostSlot, NO_ROW, Table};
-use crate::compat::Compat;
+use crate::compat::{Compat, SearchOrder};
 use crate::error::SetupError;
 use crate::network::graph::Epoch;
+use std::cmp::Reverse;
 use units::{PortId, Rate, Time, cancel};
 
 /// Fills the table of an epoch. Every host can reach every other; the scenario has checked that.
@@ -171,7 +172,8 @@ struct Search {
 
 impl Search {
     /// Hosts without a row need not be found: [`OnSwitch`] covers them. The HPCC simulator visits
-    /// neighbours by their address in memory, the last one created first.
+    /// neighbours by their address in memory, the last one created first. ConWeave's visits the
+    /// first one created first.
     fn new(graph: &Epoch<'_>, hop_costs: &HopCosts, rows: &[u32], compat: &Compat) -> Search {
         let nodes = graph.nodes();
         let (mut steps, mut first_step) = (Vec::new(), vec![0]);
@@ -186,8 +188,16 @@ impl Search {
                 rate: end.rate,
                 cost: hop_costs.both(graph, &graph.ports(end.peer)[end.peer_port as usize], end),
             }));
-            if compat.lists_hops_in_search_order() {
-                steps[begin..].sort_by_key(|step| std::cmp::Reverse((step.peer, step.port)));
+            let own = &mut steps[begin..];
+            match compat.search_order() {
+                Some(SearchOrder::Descending) => {
+                    own.sort_by_key(|step| Reverse((step.peer, step.port)));
+                }
+                // Of several links to a neighbour the last comes first.
+                Some(SearchOrder::Ascending) => {
+                    own.sort_by_key(|step| (step.peer, Reverse(step.port)));
+                }
+                None => {}
             }
             first_step.push(steps.len());
         }
@@ -199,7 +209,7 @@ impl Search {
             rank: vec![u32::MAX; nodes],
             steps,
             first_step,
-            by_rank: compat.lists_hops_in_search_order(),
+            by_rank: compat.search_order().is_some(),
             first_path: hop_costs.payload_only.is_some(),
         }
     }
@@ -319,7 +329,7 @@ impl Search {
         let ends = graph.ports(node);
         let peer = |port: &PortId| ends[port.index()].peer;
         let rank = |peer: u32| self.rank[peer as usize];
-        ports.sort_by_key(|port| (rank(peer(port)), peer(port), std::cmp::Reverse(*port)));
+        ports.sort_by_key(|port| (rank(peer(port)), peer(port), Reverse(*port)));
         ports.dedup_by_key(|port| peer(port));
     }
 }

@@ -104,6 +104,9 @@ fn without_lists(
     if experiment.config.conweave_key().is_some() {
         // Its switches send ACKs first, whatever the file says (attribute AckHighPrio).
         given.classes.ack = AckPriority::Priority(CONTROL);
+        given.pfc.alpha = Some(CONWEAVE_ALPHA);
+        given.quirks.ns3_ecmp_hash = false;
+        given.quirks.conweave_ecmp_hash = true;
         let mut told = "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs \
                         first; results agree with that simulator in distribution, not flow by flow"
             .to_owned();
@@ -118,12 +121,16 @@ fn without_lists(
     Ok((spec, warnings))
 }
 
-/// What ConWeave's load balancing and loss recovery ask for. The quirks are those of the original,
-/// which has neither.
+/// What ConWeave's load balancing and loss recovery ask for. The original has neither, so hosts and
+/// switches are not as there. Times, formulas and hashes are.
 fn conweave(spec: &mut Spec, config: &Config) {
-    spec.quirks = QuirksSpec::default();
+    spec.quirks = QuirksSpec {
+        whole_nanoseconds: true,
+        one_way_rtt: true,
+        conweave_ecmp_hash: true,
+        ..QuirksSpec::default()
+    };
     spec.host.retransmit_timeout = None;
-    spec.pfc.alpha = Some(CONWEAVE_ALPHA);
     if config.enable_irn {
         spec.host.recovery = RecoveryMode::SelectiveRepeat;
         spec.host.in_flight = Some(SpanSpec::Bdp);
@@ -228,6 +235,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         quirks: QuirksSpec {
             whole_nanoseconds: true,
             ns3_ecmp_hash: true,
+            conweave_ecmp_hash: false,
             one_way_rtt: true,
             acks_ignore_pause: config.ack_high_prio,
             silent_duplicates: true,

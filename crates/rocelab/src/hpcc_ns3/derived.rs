@@ -158,7 +158,7 @@ fn threshold(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) {
     spec.pfc.alpha.get_or_insert(ALPHA);
     spec.pfc.resume_offset.get_or_insert(Quantity(RESUME_OFFSET));
     spec.pfc.reserve.get_or_insert(Quantity(RESERVE));
-    let is_conweave = experiment.config.asks_for_conweave();
+    let is_conweave = experiment.config.conweave_key().is_some();
     if spec.pfc.enabled && !is_conweave && !settings.has("quirks.rate_scaled_alpha") {
         spec.quirks.rate_scaled_alpha = Some(Quantity(nic_rate(experiment)));
     }

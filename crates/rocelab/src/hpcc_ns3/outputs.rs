@@ -2,12 +2,11 @@
 
 use crate::Recordings;
 use fabric::{PacketEvent, PacketEventKind, QueueBlock};
-use hpcc_files::flows::WORKLOAD_PORT;
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, queue_lengths};
 use ns3_order::TraceRecords;
 use results::{FlowTable, UNFINISHED};
-use scenario::SourcePorts;
+use scenario::{HostPorts, SourcePorts};
 use schemes::contract::{EcnCodePoint, Flags, PacketKind};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -91,20 +90,10 @@ fn ports(experiment: &Experiment) -> Vec<(u16, u16)> {
     flows.map(|flow| (sources.next(flow.src, flow.dst), flow.dport)).collect()
 }
 
-/// Source and destination port of each flow in ConWeave's `fct.txt`: there each host counts the
-/// flows that it sends, and those that it receives.
+/// Source and destination port of each flow in ConWeave's `fct.txt`.
 fn conweave_ports(experiment: &Experiment) -> Vec<(u16, u16)> {
-    let nodes = experiment.topology.is_switch.len();
-    let mut next_sport = vec![SourcePorts::FIRST; nodes];
-    let mut next_dport = vec![WORKLOAD_PORT; nodes];
-    let take = |next: &mut u16| std::mem::replace(next, next.wrapping_add(1));
-    let flows = experiment.flows.iter();
-    flows
-        .map(|flow| {
-            let sport = take(&mut next_sport[flow.src.index()]);
-            (sport, take(&mut next_dport[flow.dst.index()]))
-        })
-        .collect()
+    let mut ports = HostPorts::default();
+    experiment.flows.iter().map(|flow| ports.next(flow.src, flow.dst)).collect()
 }
 
 /// Writes the files that the configuration names, or files of the same names into `into`; returns

@@ -48,10 +48,11 @@ const PFC: [Keys; 5] = [
     &[("pfc.threshold", "dynamic")],
 ];
 
-const QUIRKS: [Keys; 14] = [
+const QUIRKS: [Keys; 15] = [
     &[],
     &[("quirks.whole_nanoseconds", "true")],
     &[("quirks.ns3_ecmp_hash", "true")],
+    &[("quirks.conweave_ecmp_hash", "true")],
     &[("quirks.one_way_rtt", "true")],
     &[("quirks.acks_ignore_pause", "true")],
     &[("quirks.silent_duplicates", "true")],
@@ -258,7 +259,7 @@ fn settings_go_together_or_say_that_they_do_not() {
     for scheme in registry::all() {
         tally.scheme(scheme);
     }
-    assert_eq!(tally.checked, 22 * 5 * 14 * 3 * 2);
+    assert_eq!(tally.checked, 22 * 5 * 15 * 3 * 2);
     // Each kind of event was there to be checked, and often.
     let ran = tally.ran.len() as u32;
     assert!(ran > tally.checked / 3, "{ran}");

@@ -102,7 +102,7 @@ fn refusal(
     if spec.balance == BalanceKind::Ecmp {
         return None;
     }
-    if !quirks.is_native() {
+    if !quirks.has_native_nodes() {
         return Some((
             "does not go with quirks: the HPCC simulator has ECMP alone",
             "leave routing.balance out, or turn the quirks off",

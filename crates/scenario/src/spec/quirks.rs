@@ -17,6 +17,10 @@ pub struct QuirksSpec {
     /// next hops as its search finds them: in trees by descending node number. `routing.hash` stays
     /// "five-tuple".
     pub ns3_ecmp_hash: bool,
+    /// As `ns3_ecmp_hash`, but as ConWeave's simulator does it: next hops in trees by ascending
+    /// node number, and UDP ports that each host counts, from 10000 for the QPs to others and from
+    /// 100 for those from others. It goes with `routing.balance` and with `host.recovery`.
+    pub conweave_ecmp_hash: bool,
     /// Count the base round trip as propagation both ways and the payload's serialisation one way;
     /// take it for the ideal FCT too, and for the network's BDP the largest round trip times lowest
     /// rate of any pair of hosts.
@@ -58,5 +62,26 @@ impl QuirksSpec {
     /// Whether nothing is done as there.
     pub fn is_native(&self) -> bool {
         *self == QuirksSpec::default()
+    }
+
+    /// Whether hosts and switches are rocelab's own. Times, formulas and hashes may be those of the
+    /// other simulator.
+    pub fn has_native_nodes(&self) -> bool {
+        let of_numbers = QuirksSpec {
+            whole_nanoseconds: self.whole_nanoseconds,
+            one_way_rtt: self.one_way_rtt,
+            conweave_ecmp_hash: self.conweave_ecmp_hash,
+            ..QuirksSpec::default()
+        };
+        *self == of_numbers
+    }
+
+    /// The quirk that hashes addresses and ports with each switch's own seed, if one does.
+    pub fn ecmp_hash(&self) -> Option<&'static str> {
+        match self {
+            QuirksSpec { ns3_ecmp_hash: true, .. } => Some("quirks.ns3_ecmp_hash"),
+            QuirksSpec { conweave_ecmp_hash: true, .. } => Some("quirks.conweave_ecmp_hash"),
+            _ => None,
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::error::{Result, ScenarioError};
 use crate::memory;
 use crate::network::{Network, Reachability};
 use crate::selector::Selector;
-use crate::spec::{Quantity, TrafficSpec};
+use crate::spec::{Quantity, QuirksSpec, TrafficSpec};
 use crate::workload::MAX_MESSAGE;
 use model::{After, Message};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +49,49 @@ impl SourcePorts {
     }
 }
 
+/// UDP ports as ConWeave's simulator numbers them: each host counts its QPs, in the order of the
+/// flows, as their sender and as their receiver.
+#[derive(Default)]
+pub struct HostPorts {
+    source: BTreeMap<NodeId, u16>,
+    destination: BTreeMap<NodeId, u16>,
+}
+
+impl HostPorts {
+    /// The destination port of the first QP to a host.
+    const FIRST_DESTINATION: u16 = 100;
+
+    /// Returns the source and the destination port of the next QP from `src` to `dst`.
+    pub fn next(&mut self, src: NodeId, dst: NodeId) -> (u16, u16) {
+        let take = |next: &mut u16| std::mem::replace(next, next.wrapping_add(1));
+        (
+            take(self.source.entry(src).or_insert(SourcePorts::FIRST)),
+            take(self.destination.entry(dst).or_insert(HostPorts::FIRST_DESTINATION)),
+        )
+    }
+}
+
+/// Who numbers the UDP ports of QPs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PortNumbers {
+    /// Nobody: no hash looks at them.
+    None,
+    /// [`SourcePorts`].
+    Pairs,
+    /// [`HostPorts`].
+    Hosts,
+}
+
+impl PortNumbers {
+    pub(crate) fn of(quirks: &QuirksSpec) -> PortNumbers {
+        match quirks {
+            QuirksSpec { ns3_ecmp_hash: true, .. } => PortNumbers::Pairs,
+            QuirksSpec { conweave_ecmp_hash: true, .. } => PortNumbers::Hosts,
+            _ => PortNumbers::None,
+        }
+    }
+}
+
 /// What generators need to know of the scenario.
 pub(crate) struct Context<'a> {
     pub seed: u64,
@@ -57,8 +100,7 @@ pub(crate) struct Context<'a> {
     /// The end of the run, where it is known.
     pub stop: Option<Time>,
     pub base: Option<&'a Path>,
-    /// Whether each QP has a UDP source port of its own, numbered by [`SourcePorts`].
-    pub ns3_source_ports: bool,
+    pub port_numbers: PortNumbers,
 }
 
 /// Messages and the tags that they refer to.
@@ -109,7 +151,7 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
             }
         }
     }
-    Ok(sink.finish(context.ns3_source_ports))
+    Ok(sink.finish(context.port_numbers))
 }
 
 /// The keys that every kind has, tag and priority, and what its tag is by default.
@@ -300,8 +342,8 @@ impl Sink<'_> {
     }
 
     /// Sorts by start, keeping the order of making, and numbers QPs in order of first use.
-    /// `ns3_source_ports`: also numbers their UDP source ports.
-    fn finish(mut self, ns3_source_ports: bool) -> Traffic {
+    /// `port_numbers`: who numbers their UDP ports.
+    fn finish(mut self, port_numbers: PortNumbers) -> Traffic {
         if self.messages.iter().any(|message| message.after.is_some()) {
             let mut order: Vec<u32> = (0..self.messages.len() as u32).collect();
             order.sort_by_key(|&made| self.messages[made as usize].start);
@@ -315,19 +357,25 @@ impl Sink<'_> {
         }
         self.messages.sort_by_key(|message| message.start);
         let mut renumbered: Vec<Option<u32>> = vec![None; self.next_qp as usize];
-        let mut ports = SourcePorts::default();
-        let mut port_of_qp = Vec::new();
+        let (mut of_pairs, mut of_hosts) = (SourcePorts::default(), HostPorts::default());
+        let mut ports_of_qp = Vec::new();
         let mut next = 0;
         for message in &mut self.messages {
             message.qp = *renumbered[message.qp as usize].get_or_insert_with(|| {
-                if ns3_source_ports {
-                    port_of_qp.push(ports.next(message.src, message.dst));
-                }
+                let (src, dst, given) = (message.src, message.dst, message.udp_ports);
+                ports_of_qp.push(match port_numbers {
+                    PortNumbers::None => given,
+                    PortNumbers::Pairs => (of_pairs.next(src, dst), given.1),
+                    PortNumbers::Hosts => of_hosts.next(src, dst),
+                });
                 next += 1;
                 next - 1
             });
-            if ns3_source_ports {
-                message.udp_ports.0 = port_of_qp[message.qp as usize];
+            let ports = ports_of_qp[message.qp as usize];
+            match port_numbers {
+                PortNumbers::None => {}
+                PortNumbers::Pairs => message.udp_ports.0 = ports.0,
+                PortNumbers::Hosts => message.udp_ports = ports,
             }
         }
         Traffic { messages: self.messages, tags: self.tags }

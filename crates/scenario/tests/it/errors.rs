@@ -627,6 +627,14 @@ fn settings_must_make_sense() {
             "hint: set quirks.ns3_ecmp_hash = false",
         ],
     );
+    says(
+        &both("[routing]\nhash = \"symmetric\"\n[quirks]\nconweave_ecmp_hash = true"),
+        &["routing.hash: has no effect with quirks.conweave_ecmp_hash = true"],
+    );
+    says(
+        &both("[quirks]\nns3_ecmp_hash = true\nconweave_ecmp_hash = true"),
+        &["quirks.conweave_ecmp_hash: is one way", "hint: turn one of the two off"],
+    );
 }
 
 #[test]
