@@ -423,7 +423,8 @@ class Host(TypedDict):
 
     reordering_makes_cnp: NotRequired[bool]
     """Whether a receiver treats a packet that is out of order as one that is marked, so that DCQCN
-    answers with a CNP, as some RNICs do; without `reorder`, each that is answered with a NACK.
+    answers with a CNP, or echoes a mark in its ACK, as some RNICs do; without `reorder`, each
+    that is answered with a NACK.
     """
 
     reps: NotRequired[Reps]

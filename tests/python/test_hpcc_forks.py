@@ -258,6 +258,26 @@ def test_loss_recovery_of_conweave(command: Command, case: Path) -> None:
     assert summary["retransmitted_bytes"] == 1_000 * summary["drops"] > 10_000
 
 
+def test_a_packet_ahead_of_a_gap_slows_its_sender(command: Command, case: Path) -> None:
+    """DRILL reorders the packets of two flows. Both kinds of receivers answer with a CNP."""
+    ends = "0 4 25Gbps 1us 0\n1 4 25Gbps 1us 0\n2 7 25Gbps 1us 0\n3 7 25Gbps 1us 0\n"
+    ways = "4 5 25Gbps 1us 0\n4 6 25Gbps 9us 0\n5 7 25Gbps 1us 0\n6 7 25Gbps 1us 0\n"
+    (case / "topology.txt").write_text(f"8 4 8\n4 5 6 7\n{ends}{ways}", encoding="ascii")
+    flows = "2\n0 2 3 100 2000000 2.0\n1 3 3 100 2000000 2.0\n"
+    (case / "flow.txt").write_text(flows, encoding="ascii")
+    for keys in ("LB_MODE 2", "LB_MODE 2\nENABLE_IRN 1\nENABLE_PFC 0"):
+        made = scenario_of(command, case, keys)["host"]
+        assert made["reordering_makes_cnp"]
+        if made["recovery"] == "go-back-n":
+            assert (made["nack_interval"], made["retransmit_timeout"]) == ("4us", "4ms")
+        option = ("--set", "host.reordering_makes_cnp=false")
+        times = [
+            max(int(row.split()[6]) for row in fcts(command, case, "out", *options).splitlines())
+            for options in ((), option)
+        ]
+        assert times[0] > 1.1 * times[1], keys
+
+
 def test_keys_of_conweave_that_are_none_or_have_no_order(command: Command, case: Path) -> None:
     (case / "config.txt").write_text(f"LB_MODE 5\n{CONFIG}", encoding="ascii")
     done = command("hpcc", "config.txt", cwd=case)

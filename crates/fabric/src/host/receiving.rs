@@ -203,10 +203,10 @@ impl<S: Scheme> Host<S> {
             receiver.next_nack = now.saturating_add(host.nack_interval);
         }
         let payload = header.payload;
-        let mark = answer.map(|_| take_mark(receiver, header));
         if recovery.reordering_is_congestion && fate != Fate::Duplicate {
             header.code_point = EcnCodePoint::CongestionExperienced;
         }
+        let mark = answer.map(|_| take_mark(receiver, header));
         self.count_disorder(flow, fate, distance, payload, kept);
         // This may finish the receiver, if it was kept open for a timer alone.
         self.with_np(window, now, slot, port, |np, cx| {
@@ -255,10 +255,10 @@ impl<S: Scheme> Host<S> {
             let interval = self.common.host.nack_interval;
             receiver.next_nack = if ahead { now.saturating_add(interval) } else { Time::ZERO };
         }
-        let mark = is_answered.then(|| take_mark(receiver, header));
         if ahead && is_answered && self.common.recovery.reordering_is_congestion {
             header.code_point = EcnCodePoint::CongestionExperienced;
         }
+        let mark = is_answered.then(|| take_mark(receiver, header));
         let fate = if ahead { Fate::Beyond } else { Fate::Duplicate };
         self.count_disorder(header.address.flow, fate, packets, header.payload, 0);
         // This may finish the receiver, if it was kept open for a timer alone.

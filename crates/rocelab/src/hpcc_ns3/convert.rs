@@ -25,6 +25,10 @@ const MAX_SAMPLES: u64 = 1_000_000_000_000;
 const TIME_LIMIT: Time = Time::from_ms(1_000_000);
 /// The share of the free buffer at which a switch of ConWeave's simulator pauses an ingress.
 const CONWEAVE_ALPHA: f64 = 1.0 / 16.0;
+/// With go-back-N a receiver of ConWeave's simulator repeats a NACK after this long.
+const CONWEAVE_NACK_INTERVAL: Time = Time::from_us(4);
+/// With go-back-N a sender of ConWeave's simulator sends again after this long.
+const CONWEAVE_TIMEOUT: Time = Time::from_ms(4);
 /// A receiver repeats a NACK after this long.
 const NACK_INTERVAL: Time = Time::from_us(500);
 
@@ -130,15 +134,18 @@ fn conweave(spec: &mut Spec, config: &Config) {
         conweave_ecmp_hash: true,
         ..QuirksSpec::default()
     };
-    spec.host.retransmit_timeout = None;
+    // Receivers there answer a packet that is ahead of a gap with a NACK and a CNP.
+    spec.host.reordering_makes_cnp = true;
     if config.enable_irn {
         spec.host.recovery = RecoveryMode::SelectiveRepeat;
         spec.host.in_flight = Some(SpanSpec::Bdp);
         spec.host.loss_after = Some(LossAfter::Gap);
         spec.host.nack_interval = HostSpec::default().nack_interval;
+        spec.host.retransmit_timeout = None;
+    } else {
+        spec.host.nack_interval = Timeout::After(CONWEAVE_NACK_INTERVAL);
+        spec.host.retransmit_timeout = Some(Timeout::After(CONWEAVE_TIMEOUT));
     }
-    // Receivers there answer a packet that is ahead of a gap with a NACK and a CNP.
-    spec.host.reordering_makes_cnp = config.enable_irn;
     spec.routing.balance = match config.load_balancing {
         LoadBalancing::Ecmp => BalanceKind::Ecmp,
         LoadBalancing::Drill => BalanceKind::Drill,

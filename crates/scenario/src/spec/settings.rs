@@ -96,7 +96,8 @@ pub struct HostSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_low_packets: Option<u32>,
     /// Whether a receiver treats a packet that is out of order as one that is marked, so that DCQCN
-    /// answers with a CNP, as some RNICs do; without `reorder`, each that is answered with a NACK.
+    /// answers with a CNP, or echoes a mark in its ACK, as some RNICs do; without `reorder`, each
+    /// that is answered with a NACK.
     pub reordering_makes_cnp: bool,
     /// How queue pairs use the links of a host that has several.
     pub ports: PortUse,
