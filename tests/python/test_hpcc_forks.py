@@ -239,6 +239,60 @@ def test_paths_of_conweave(case: Path) -> None:
     assert here == there
 
 
+SIMAI = """# INPUT FILES
+TOPOLOGY_FILE topology.txt
+FLOW_FILE flow.txt
+FCT_OUTPUT_FILE fct.txt
+PFC_OUTPUT_FILE pfc.txt
+SEND_OUTPUT_FILE send.txt
+ENABLE_TRACE 0
+# TRACE_FILE none.txt
+SIMULATOR_STOP_TIME 40000000000000.00
+HAS_WIN 1
+GLOBAL_T 1
+INT_MULTI 4
+KMAX_MAP 2 25000000000 400 100000000000 1600
+KMIN_MAP 2 25000000000 100 100000000000 400
+PMAX_MAP 2 25000000000 0.2 100000000000 0.2
+BUFFER_SIZE 32
+# NS3 SETTINGS
+ns3::QbbNetDevice::QcnEnabled true
+ns3::QbbNetDevice::DynamicThreshold true
+ns3::SwitchNode::PfcEnabled true
+ns3::RdmaHw::Mtu 1000
+ns3::RdmaHw::CcMode 1
+ns3::RdmaHw::RateAI 50Mb/s
+ns3::RdmaHw::RateHAI 50Mb/s
+ns3::RdmaHw::MinRate 1000Mb/s
+ns3::RdmaHw::L2ChunkSize 4000
+ns3::RdmaHw::L2AckInterval 1
+ns3::RdmaHw::L2BackToZero false
+ns3::RdmaHw::VarWin true
+ns3::RdmaHw::RateBound true
+ns3::RdmaHw::NicCoalesceMethod PER_QP
+ns3::MellanoxDcqcn::AlphaResumInterval 1.0
+ns3::MellanoxDcqcn::RateDecreaseInterval 4.0
+ns3::MellanoxDcqcn::ClampTargetRate false
+ns3::MellanoxDcqcn::RPTimer 300.0
+ns3::MellanoxDcqcn::EwmaGain 0.00390625
+ns3::MellanoxDcqcn::FastRecoveryTimes 1
+ns3::RealDcqcn::F 1
+"""
+
+
+def test_attributes_of_simai_are_the_keys_that_set_the_same(command: Command, case: Path) -> None:
+    plain = fcts(command, case, "plain")
+    (case / "config.txt").write_text(SIMAI, encoding="ascii")
+    done = command("hpcc", "config.txt", "--out", "simai", "--json", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert (case / "simai/fct.txt").read_text() == plain
+    unwritten, unserved = done.stderr.splitlines()
+    assert unwritten.endswith(":6: keys of SimAI: the files of SEND_OUTPUT_FILE are not written")
+    head, names = unserved.split(" that are not served: ")
+    assert head == "warning: config.txt:31: attributes of SimAI"
+    assert names == "ns3::RdmaHw::NicCoalesceMethod, ns3::RealDcqcn::F"
+
+
 def test_loss_recovery_of_conweave(command: Command, case: Path) -> None:
     """Of a queue that outgrows the buffer only lost packets are sent again."""
     made = scenario_of(command, case, "ENABLE_PFC 0\nENABLE_IRN 1")

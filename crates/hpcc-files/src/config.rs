@@ -3,6 +3,7 @@
 //! Tokens that are no key are skipped. If a key occurs twice, its last value counts. The format has
 //! no comments, so a key inside one takes effect. Each of these gives a [`Warning`].
 
+mod attributes;
 mod check;
 mod forks;
 mod keys;
@@ -362,11 +363,22 @@ const AFTER_FLOWGEN: Time = Time::from_ms(3000);
 
 fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Result<Config> {
     forks::check_origin(text)?;
+    let text = attributes::without_comments(text);
     let mut config = Config::new();
     let mut left_out = LeftOut::default();
-    let mut tokens = Tokens::new(text);
+    let mut others = attributes::Others::default();
+    let mut tokens = Tokens::new(&text);
     while let Some(token) = tokens.next() {
-        if let Some(key) = forks::known(token.text) {
+        let is_attribute = attributes::is_one(token.text);
+        let name = match attributes::key_of(token.text) {
+            Some(key) => key.as_bytes(),
+            None if is_attribute => {
+                others.take(token, &mut tokens)?;
+                continue;
+            }
+            None => token.text,
+        };
+        if let Some(key) = forks::known(name) {
             match key.used {
                 Use::Read | Use::OfConWeave => {
                     config.read_fork_key(key, token.line, &mut tokens)?;
@@ -375,7 +387,7 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
             }
             continue;
         }
-        let Some(key) = keys::known(token.text) else {
+        let Some(key) = keys::known(name) else {
             skipped.add(token);
             continue;
         };
@@ -397,7 +409,14 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
             ));
         }
         keys::read(&mut config, key, token.line, &mut tokens, warnings)?;
+        if is_attribute && matches!(config.cc_mode, CcMode::None(_)) && key == "CC_MODE" {
+            let what = format!("CcMode {} is a law that is not served", config.cc_mode.number());
+            return Err(FileError::new(what)
+                .at(token.line)
+                .hint("1 is DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT"));
+        }
     }
+    warnings.extend(others.warning());
     left_out.take_parameters(&config);
     warnings.extend(left_out.warning());
     if let Some(stop) = config.flowgen_stop_time

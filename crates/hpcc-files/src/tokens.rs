@@ -129,6 +129,18 @@ impl Token<'_> {
             })
     }
 
+    /// Reads a flag: a number, or `true` or `false`, as SimAI writes it.
+    pub fn flag(&self, what: &str) -> Result<bool> {
+        match self.text {
+            b"true" => Ok(true),
+            b"false" => Ok(false),
+            _ => match self.whole(what, 0..=u64::from(u32::MAX)) {
+                Ok(number) => Ok(number != 0),
+                Err(_) => Err(self.wrong(what, "0 or 1")),
+            },
+        }
+    }
+
     /// Reads a decimal number that is not negative.
     pub fn decimal(&self, what: &str) -> Result<f64> {
         self.str()

@@ -1,8 +1,9 @@
 //! Keys that only forks of the original have, and configurations of other simulators.
 //!
-//! Sources: the configurations that conweave-project/conweave-ns3 (commit 236a801) and aliyun/SimAI
-//! (commit 08f3d53) come with. astra-sim's ns-3 and inet-tub/ns3-datacenter (PowerTCP, Reverie)
-//! have no keys of their own in theirs.
+//! Sources: the configurations that conweave-project/conweave-ns3 (commit 236a801), aliyun/SimAI
+//! (commit 08f3d53), aliyun/ns-3-alibabacloud (commit 68e29f6) and astra-sim/astra-network-ns3
+//! (commit 23b42ac) come with. Those of inet-tub/ns3-datacenter (PowerTCP, Reverie) have no keys of
+//! their own.
 
 use super::Config;
 use crate::error::{FileError, Result, Warning};
@@ -31,13 +32,14 @@ pub(super) struct ForkKey {
 
 const CONWEAVE: &str = "ConWeave";
 const SIMAI: &str = "SimAI";
+const ASTRA_SIM: &str = "astra-sim";
 
 const fn key(name: &'static str, fork: &'static str, used: Use) -> ForkKey {
     ForkKey { name, fork, used }
 }
 
 /// The known keys of forks.
-pub(super) const FORK_KEYS: [ForkKey; 29] = [
+pub(super) const FORK_KEYS: [ForkKey; 33] = [
     key("ENABLE_PFC", CONWEAVE, Use::Read),
     key("ENABLE_IRN", CONWEAVE, Use::Read),
     key("LB_MODE", CONWEAVE, Use::Read),
@@ -61,12 +63,16 @@ pub(super) const FORK_KEYS: [ForkKey; 29] = [
     key("BW_MON_FILE", SIMAI, Use::Output),
     key("RATE_MON_FILE", SIMAI, Use::Output),
     key("CNP_MON_FILE", SIMAI, Use::Output),
+    key("TX_BW_MON_FILE", SIMAI, Use::Output),
+    key("RX_BW_MON_FILE", SIMAI, Use::Output),
+    key("SEND_OUTPUT_FILE", SIMAI, Use::Output),
     key("MON_START", SIMAI, Use::None),
     key("MON_END", SIMAI, Use::None),
     key("QP_MON_INTERVAL", SIMAI, Use::None),
     key("QLEN_MON_INTERVAL", SIMAI, Use::None),
     key("BW_MON_INTERVAL", SIMAI, Use::None),
     key("TRACE_NODE", SIMAI, Use::None),
+    key("NIC_TOTAL_PAUSE_TIME", ASTRA_SIM, Use::None),
 ];
 
 /// Returns the key of a fork that `token` spells.
@@ -257,11 +263,11 @@ impl Config {
         let whole = || token.whole(key.name, 0..=u64::from(u32::MAX));
         let time = || whole().map(|us| Some(Time::from_us(us)));
         match key.name {
-            "ENABLE_PFC" => self.enable_pfc = whole()? != 0,
+            "ENABLE_PFC" => self.enable_pfc = token.flag(key.name)?,
             "FLOWGEN_STOP_TIME" => {
                 self.flowgen_stop_time = Some(crate::quantity::seconds_of(token, key.name)?);
             }
-            "ENABLE_IRN" => self.enable_irn = whole()? != 0,
+            "ENABLE_IRN" => self.enable_irn = token.flag(key.name)?,
             "LB_MODE" => {
                 let mode = whole()?;
                 let known = LoadBalancing::MODES.iter().find(|(number, _)| *number == mode);

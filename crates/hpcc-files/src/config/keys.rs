@@ -233,11 +233,7 @@ impl<'t> Values<'_, 't> {
     }
 
     fn flag(&mut self) -> Result<bool> {
-        let token = self.token()?;
-        match token.whole(self.key, 0..=u64::from(u32::MAX)) {
-            Ok(number) => Ok(number != 0),
-            Err(_) => Err(token.wrong(self.key, "0 or 1")),
-        }
+        self.token()?.flag(self.key)
     }
 
     fn fraction(&mut self) -> Result<f64> {

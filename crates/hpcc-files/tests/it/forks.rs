@@ -2,7 +2,7 @@
 //! honoured or refused, never skipped.
 
 use hpcc_files::topology::{self, Form};
-use hpcc_files::{Config, FileError, LoadBalancing, Warning, config, flows};
+use hpcc_files::{CcMode, Config, FileError, LoadBalancing, Warning, config, flows};
 use units::{NodeId, Time};
 
 const FILES: &str = "TOPOLOGY_FILE t.txt FLOW_FILE f.txt";
@@ -129,10 +129,10 @@ fn keys_of_forks() {
     );
 
     for (keys, line, words) in [
-        ("\nENABLE_IRN maybe", 3, "ENABLE_IRN needs a whole number"),
+        ("\nENABLE_IRN maybe", 3, "ENABLE_IRN needs 0 or 1"),
         ("CONWEAVE_PATH_PAUSE_TIME 1.5", 2, "CONWEAVE_PATH_PAUSE_TIME needs a whole number"),
         ("LB_MODE 5", 2, "LB_MODE 5 is none; hint: 0 is ECMP, 2 DRILL"),
-        ("ENABLE_PFC maybe", 2, "ENABLE_PFC needs a whole number"),
+        ("ENABLE_PFC maybe", 2, "ENABLE_PFC needs 0 or 1"),
         ("FLOWGEN_STOP_TIME 1e9", 2, "FLOWGEN_STOP_TIME needs less than 200 days"),
     ] {
         let error = read(keys).0.unwrap_err();
@@ -153,6 +153,38 @@ fn parameters_of_conweave() {
     let (_, warnings) = read(&format!("LB_MODE 6\n{keys}\nLOAD 50"));
     let names = "LOAD, CONWEAVE_TX_EXPIRY_TIME, CONWEAVE_PATH_PAUSE_TIME";
     assert_eq!(warnings, [format!("line 3: keys of ConWeave: {names} change nothing here")]);
+}
+
+#[test]
+fn attributes_of_simai() {
+    let (config, warnings) = read(
+        "ns3::SwitchNode::PfcEnabled false\nns3::RdmaHw::CcMode 3\nns3::RdmaHw::VarWin true\n\
+         ns3::Hpcc::TargetUtil 0.5\nns3::IbvInterface::SendLatency 8000\nMI_THRESH 4\n\
+         #CC_MODE 1 is DCQCN\nns3::Hpcc::MiThresh 2\nns3::RdmaHw::TotalPauseTime 0",
+    );
+    let config = config.unwrap();
+    assert_eq!((config.cc_mode, config.u_target, config.mi_thresh), (CcMode::Hpcc, 0.5, 2));
+    assert!(!config.enable_pfc && config.var_win);
+    assert_eq!(
+        warnings,
+        [
+            "line 6: attributes of SimAI that are not served: ns3::IbvInterface::SendLatency",
+            "line 9: MI_THRESH is in line 7 too; the last counts, as in the original",
+            "line 10: keys of astra-sim: NIC_TOTAL_PAUSE_TIME change nothing here",
+        ]
+    );
+    for (keys, line, words) in [
+        ("ns3::RdmaHw::CcMode 13", 2, "CcMode 13 is a law that is not served; hint: 1 is DCQCN"),
+        ("ns3::RdmaHw::VarWin maybe", 2, "VAR_WIN needs 0 or 1"),
+        ("ns3::RdmaHw::Other", 2, "the file ends where the value of \"ns3::RdmaHw::Other\""),
+    ] {
+        let error = read(keys).0.unwrap_err();
+        assert_eq!(error.line, Some(line), "{keys}");
+        assert!(error.to_string().contains(words), "{keys}: {error}");
+    }
+    // Only such files have comments.
+    assert_eq!(read("#CC_MODE 3\nCC_MODE 8").1.len(), 1);
+    assert_eq!(read("# CC_MODE 3").0.unwrap().cc_mode, CcMode::Hpcc);
 }
 
 #[test]
