@@ -132,10 +132,10 @@ def test_pictures_of_fct_connect_no_points_of_different_traffic(tmp_path: Path) 
     """As pictures of results, and with a line for each tag where that is asked for."""
     scenario = rocelab.example("leaf-spine").with_settings(traffic__1__duration="1ms")
     rocelab.run(scenario).save(tmp_path / "run")
-    flows, _, _ = select_flows(tmp_path / "run", None, 3.0)
+    selected = select_flows(tmp_path / "run", None, 3.0)
     for split, gaps in ((False, 2), (True, 0)):
         with patch("rocelab.hpcc.fct_plot.save") as saved:
-            plot_slowdowns(tmp_path / "a.png", [flows], [tmp_path / "run"], [], split_by_tag=split)
+            plot_slowdowns(tmp_path / "a.png", [selected], [], split_by_tag=split)
         lines = [line for axes in saved.call_args.args[0].axes for line in axes.get_lines()]
         values = [list(line.get_ydata()) for line in lines if len(line.get_ydata()) > 3]
         assert values

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import struct
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from matplotlib.figure import Figure
 import rocelab
 from conftest import Command
 from rocelab.cli.fct import fct
-from rocelab.hpcc.fct import Flow, by_size, read
+from rocelab.hpcc.fct import Flow, read, select_flows
+from rocelab.hpcc.fct_groups import by_size
+from rocelab.hpcc.fct_plot import plot_slowdowns
 
 
 def line(size: int, fct: int, ideal: int = 1000, port: int = 100, start: int = 2 * 10**9) -> str:
@@ -67,7 +70,7 @@ def test_table_and_csv(command: Command, hundred: Path) -> None:
 def test_groups_where_flows_do_not_divide() -> None:
     def sizes(count: int) -> list[tuple[int, int]]:
         flows = [Flow(size, 1.0, 2.0, "100") for size in range(1, count + 1)]
-        return [(group["upper_bytes"], group["flows"]) for group in by_size(flows)]
+        return [(group.upper_bytes, group.flows) for group in by_size(flows)]
 
     assert sizes(20) == [(size, 1) for size in range(1, 21)]
     # Edges at 23 i / 20, rounded down: the last three groups begin at 19, 20 and 21.
@@ -151,7 +154,7 @@ def test_a_result_of_ours(command: Command, incast: rocelab.Result, tmp_path: Pa
     assert [group["upper_bytes"] for group in groups] == [100_000, 300_000, 300_000, 300_000]
     flows = incast.flows.to_polars()
     assert groups[0]["p50"] == flows["slowdown"][3]
-    assert {flow.port for flow in read(directory)} == {"incast", "victim"}
+    assert {flow.port for flow in read(directory)[0]} == {"incast", "victim"}
     (victim,) = json.loads(command("fct", directory, "--tag", "victim", "--json").stdout)
     assert (victim["flows"], victim["upper_bytes"]) == (1, 100_000)
     refused = command("fct", directory, "--port-type", 1)
@@ -193,10 +196,10 @@ def test_groups_with_the_same_largest_size_are_drawn_as_one(
     sizes = [500] * 3 + [1000] * 57 + [2000 * n for n in range(1, 41)]
     flows = [Flow(size, 1.0 + n % 7, 0.0, "100") for n, size in enumerate(sizes)]
     groups = by_size(flows, distinct=True)
-    assert [group["upper_bytes"] for group in by_size(flows)][:13] == [1000] * 12 + [10_000]
-    assert [group["upper_bytes"] for group in groups][:2] == [1000, 10_000]
+    assert [group.upper_bytes for group in by_size(flows)][:13] == [1000] * 12 + [10_000]
+    assert [group.upper_bytes for group in groups][:2] == [1000, 10_000]
     small = sorted(flow.slowdown for flow in flows[:60])
-    assert groups[0] == {
+    assert groups[0].to_dict() == {
         "part": 60,
         "lower_bytes": 500,
         "upper_bytes": 1000,
@@ -228,10 +231,10 @@ def test_the_picture_says_which_percentiles_are_the_maximum(
 ) -> None:
     lines = [line(1 + n // count, 1000 + n) for n in range(20 * count)]
     path = write(tmp_path / "fct.txt", lines)
-    for group in by_size(read(path)):
-        largest = (999 + group["part"] // 5 * count) / 1000
-        assert (group["p95"] == largest) == (count < 21)
-        assert (group["p99"] == largest) == (count < 101)
+    for group in by_size(read(path)[0]):
+        largest = (999 + group.part // 5 * count) / 1000
+        assert (group.p95 == largest) == (count < 21)
+        assert (group.p99 == largest) == (count < 101)
     note = picture(path, monkeypatch).get_supxlabel().replace("\n", " ")
     assert note == (f"Bins have {count} flows: {said}" if said else "")
 
@@ -258,6 +261,22 @@ def picture(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Figu
     fct(path, out=path.with_name("fct.png"), **options)
     (drawn,) = figures
     return drawn
+
+
+def test_a_result_is_opened_once(incast: rocelab.Result, tmp_path: Path) -> None:
+    """Its flows, how many are done, and the picture are those of one state of it.
+
+    A result of an earlier version warns each time that it is opened.
+    """
+    directory = incast.save(tmp_path / "old")
+    summary = json.loads((directory / "summary.json").read_text())
+    del summary["checksums"]
+    (directory / "summary.json").write_text(json.dumps({**summary, "schema": 1}))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        selected = select_flows(directory, None, 3.0)
+        plot_slowdowns(tmp_path / "a.svg", [selected], [])
+    assert [one.category for one in caught] == [rocelab.UnverifiedResultWarning]
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])

@@ -16,6 +16,7 @@ import rocelab
 from conftest import INCAST
 from pictures import assert_picture, legend_texts
 from rocelab.plot import scales, slowdown, theme
+from rocelab.plot.size_bins import Bin
 
 
 def drawn_times(drawn: Figure) -> list[float]:
@@ -174,7 +175,7 @@ def test_slowdowns_of_one_size_are_side_by_side(three_runs: list[rocelab.Result]
 def test_the_axis_of_a_single_slowdown_is_no_longer_than_it_must_be(
     slowdown_: float, low: float, high: float
 ) -> None:
-    group = {"upper_bytes": 300e3, "flows": 1, **dict.fromkeys(("p50", "p95", "p99"), slowdown_)}
+    group = Bin(upper_bytes=300_000, flows=1, p50=slowdown_, p95=slowdown_, p99=slowdown_)
     (axes,) = slowdown.by_size([("a", [group])]).axes
     bottom, top = axes.get_ylim()
     assert bottom == low
@@ -381,7 +382,7 @@ def assert_apart(labels: list[Text]) -> None:
     ],
 )
 def test_labels_of_sizes_are_apart(sizes: list[float], words: list[str]) -> None:
-    bins = [{"upper_bytes": size, "flows": 9, "p50": 1.0, "p95": 2.0, "p99": 3.0} for size in sizes]
+    bins = [Bin(int(size), flows=9, p50=1.0, p95=2.0, p99=3.0) for size in sizes]
     for lists in ([("a", bins)], [("a", bins), ("b", bins)]):
         labels = labels_in_view(slowdown.by_size(lists))
         assert len(labels) > 1
@@ -393,7 +394,7 @@ def test_labels_of_sizes_are_apart_however_far_these_are() -> None:
     for first in (1234, 60_000):
         for turn in (1, 2, 4, 7, 11, 15, 16, 19, 25, 45):
             bins = [
-                {"upper_bytes": size, "flows": 9, "p50": 1.0, "p95": 2.0, "p99": 3.0}
+                Bin(int(size), flows=9, p50=1.0, p95=2.0, p99=3.0)
                 for size in (first, first * 1.25**turn)
             ]
             labels = labels_in_view(slowdown.by_size([("a", bins)]))

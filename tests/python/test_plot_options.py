@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import rocelab
 from conftest import INCAST, Command
 from pictures import legend_texts, png_size
 from rocelab.plot import theme
-from rocelab.plot.size_bins import size_bins
+from rocelab.plot.size_bins import of_summary, size_bins
 from rocelab.plot.span import Span
 
 RING = """\
@@ -198,7 +199,7 @@ def test_slowdowns_of_a_part_of_the_run(mixed: rocelab.Result) -> None:
     frame = mixed.flows.to_polars()
     late = frame.filter(frame["start_ps"] >= 300e6).drop_nulls("slowdown")
     bins = size_bins(mixed, Span.of("300us", None))
-    assert sum(one["flows"] for one in bins) == len(late) < len(frame)
+    assert sum(one.flows for one in bins) == len(late) < len(frame)
     drawn = mixed.plot.fct(start="300us")
     assert "Flows that start from 300 µs on." in drawn.get_supxlabel().replace("\n", " ")
     drawn = mixed.plot.tags(start="300us", end="600us")
@@ -213,17 +214,17 @@ def test_bins_of_the_whole_run_are_those_of_the_summary(
 ) -> None:
     runs = [incast, mixed, rocelab.run(mixed.scenario.with_settings(scheme=scheme))]
     for run in runs:
-        found = [{**one} for one in size_bins(run, Span())]
-        tags = {tag for one in found for tag in one.pop("tags")}
+        found = size_bins(run, Span())
+        tags = {tag for one in found for tag in one.tags}
         assert tags == {tag for tag, one in run.summary["by_tag"].items() if one["flows_done"]}
-        for one, expected in zip(found, run.summary["slowdown"]["bins"], strict=True):
-            assert one == pytest.approx(expected)
+        expected = of_summary(run.summary.slowdown.bins)
+        assert [replace(one, tags=frozenset()) for one in found] == expected
     assert len(mixed.summary["slowdown"]["bins"]) == 20
 
 
 def test_points_of_different_traffic_are_not_connected(mixed: rocelab.Result) -> None:
     bins = size_bins(mixed, Span())
-    breaks = sum(a["tags"] != b["tags"] for a, b in itertools.pairwise(bins))
+    breaks = sum(a.tags != b.tags for a, b in itertools.pairwise(bins))
     assert breaks > 0
     drawn = mixed.plot.fct()
     for line in drawn.axes[0].lines:

@@ -21,6 +21,7 @@ from pictures import assert_picture, legend_texts, png_size
 from rocelab.plot import slowdown, theme
 from rocelab.plot.figure import LabelledFigure
 from rocelab.plot.gallery import plot_all
+from rocelab.plot.size_bins import Bin
 from rocelab.report.charts import of_results
 
 PORT_KINDS = ("queue", "throughput", "utilisation", "pause", "port-state")
@@ -772,10 +773,7 @@ def test_slowdowns_say_how_many_flows_were_not_done(
     ],
 )
 def test_slowdowns_say_which_percentiles_are_the_maximum(counts: list[int], said: str) -> None:
-    bins = [
-        {"upper_bytes": 1000 * at, "flows": flows, "p50": 1.0, "p95": 2.0, "p99": 3.0}
-        for at, flows in enumerate(counts, 1)
-    ]
+    bins = [Bin(1000 * at, flows, p50=1.0, p95=2.0, p99=3.0) for at, flows in enumerate(counts, 1)]
     assert footnote(slowdown.by_size([("a", bins)])) == said
     assert footnote(slowdown.by_size([("a", bins), ("b", bins)])) == said
 

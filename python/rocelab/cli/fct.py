@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +21,8 @@ from rocelab.io.files import check_output_file
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocelab.hpcc.fct import Flow
+    from rocelab.hpcc.fct import Selection
+    from rocelab.hpcc.fct_groups import Compared, Group
 
 _EXPLAINED = (
     "\n%: share of the flows up to this size; size: largest of the group, in bytes;\n"
@@ -89,16 +91,6 @@ def fct(
     They are computed as the HPCC simulator's own analysis script does.
     """
     del old_type, old_cut
-    from rocelab.hpcc.fct import (
-        PORTS,
-        by_data_centre,
-        by_size,
-        by_tag,
-        compare_by_size,
-        compare_by_tag,
-        select_flows,
-    )
-
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
     if kind is not None and tag is not None:
@@ -114,94 +106,129 @@ def fct(
         if out.suffix not in _FORMATS:
             raise ResultError(f"--out {out}: must end in .png, .svg or .pdf")
         check_output_file(out)
+    from rocelab.hpcc.fct import PORTS, select_flows
+
     paths = [path] if other is None else [path, other]
     chosen = tag if kind is None else PORTS[kind]
-    flows: list[list[Flow]] = []
-    late: list[int] = []
-    told: list[str] = []
+    selected = []
     for each in paths:
-        selected, too_late, covered = select_flows(each, chosen, finished_before)
-        if too_late:
-            total = len(selected) + too_late
-            note(f"{each}: {too_late} of {total} flows end at {finished_before:g} s or later")
-        told += [f"{each}: {covered} done"] if covered else []
-        flows.append(selected)
-        late.append(too_late)
-    groups = [by_size(each) for each in flows]
-    if topology is not None:
-        sites = topology_sites(topology)
-        rows = [
-            ({} if other is None else {"file": name}) | row
-            for name, file, each in zip("ab", paths, flows, strict=False)
-            for row in by_data_centre(each, sites, file)
-        ]
-    elif split_by_tag:
-        rows = by_tag(flows[0]) if other is None else compare_by_tag(*flows)
-        _tell_unlike(rows)
-    else:
-        rows = groups[0] if other is None else compare_by_size(*groups)
-        _tell_unlike(rows)
+        flows = select_flows(each, chosen, finished_before)
+        if flows.late:
+            total = len(flows.flows) + flows.late
+            note(f"{each}: {flows.late} of {total} flows end at {finished_before:g} s or later")
+        selected.append(flows)
+    table = _table(selected, split_by_tag=split_by_tag, topology=topology)
+    if table.unlike:
+        note(
+            f"{table.unlike} of {len(table.rows)} rows are not compared: sizes that do not "
+            "overlap, or a group that only one of the two has"
+        )
     if as_json:
-        show(json_text(rows))
+        show(json_text(table.rows))
     elif as_csv:
-        writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(sys.stdout, list(table.rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
-    elif other is None:
-        show(_table(rows))
+        writer.writerows(table.rows)
     else:
-        show(f"a: {printable(str(path))}\nb: {printable(str(other))}\n{_table(rows)}")
-    if not as_json and not as_csv and topology is None:
-        show(_EXPLAINED)
-    for line in told:
-        # Below a table; beside data.
-        (note if as_json or as_csv else show)(line)
+        if other is not None:
+            show(f"a: {printable(str(path))}\nb: {printable(str(other))}")
+        show(table.text())
+        if table.explanation:
+            show(table.explanation)
+    for flows in selected:
+        if flows.coverage:
+            # Below a table; beside data.
+            (note if as_json or as_csv else show)(f"{flows.path}: {flows.coverage} done")
     if out is not None:
         from rocelab.hpcc.fct_plot import left_out, plot_slowdowns
 
-        notes = left_out(paths, chosen, late, finished_before)
-        plot_slowdowns(out, flows, paths, notes, split_by_tag=split_by_tag)
+        notes = left_out(selected, chosen, finished_before)
+        plot_slowdowns(out, selected, notes, split_by_tag=split_by_tag)
 
 
-def _tell_unlike(rows: Sequence[dict[str, Any]]) -> None:
-    unlike = sum(row.get("p50_percent", 0) is None for row in rows)
-    if unlike:
-        note(
-            f"{unlike} of {len(rows)} rows are not compared: sizes that do not overlap, or a group "
-            "that only one of the two has"
-        )
+@dataclass(frozen=True)
+class _Table:
+    """What is printed."""
+
+    rows: list[dict[str, Any]]
+    """All values of each row by their names, for JSON and CSV."""
+    columns: list[tuple[str, str]]
+    """Titles and names of what the text shows."""
+    left: int = 0
+    """How many of the columns are texts."""
+    repeated: int | None = None
+    """How many columns stand again where the others do not fit beside each other."""
+    unlike: int = 0
+    """How many rows are of two files that cannot be compared."""
+    explanation: str = _EXPLAINED
+
+    def text(self) -> str:
+        """The rows below the titles, as wide as the terminal."""
+        lines = [[title for title, _ in self.columns]]
+        lines += [[_cell(row[name], name) for _, name in self.columns] for row in self.rows]
+        if self.repeated is None:
+            return fitted(lines, self.left)
+        # Two results have three columns for each percentile.
+        return fitted(lines, self.left, repeated=self.repeated, together=3)
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> str:
-    columns = [(key, key) for key in rows[0]] if "place" in rows[0] else _columns(rows)
-    lines = [[title for title, _ in columns]]
-    lines += [[_cell(row[key], key) for _, key in columns] for row in rows]
-    left = int("tag" in rows[0])
-    if "p50_percent" not in rows[0]:
-        return fitted(lines, left)
-    # Two results have three columns for each percentile.
-    return fitted(lines, left, repeated=len(columns) - 9, together=3)
+def _table(selected: Sequence[Selection], *, split_by_tag: bool, topology: Path | None) -> _Table:
+    from rocelab.hpcc import fct_groups
+
+    flows = [each.flows for each in selected]
+    if topology is not None:
+        return _of_places(selected, topology_sites(topology))
+    if len(flows) == 1:
+        (only,) = flows
+        return _of_groups(fct_groups.by_tag(only) if split_by_tag else fct_groups.by_size(only))
+    if split_by_tag:
+        return _of_compared(fct_groups.compare_by_tag(*flows))
+    return _of_compared(fct_groups.compare_by_size(*map(fct_groups.by_size, flows)))
 
 
-def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Title and key of each column; what never differs is shown once."""
-    from rocelab.hpcc.fct import PERCENTILES
+def _of_groups(groups: Sequence[Group]) -> _Table:
+    from rocelab.hpcc.fct_groups import PERCENTILES
 
-    percentiles = [f"p{percent}" for percent in PERCENTILES]
-    columns = [("tag", "tag")] if "tag" in rows[0] else []
-    columns += [("%", "part")]
-    if "flows" in rows[0]:
-        columns += [("size", "upper_bytes"), ("flows", "flows")]
-        return columns + [(name, name) for name in percentiles]
-    for title, key in (("size", "upper_bytes"), ("flows", "flows")):
-        if all(row[f"{key}_a"] == row[f"{key}_b"] for row in rows):
-            columns.append((title, f"{key}_a"))
+    tag = _tag_column(groups[0].tag)
+    columns = [*tag, ("%", "part"), ("size", "upper_bytes"), ("flows", "flows")]
+    columns += [(name, name) for name in PERCENTILES]
+    return _Table([group.to_dict() for group in groups], columns, left=len(tag))
+
+
+def _of_compared(compared: Sequence[Compared]) -> _Table:
+    """The table of two files; what never differs is shown once."""
+    from rocelab.hpcc.fct_groups import PERCENTILES
+
+    rows = [row.to_dict() for row in compared]
+    tag = _tag_column(compared[0].tag)
+    columns = [*tag, ("%", "part")]
+    for title, name in (("size", "upper_bytes"), ("flows", "flows")):
+        if all(row[f"{name}_a"] == row[f"{name}_b"] for row in rows):
+            columns.append((title, f"{name}_a"))
         else:
-            columns += [(f"{title} a", f"{key}_a"), (f"{title} b", f"{key}_b")]
-    for name in percentiles:
+            columns += [(f"{title} a", f"{name}_a"), (f"{title} b", f"{name}_b")]
+    repeated = len(columns)
+    for name in PERCENTILES:
         columns += [(f"{name} a", f"{name}_a"), (f"{name} b", f"{name}_b")]
         columns.append(("change", f"{name}_percent"))
-    return columns
+    unlike = sum(not row.comparable for row in compared)
+    return _Table(rows, columns, left=len(tag), repeated=repeated, unlike=unlike)
+
+
+def _of_places(selected: Sequence[Selection], sites: Sequence[int]) -> _Table:
+    from rocelab.hpcc.fct_groups import by_data_centre
+
+    files = [{}] if len(selected) == 1 else [{"file": name} for name in "ab"]
+    rows = [
+        file | place.to_dict()
+        for file, each in zip(files, selected, strict=True)
+        for place in by_data_centre(each, sites)
+    ]
+    return _Table(rows, [(name, name) for name in rows[0]], explanation="")
+
+
+def _tag_column(tag: str | None) -> list[tuple[str, str]]:
+    return [] if tag is None else [("tag", "tag")]
 
 
 def _cell(value: float | str | None, key: str) -> str:

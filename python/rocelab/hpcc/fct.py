@@ -1,35 +1,26 @@
-"""FCT slowdowns by flow size as the analysis script of the HPCC simulator reports them.
-
-Flows are sorted by size and split into twenty groups of equal count; of each group there are the
-largest size and percentiles of the slowdown, where anything below 1 counts as 1. Only flows that
-finished before a cut are looked at.
-
-With the simulator's topology file flows are split by place, too: within a data centre, between two.
-"""
+"""Completion times of flows, from result directories and the HPCC simulator's ``fct.txt``."""
 
 from __future__ import annotations
 
 import io
-import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rocelab._doubts import coverage
 from rocelab._format import pluralise
 from rocelab._memory import check_reading
-from rocelab._percentile import percentile
 from rocelab._text import printable
 from rocelab.errors import ResultError
 from rocelab.io.files import os_errors_as_result_error
 from rocelab.io.open import open_result
 from rocelab.io.read import open_regular
 
-GROUPS = 20
-PERCENTILES = (50, 95, 99)
+if TYPE_CHECKING:
+    from rocelab.result import Result
+
 PORTS = {0: "100", 1: "200"}
 """The destination ports of flow types: 0 a flow of the workload, 1 one of an incast."""
 
@@ -45,13 +36,6 @@ _BYTES_PER_FLOW = 500
 _BYTES_PER_LETTER = 10
 """Memory for a byte of a ``fct.txt``."""
 
-SIZES: tuple[tuple[str, float, float], ...] = (
-    ("below_10KB", 0, 10**4),
-    ("below_100KB", 10**4, 10**5),
-    ("below_1MB", 10**5, 10**6),
-    ("from_1MB", 10**6, math.inf),
-)
-"""Classes of sizes in bytes: name, from, to before."""
 _NUMBERED = re.compile(r"n([0-9]{1,9})")
 """The name of a node in a scenario made of the simulator's files."""
 _ADDRESS = re.compile(r"0b([0-9a-f]{4})01", re.IGNORECASE)
@@ -77,26 +61,68 @@ class Flow:
     ``fct.txt``, and in a result whose scenario was made of the simulator's files."""
 
 
-def read(path: Path) -> list[Flow]:
-    """The flows in ``path``: a ``fct.txt``, a directory that holds one, or a result directory."""
+@dataclass(frozen=True)
+class Selection:
+    """The flows of a file or a result that were asked for."""
+
+    path: Path
+    flows: list[Flow]
+    """Those that finished in time; at least one."""
+    late: int
+    """How many more finished, but too late."""
+    posted: int | None
+    """How many there are, done or not; None for an ``fct.txt``, which lists finished ones alone."""
+    result: Result | None
+    """The result that they are of; None for an ``fct.txt``."""
+
+    @property
+    def coverage(self) -> str:
+        """A text such as ``1,987 of 2,000 flows`` if not all are done."""
+        return coverage(len(self.flows) + self.late, self.posted or 0)
+
+
+def read(path: Path) -> tuple[list[Flow], Result | None]:
+    """The flows that finished in ``path``, and the result that they are of, if it is one.
+
+    ``path`` is a ``fct.txt``, a directory that holds one, or a result directory.
+    """
     with os_errors_as_result_error(path, "read"):
         if is_result(path):
-            return _result(path)
+            result = open_result(path)
+            return _of_result(result, path), result
         if path.is_dir():
             if (path / "fct.txt").is_file():
-                return list(_lines(path / "fct.txt"))
+                return list(_lines(path / "fct.txt")), None
             raise ResultError(f"{path}: holds neither fct.txt nor flows.parquet")
-        return list(_lines(path))
+        return list(_lines(path)), None
 
 
-def posted(path: Path, tag: str | None) -> int | None:
-    """How many flows the result in ``path`` has, done or not; with ``tag`` those that have it.
+def select_flows(path: Path, tag: str | None, cut: float) -> Selection:
+    """The flows of a file or a result that have ``tag`` and end before ``cut``, in seconds.
 
-    None for an ``fct.txt``, which lists finished flows alone.
+    Raises :class:`ResultError` if no flow is left.
     """
-    if not is_result(path):
-        return None
-    flows = open_result(path).flows.to_polars()
+    flows, result = read(path)
+    chosen = [flow for flow in flows if tag is None or flow.port == tag]
+    posted = None if result is None else _posted(result, tag)
+    if posted and not chosen:
+        raise ResultError(f"{path}: {pluralise(posted, 'flow', 'flows')}, and none is done")
+    if flows and not chosen:
+        what = "port" if result is None else "tag"
+        ports = sorted({flow.port for flow in flows})[:_MAX_NAMES]
+        known = ", ".join(printable(port, _MAX_TAG) for port in ports)
+        raise ResultError(
+            f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
+        )
+    within = [flow for flow in chosen if flow.end_s < cut]
+    if not within:
+        raise ResultError(f"{path}: no flow finished before {cut:g} s")
+    return Selection(path, within, len(chosen) - len(within), posted, result)
+
+
+def _posted(result: Result, tag: str | None) -> int:
+    """How many flows ``result`` has, done or not; with ``tag`` those that have it."""
+    flows = result.flows.to_polars()
     return len(flows if tag is None else flows.filter(flows["tag"] == tag))
 
 
@@ -155,8 +181,7 @@ def _host(word: str) -> int | None:
     return int(word) if _DECIMAL.fullmatch(word) else None
 
 
-def _result(directory: Path) -> list[Flow]:
-    result = open_result(directory)
+def _of_result(result: Result, directory: Path) -> list[Flow]:
     check_reading(directory, result.summary.flows * _BYTES_PER_FLOW)
     done = result.flows.to_polars().drop_nulls("slowdown")
     columns = ("size_bytes", "slowdown", "start_ps", "fct_ps", "tag", "src", "dst")
@@ -170,165 +195,3 @@ def _numbers(src: str, dst: str) -> tuple[int, int] | None:
     """The numbers of two hosts, where their names have them."""
     ends = _NUMBERED.fullmatch(src), _NUMBERED.fullmatch(dst)
     return (int(ends[0][1]), int(ends[1][1])) if ends[0] and ends[1] else None
-
-
-def by_size(flows: Sequence[Flow], *, distinct: bool = False) -> list[dict[str, Any]]:
-    """The groups, smallest flows first; none is empty, so few flows have fewer groups.
-
-    A group has ``part`` (the share of flows up to its end, in per cent), ``lower_bytes`` and
-    ``upper_bytes``, its smallest and largest size, ``flows``, ``p50``, ``p95`` and ``p99``. Flows
-    of equal size are in order of their slowdown. With ``distinct`` the groups that have the same
-    largest size are one.
-    """
-    ordered = sorted((flow.size, max(flow.slowdown, 1.0)) for flow in flows)
-    groups: list[dict[str, Any]] = []
-    begin = 0
-    for index in range(GROUPS):
-        end, next_end = (len(ordered) * edge // GROUPS for edge in (index + 1, index + 2))
-        if begin == end:
-            continue
-        if distinct and index + 1 < GROUPS and ordered[end - 1][0] == ordered[next_end - 1][0]:
-            continue
-        slowdowns = sorted(slowdown for _, slowdown in ordered[begin:end])
-        groups.append(
-            {
-                "part": 100 * (index + 1) // GROUPS,
-                "lower_bytes": ordered[begin][0],
-                "upper_bytes": ordered[end - 1][0],
-                "flows": end - begin,
-                # The script's own rank, not the nearest.
-                **{f"p{p}": slowdowns[int(len(slowdowns) * (p / 100))] for p in PERCENTILES},
-            }
-        )
-        begin = end
-    return groups
-
-
-def by_tag(flows: Sequence[Flow]) -> list[dict[str, Any]]:
-    """The groups of :func:`by_size` of each tag (or port), which stands first in a row."""
-    tags = sorted({flow.port for flow in flows})
-    return [
-        {"tag": tag, **group}
-        for tag in tags
-        for group in by_size([flow for flow in flows if flow.port == tag], distinct=True)
-    ]
-
-
-def compare_by_size(
-    ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """All groups of both, those of the same part of the flows in one row.
-
-    Its keys end in ``_a`` and ``_b``, and are ``None`` where one side has no such group. The
-    percentiles have the difference of b from a (``_percent``) where the sizes of both overlap;
-    elsewhere that is ``None``, too, as other sizes have other slowdowns.
-    """
-    ours_by, theirs_by = ({group["part"]: group for group in each} for each in (ours, theirs))
-    rows = []
-    for part in sorted({*ours_by, *theirs_by}):
-        a, b = ours_by.get(part, {}), theirs_by.get(part, {})
-        like = (
-            a
-            and b
-            and a["lower_bytes"] <= b["upper_bytes"]
-            and b["lower_bytes"] <= a["upper_bytes"]
-        )
-        row = {"part": part}
-        for key in ("lower_bytes", "upper_bytes", "flows"):
-            row |= {f"{key}_a": a.get(key), f"{key}_b": b.get(key)}
-        for key in (f"p{percent}" for percent in PERCENTILES):
-            difference = 100 * (b[key] / a[key] - 1) if like else None
-            row |= {f"{key}_a": a.get(key), f"{key}_b": b.get(key), f"{key}_percent": difference}
-        rows.append(row)
-    return rows
-
-
-def compare_by_tag(ours: Sequence[Flow], theirs: Sequence[Flow]) -> list[dict[str, Any]]:
-    """The rows of :func:`compare_by_size` of each tag (or port), which stands first in a row."""
-    tags = sorted({flow.port for flow in [*ours, *theirs]})
-    return [
-        {"tag": tag, **row}
-        for tag in tags
-        for row in compare_by_size(
-            *(
-                by_size([flow for flow in each if flow.port == tag], distinct=True)
-                for each in (ours, theirs)
-            )
-        )
-    ]
-
-
-def by_data_centre(flows: Sequence[Flow], sites: Sequence[int], path: Path) -> list[dict[str, Any]]:
-    """Slowdowns within (``intra``) and between data centres (``inter``), and their quotients.
-
-    A row has ``place``, ``flows``, ``mean`` (whose quotient is the unfairness), percentiles by
-    nearest rank and the means of four classes of sizes; ``None`` where there is no flow. Slowdowns
-    are as they were written. Errors name ``path``, where the flows are from.
-    """
-    places: dict[str, list[Flow]] = {"intra": [], "inter": []}
-    for flow in flows:
-        if flow.ends is None:
-            raise ResultError(
-                f"{path}: names or addresses of its hosts are not numbers of a topology file",
-                hint="choose flows with --tag; or take the fct.txt of `rocelab hpcc`, or a result "
-                "of the scenario that its --print-scenario prints",
-            )
-        if max(flow.ends) >= len(sites):
-            raise ResultError(f"{path}: the flows are not those of the topology")
-        src, dst = (sites[end] for end in flow.ends)
-        places["intra" if src == dst else "inter"].append(flow)
-    intra, inter = (_means(each) for each in places.values())
-    ratio = {key: _quotient(intra[key], inter[key]) for key in intra}
-    return [
-        {"place": "intra", **intra},
-        {"place": "inter", **inter},
-        {"place": "intra/inter", **ratio},
-    ]
-
-
-def _quotient(a: float | None, b: float | None) -> float | None:
-    return a / b if a is not None and b else None
-
-
-def _means(flows: Sequence[Flow]) -> dict[str, float | None]:
-    slowdowns = sorted(flow.slowdown for flow in flows)
-
-    def mean(values: Sequence[float]) -> float | None:
-        return fmean(values) if values else None
-
-    return {
-        "flows": len(flows),
-        "mean": mean(slowdowns),
-        **{
-            f"p{percent}": percentile(slowdowns, percent) if flows else None
-            for percent in PERCENTILES
-        },
-        **{
-            name: mean([flow.slowdown for flow in flows if least <= flow.size < most])
-            for name, least, most in SIZES
-        },
-    }
-
-
-def select_flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int, str]:
-    """The flows of a file or a result that have ``tag`` and end before ``cut``, in seconds.
-
-    Also returns how many have the tag and end later, and a text such as ``1,987 of 2,000 flows`` if
-    not all with the tag are done. Raises :class:`ResultError` if no flow is left.
-    """
-    flows = read(path)
-    chosen = [flow for flow in flows if tag is None or flow.port == tag]
-    total = posted(path, tag)
-    if total and not chosen:
-        raise ResultError(f"{path}: {pluralise(total, 'flow', 'flows')}, and none is done")
-    if flows and not chosen:
-        what = "tag" if is_result(path) else "port"
-        ports = sorted({flow.port for flow in flows})[:_MAX_NAMES]
-        known = ", ".join(printable(port, _MAX_TAG) for port in ports)
-        raise ResultError(
-            f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
-        )
-    within = [flow for flow in chosen if flow.end_s < cut]
-    if not within:
-        raise ResultError(f"{path}: no flow finished before {cut:g} s")
-    return within, len(chosen) - len(within), coverage(len(chosen), total or 0)

@@ -4,44 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from rocelab.hpcc.fct import Flow, by_size, is_result
-from rocelab.io.open import open_result
+from rocelab.hpcc.fct import Flow, Selection
+from rocelab.hpcc.fct_groups import by_size
 from rocelab.plot import slowdown
 from rocelab.plot.footnotes import caveats, unfinished
 from rocelab.plot.labels import label_text
+from rocelab.plot.size_bins import Bin
 from rocelab.plot.write import save
 
 _MAX_NAME = 24
 """Two longer ones do not fit side by side."""
 
 
-def left_out(paths: Sequence[Path], tag: str | None, late: Sequence[int], cut: float) -> list[str]:
+def left_out(selected: Sequence[Selection], tag: str | None, cut: float) -> list[str]:
     """What a picture must say of the flows that are not in it."""
     notes = []
     if tag is not None:
-        notes.append(f"Flows with {'tag' if is_result(paths[0]) else 'port'} {tag} alone.")
-    if any(late):
-        told = " and ".join(f"{count:,}" for count in late)
-        notes.append(f"Flows that end at {cut:g} s or later are left out: {told}.")
+        notes.append(f"Flows with {'port' if selected[0].result is None else 'tag'} {tag} alone.")
+    if any(each.late for each in selected):
+        counts = " and ".join(f"{each.late:,}" for each in selected)
+        notes.append(f"Flows that end at {cut:g} s or later are left out: {counts}.")
     return notes
 
 
 def plot_slowdowns(
-    out: Path,
-    flows: Sequence[Sequence[Flow]],
-    paths: Sequence[Path],
-    notes: Sequence[str],
-    *,
-    split_by_tag: bool = False,
+    out: Path, selected: Sequence[Selection], notes: Sequence[str], *, split_by_tag: bool = False
 ) -> None:
-    """Writes the slowdowns of ``flows``, those of each of ``paths``, to the picture ``out``."""
-    runs = [open_result(path) if is_result(path) else None for path in paths]
-    names = [label_text(name) for name in _names(paths)]
+    """Writes the slowdowns of ``selected`` to the picture ``out``, with ``notes`` below."""
+    runs = [each.result for each in selected]
+    names = [label_text(name) for name in _names([each.path for each in selected])]
     notes = [*notes, *unfinished(runs, names), *caveats([run for run in runs if run])]
     # Of several groups at one size a line would go up and down for no reason.
-    lists = list(zip(names, flows, strict=True))
+    lists = [(name, each.flows) for name, each in zip(names, selected, strict=True)]
     if split_by_tag:
         lists = [one for name, each in lists for one in _of_tags(name, each, len(names) > 1)]
     groups = [(name, _tagged(each)) for name, each in lists]
@@ -53,26 +48,26 @@ def plot_slowdowns(
     save(drawn, out.with_suffix(""), formats=(out.suffix[1:],))
 
 
-def _of_tags(
-    name: str, flows: Sequence[Flow], several: bool
-) -> Iterator[tuple[str, Sequence[Flow]]]:
+def _of_tags(name: str, flows: Sequence[Flow], several: bool) -> Iterator[tuple[str, list[Flow]]]:
     """The flows of each tag, with the tag as name, and where there are several files their name."""
     for tag in sorted({flow.port for flow in flows}):
         named = f"{name} {tag}" if several else tag
         yield label_text(named), [flow for flow in flows if flow.port == tag]
 
 
-def _tagged(flows: Sequence[Flow]) -> list[dict[str, Any]]:
+def _tagged(flows: Sequence[Flow]) -> list[Bin]:
     """Groups by size with the tags of their flows: a line ends where other traffic begins."""
     return [
-        {
-            **group,
-            "tags": frozenset(
-                flow.port
-                for flow in flows
-                if group["lower_bytes"] <= flow.size <= group["upper_bytes"]
+        Bin(
+            group.upper_bytes,
+            group.flows,
+            group.p50,
+            group.p95,
+            group.p99,
+            frozenset(
+                flow.port for flow in flows if group.lower_bytes <= flow.size <= group.upper_bytes
             ),
-        }
+        )
         for group in by_size(flows, distinct=True)
     ]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rocelab._percentile import percentile
 from rocelab.plot.span import Span
@@ -13,6 +14,7 @@ from rocelab.plot.span import Span
 if TYPE_CHECKING:
     import polars as pl
 
+    from rocelab._rocelab import SizeBin
     from rocelab.result import Result
 
 _MAX_BINS = 20
@@ -21,15 +23,33 @@ _MAX_BINS = 20
 _MAX_APART = 3
 """Up to this number of sizes, points are not connected."""
 
-Bin = Mapping[str, Any]
-"""Flows of about one size."""
+
+@dataclass(frozen=True)
+class Bin:
+    """Flows of about one size."""
+
+    upper_bytes: int
+    """The largest size."""
+    flows: int
+    p50: float
+    """Percentiles of the slowdown."""
+    p95: float
+    p99: float
+    tags: frozenset[str] = frozenset()
+    """Tags of its flows. Only bins with equal ones are connected."""
+
+    def percentile(self, percent: int) -> float:
+        """One of the percentiles that it has."""
+        return {50: self.p50, 95: self.p95, 99: self.p99}[percent]
 
 
-def size_bins(run: Result, span: Span) -> list[dict[str, Any]]:
-    """The summary's bins by size, of the flows that start within ``span``.
+def of_summary(bins: Sequence[SizeBin]) -> list[Bin]:
+    """The bins of a summary."""
+    return [Bin(one.upper_bytes, one.flows, one.p50, one.p95, one.p99) for one in bins]
 
-    Each has the ``tags`` of its flows, beside what it has in the summary.
-    """
+
+def size_bins(run: Result, span: Span) -> list[Bin]:
+    """The summary's bins by size, of the flows that start within ``span``, with their tags."""
     flows = span.cut(run.flows.to_polars(), "start_ps")
     done = flows.select("size_bytes", "slowdown", "tag").drop_nulls("slowdown")
     done = done.sort("size_bytes", "slowdown")
@@ -44,15 +64,9 @@ def size_bins(run: Result, span: Span) -> list[dict[str, Any]]:
     return [_bin(part["size_bytes"], part["slowdown"].sort(), part["tag"]) for part in parts]
 
 
-def _bin(sizes: pl.Series, slowdowns: pl.Series, tags: pl.Series) -> dict[str, Any]:
-    return {
-        "lower_bytes": sizes[0],
-        "upper_bytes": sizes[-1],
-        "flows": len(sizes),
-        "mean": slowdowns.mean(),
-        **{f"p{percent}": percentile(slowdowns, percent) for percent in (50, 95, 99)},
-        "tags": frozenset(tags.unique().to_list()),
-    }
+def _bin(sizes: pl.Series, slowdowns: pl.Series, tags: pl.Series) -> Bin:
+    p50, p95, p99 = (percentile(slowdowns, percent) for percent in (50, 95, 99))
+    return Bin(sizes[-1], len(sizes), p50, p95, p99, frozenset(tags.unique().to_list()))
 
 
 def connected(bins: Sequence[Bin]) -> list[list[Bin]]:
@@ -67,7 +81,7 @@ def connected(bins: Sequence[Bin]) -> list[list[Bin]]:
 
 def _of_equal_tags(bins: Sequence[Bin]) -> list[list[Bin]]:
     """``bins`` in parts whose flows have the same tags."""
-    return [list(part) for _, part in groupby(bins, lambda entry: entry.get("tags"))]
+    return [list(part) for _, part in groupby(bins, lambda entry: entry.tags)]
 
 
 def mixes_traffic(lists: Sequence[Sequence[Bin]]) -> bool:

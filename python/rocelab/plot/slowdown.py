@@ -16,7 +16,7 @@ from rocelab.plot.labels import resolve_names, width_pt
 from rocelab.plot.look import DEFAULT_LOOK, Look, Scale
 from rocelab.plot.panels import figure, fit_titles, fit_y_labels, legend, panel_note, title
 from rocelab.plot.scales import linear_sizes, log_sizes, scale_slowdown
-from rocelab.plot.size_bins import Bin, connected, mixes_traffic, size_bins
+from rocelab.plot.size_bins import Bin, connected, mixes_traffic, of_summary, size_bins
 from rocelab.plot.span import Span
 from rocelab.plot.theme import FONT_PT, WIDTH_IN, line_style, theme
 from rocelab.scenario import MAX_TAGS
@@ -34,7 +34,8 @@ PERCENTILES = (50, 95, 99)
 NEAREST_RANK: Mapping[int, int] = {95: 20, 99: 100}
 """Of fewer values than these, the percentile by nearest rank is the largest."""
 SCRIPT_RANK: Mapping[int, int] = {95: 21, 99: 101}
-"""Of fewer values than these, the one at index int(n p), as in ``hpcc/fct.py``, is the largest."""
+"""Of fewer values than these, the one at index int(n p) is the largest, as in
+``hpcc/fct_groups.py``."""
 
 _COMPLETED = "completed flow that starts"
 _MAX_TAG = 24
@@ -101,7 +102,7 @@ def fct_by_tag(
     look = Look(notes, size, x_scale, y_scale)
     (run,), (name,) = resolve_names([result])
     by_tag = run.summary.by_tag
-    lists = [(tag, one.slowdown.bins) for tag, one in by_tag.items()]
+    lists = [(tag, of_summary(one.slowdown.bins)) for tag, one in by_tag.items()]
     lists = [(tag, bins) for tag, bins in lists if bins]
     if not by_tag and run.summary.flows:
         count = run.flows.to_polars()["tag"].n_unique()
@@ -133,18 +134,16 @@ def by_size(
 ) -> Figure:
     """The picture of :func:`fct` from lists of bins with their names, with ``notes`` below.
 
-    A bin has ``upper_bytes``, in which those of a list differ, ``flows`` and the percentiles
-    ``p50``, ``p95`` and ``p99``; of fewer flows than ``needed`` a percentile is the maximum. It may
-    have ``tags``: only points with equal ones are connected. The name of a single list is not
-    shown.
+    The bins of a list have different ``upper_bytes``. Of fewer flows than ``needed`` a percentile
+    is the maximum. The name of a single list is not shown.
     """
-    counts = [entry["flows"] for _, bins in lists for entry in bins]
+    counts = [entry.flows for _, bins in lists for entry in bins]
     notes = [*maxima("Bins", counts, needed), *notes]
     if mixes_traffic([bins for _, bins in lists]):
         notes = ["Points of different traffic are not connected.", *notes]
-    sizes = {entry["upper_bytes"] for _, bins in lists for entry in bins}
+    sizes = {entry.upper_bytes for _, bins in lists for entry in bins}
     if len(sizes) == 1:
-        spots = [(name, {0: [one[f"p{p}"] for p in PERCENTILES]}) for name, (one,) in lists]
+        spots = [(name, {0: [one.percentile(p) for p in PERCENTILES]}) for name, (one,) in lists]
         return _at_places([_format.size(sizes.pop())], spots, notes, "Flow size", look=look)
     with theme():
         if len(lists) == 1:
@@ -385,8 +384,8 @@ def _line(axes: Axes, bins: Sequence[Bin], percent: int, label: str, index: int)
     y: list[float] = []
     for part in parts:
         # A line ends at a point that is none.
-        x += [*(entry["upper_bytes"] for entry in part), part[-1]["upper_bytes"]]
-        y += [*(entry[f"p{percent}"] for entry in part), math.nan]
+        x += [*(entry.upper_bytes for entry in part), part[-1].upper_bytes]
+        y += [*(entry.percentile(percent) for entry in part), math.nan]
     axes.plot(
         x[:-1],
         y[:-1],

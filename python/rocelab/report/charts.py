@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rocelab import _format
@@ -14,7 +15,7 @@ from rocelab.catalogue import probe_kinds
 from rocelab.plot.footnotes import cut_off, failures
 from rocelab.plot.heat_map import cell_texts, fits_heat_map
 from rocelab.plot.labels import plot_unit
-from rocelab.plot.size_bins import Bin, connected, mixes_traffic, size_bins
+from rocelab.plot.size_bins import Bin, connected, mixes_traffic, of_summary, size_bins
 from rocelab.plot.slowdown import NEAREST_RANK, maxima
 from rocelab.plot.span import Span
 from rocelab.plot.theme import SCREEN_COLOURS
@@ -64,7 +65,7 @@ def of_results(runs: Sequence[tuple[str, Result]]) -> list[Chart]:
         found.append(_slowdown_by_tag(runs))
         if len(runs) == 1:
             tags = runs[0][1].summary.by_tag.items()
-            lists = [(tag, one.slowdown.bins) for tag, one in tags]
+            lists = [(tag, of_summary(one.slowdown.bins)) for tag, one in tags]
             found.append(_slowdown_by_size("Slowdown by flow size and tag", "each tag", lists))
     kinds = dict.fromkeys(one.kind for _, run in runs for one in run.series.values())
     found += [_series(runs, kind) for kind in kinds]
@@ -168,15 +169,15 @@ def _slowdown_by_size(title: str, of: str, lists: Sequence[tuple[str, Sequence[B
     lines = []
     for index, (name, bins) in enumerate(lists[:_MAX_LINES]):
         parts = connected(bins)
-        x = _broken(parts, "upper_bytes")
+        x = _broken(parts, lambda one: one.upper_bytes)
         hover = [f"{_plain(name)}<br>up to {_format.size(size or 0)}" for size in x]
-        for percentile, shown in (("p50", "legendonly"), ("p99", True)):
+        for percent, shown in ((50, "legendonly"), (99, True)):
             lines.append(
                 _line(
                     index,
-                    f"{name} {percentile}",
+                    f"{name} p{percent}",
                     x=x,
-                    y=_broken(parts, percentile),
+                    y=_broken(parts, partial(Bin.percentile, percent=percent)),
                     mode="lines+markers" if len(parts) < len(bins) else "markers",
                     visible=shown,
                     text=hover,
@@ -190,7 +191,7 @@ def _slowdown_by_size(title: str, of: str, lists: Sequence[tuple[str, Sequence[B
     text = f"FCT slowdown of {of} by flow size: p99, and p50 if it is switched on."
     if mixes_traffic([bins for _, bins in lists]):
         text += " Points of different traffic are not connected."
-    text += _few("Bins", [one["flows"] for _, bins in lists for one in bins])
+    text += _few("Bins", [one.flows for _, bins in lists for one in bins])
     return Chart(title, text, [one for one in lines if one["x"]], layout)
 
 
@@ -199,11 +200,11 @@ def _few(groups: str, counts: Sequence[int]) -> str:
     return "".join(f" {said}" for said in maxima(groups, counts, {99: NEAREST_RANK[99]}))
 
 
-def _broken(parts: Sequence[Sequence[Bin]], key: str) -> list[Any]:
+def _broken(parts: Sequence[Sequence[Bin]], value: Callable[[Bin], float]) -> list[float | None]:
     """A value of all bins. Between parts is a gap, at which plotly ends a line."""
-    values: list[Any] = []
+    values: list[float | None] = []
     for part in parts:
-        values += [*([None] if values else []), *(one[key] for one in part)]
+        values += [*([None] if values else []), *map(value, part)]
     return values
 
 
