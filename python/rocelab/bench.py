@@ -14,9 +14,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from rocelab import _rocelab, catalogue
 from rocelab._text_table import aligned
@@ -28,6 +28,32 @@ _CASES = "bench_cases"
 #: Where the two runs end whose instructions are compared.
 _COUNTED = ("100us", "300us")
 _FORKS = "--forks"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The fastest run of a case."""
+
+    case: str
+    scheme: str
+    hosts: int
+    threads: int
+    packet_hops: int
+    """A packet-hop is one packet of any kind serialised by one port."""
+    wall_s: float
+    ns_per_packet_hop: float
+    ns_per_data_packet_hop: float
+    max_rss_bytes: int
+    """The peak memory of the process."""
+
+
+@dataclass(frozen=True)
+class InstructionCount:
+    """Instructions of a case."""
+
+    case: str
+    packet_hops: int
+    instructions_per_packet_hop: float
 
 
 def case_names() -> list[str]:
@@ -43,12 +69,10 @@ def measure(
     settings: Sequence[tuple[str, str]] = (),
     threads: int = 1,
     repeat: int = 5,
-) -> list[dict[str, Any]]:
+) -> list[Measurement]:
     """Runs each case under each scheme, its own where that is None; all are checked first.
 
     ``settings`` are other values for keys of all of them. Of ``repeat`` runs the fastest counts.
-    Times are in seconds and ns, ``max_rss_bytes`` is the peak memory of the process. A packet-hop
-    is one packet of any kind serialised by one port.
     """
     threads = check_count("threads", threads)
     check_count("repeat", repeat)
@@ -93,15 +117,14 @@ def _scenario(case: str, settings: Sequence[tuple[str, str]]) -> Scenario:
 
 def _measure_in_subprocess(
     case: str, settings: Sequence[tuple[str, str]], threads: int, repeat: int
-) -> dict[str, Any]:
+) -> Measurement:
     """Measures in a process of its own."""
     command = [sys.executable, "-m", "rocelab.bench", case, str(threads), str(repeat)]
     command += [f"{key}={value}" for key, value in settings]
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     if done.returncode != 0:
         raise SimulationError(f"case {case}: {done.stderr.strip() or _end(done.returncode)}")
-    measured: dict[str, Any] = json.loads(done.stdout)
-    return measured
+    return Measurement(**json.loads(done.stdout))
 
 
 def _end(code: int) -> str:
@@ -111,7 +134,7 @@ def _end(code: int) -> str:
     return f"the run {how}"
 
 
-def count_instructions(case: str) -> dict[str, Any]:
+def count_instructions(case: str) -> InstructionCount:
     """Instructions that a packet-hop of ``case`` takes on one thread, counted by cachegrind.
 
     They repeat exactly where times do not. Two runs of different length are compared, so that
@@ -123,11 +146,8 @@ def count_instructions(case: str) -> dict[str, Any]:
     if valgrind is None:
         raise ConfigError("there is no valgrind on the path", hint="install valgrind")
     (before, hops_before), (after, hops_after) = _instructions_of_runs(valgrind, case)
-    return {
-        "case": case,
-        "packet_hops": hops_after - hops_before,
-        "instructions_per_packet_hop": (after - before) / (hops_after - hops_before),
-    }
+    hops = hops_after - hops_before
+    return InstructionCount(case, hops, (after - before) / hops)
 
 
 def _instructions_of_runs(valgrind: str, case: str) -> list[tuple[int, int]]:
@@ -154,38 +174,41 @@ def _run_in_forks(case: str) -> None:
         process = os.fork()
         if process == 0:
             measured = _measure_here(case, 1, 1, f"run.stop={stop}")
-            print(os.getpid(), measured["packet_hops"], flush=True)
+            print(os.getpid(), measured.packet_hops, flush=True)
             os._exit(0)
         _, status = os.waitpid(process, 0)
         if status != 0:
             sys.exit(1)
 
 
-def table(measured: list[dict[str, Any]]) -> str:
+def table(measured: Sequence[Measurement]) -> str:
     """The measurements, a case a line."""
-    if "instructions_per_packet_hop" in measured[0]:
-        counted = [
-            (one["case"], str(one["packet_hops"]), f"{one['instructions_per_packet_hop']:.1f}")
-            for one in measured
-        ]
-        return aligned([("case", "packet-hops", "instructions/hop"), *counted], left=1)
     columns = ("case", "scheme", "hosts", "threads", "M packet-hops/s", "ns/hop", "MB")
     rows = [
         (
-            one["case"],
-            one["scheme"],
-            str(one["hosts"]),
-            str(one["threads"]),
-            f"{one['packet_hops'] / one['wall_s'] / 1e6:.1f}",
-            f"{one['ns_per_packet_hop']:.1f}",
-            f"{one['max_rss_bytes'] / 1e6:.0f}",
+            one.case,
+            one.scheme,
+            str(one.hosts),
+            str(one.threads),
+            f"{one.packet_hops / one.wall_s / 1e6:.1f}",
+            f"{one.ns_per_packet_hop:.1f}",
+            f"{one.max_rss_bytes / 1e6:.0f}",
         )
         for one in measured
     ]
     return aligned([columns, *rows], left=2)
 
 
-def _measure_here(case: str, threads: int, repeat: int, *settings: str) -> dict[str, Any]:
+def instructions_table(counted: Sequence[InstructionCount]) -> str:
+    """The instructions, a case a line."""
+    rows = [
+        (one.case, str(one.packet_hops), f"{one.instructions_per_packet_hop:.1f}")
+        for one in counted
+    ]
+    return aligned([("case", "packet-hops", "instructions/hop"), *rows], left=1)
+
+
+def _measure_here(case: str, threads: int, repeat: int, *settings: str) -> Measurement:
     pairs = [setting.partition("=") for setting in settings]
     scenario = _scenario(case, [(key, value) for key, _, value in pairs])
     runs = []
@@ -198,17 +221,17 @@ def _measure_here(case: str, threads: int, repeat: int, *settings: str) -> dict[
         raise SimulationError("two runs of the same scenario differ; this is a bug in rocelab")
     best = min(runs, key=lambda run: run.wall_s)
     wall_ns = best.wall_s * 1e9
-    return {
-        "case": case,
-        "scheme": best.scheme,
-        "hosts": best.hosts,
-        "threads": best.threads,
-        "packet_hops": best.packet_hops,
-        "wall_s": best.wall_s,
-        "ns_per_packet_hop": wall_ns / max(best.packet_hops, 1),
-        "ns_per_data_packet_hop": wall_ns / max(best.data_packet_hops, 1),
-        "max_rss_bytes": _peak_memory(),
-    }
+    return Measurement(
+        case=case,
+        scheme=best.scheme,
+        hosts=best.hosts,
+        threads=best.threads,
+        packet_hops=best.packet_hops,
+        wall_s=best.wall_s,
+        ns_per_packet_hop=wall_ns / max(best.packet_hops, 1),
+        ns_per_data_packet_hop=wall_ns / max(best.data_packet_hops, 1),
+        max_rss_bytes=_peak_memory(),
+    )
 
 
 def _peak_memory() -> int:
@@ -228,6 +251,7 @@ if __name__ == "__main__":
             _run_in_forks(sys.argv[2])
             sys.exit()
         name, thread_count, run_count, *given = sys.argv[1:]
-        print(json.dumps(_measure_here(name, int(thread_count), int(run_count), *given)))
+        fastest = _measure_here(name, int(thread_count), int(run_count), *given)
+        print(json.dumps(asdict(fastest)))
     except RocelabError as error:
         sys.exit(str(error))

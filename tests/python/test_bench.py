@@ -150,17 +150,17 @@ def test_unknown_case(command: Command) -> None:
 
 
 def test_table_has_a_line_for_each_case() -> None:
-    one = {
-        "case": "x",
-        "scheme": "hpcc",
-        "hosts": 128,
-        "threads": 1,
-        "packet_hops": 2_000_000,
-        "wall_s": 0.1,
-        "ns_per_packet_hop": 50.0,
-        "ns_per_data_packet_hop": 100.0,
-        "max_rss_bytes": 50_000_000,
-    }
+    one = bench.Measurement(
+        case="x",
+        scheme="hpcc",
+        hosts=128,
+        threads=1,
+        packet_hops=2_000_000,
+        wall_s=0.1,
+        ns_per_packet_hop=50.0,
+        ns_per_data_packet_hop=100.0,
+        max_rss_bytes=50_000_000,
+    )
     header, line = bench.table([one]).splitlines()
     assert header.split()[:2] == ["case", "scheme"]
     assert line.split() == ["x", "hpcc", "128", "1", "20.0", "50.0", "50"]
@@ -169,4 +169,4 @@ def test_table_has_a_line_for_each_case() -> None:
 def test_more_threads_than_a_word_holds() -> None:
     stop = [("run.stop", "200us")]
     (measured,) = bench.measure(["incast-64"], settings=stop, threads=10**30, repeat=1)
-    assert measured["packet_hops"] > 10**4
+    assert measured.packet_hops > 10**4

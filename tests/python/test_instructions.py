@@ -19,9 +19,9 @@ CASES = [name for name in LAST if name not in ("what", "rustc")]
 @pytest.mark.parametrize("case", CASES)
 def test_a_packet_hop_takes_no_more_instructions_than_it_did(case: str) -> None:
     counted = bench.count_instructions(case)
-    change = counted["instructions_per_packet_hop"] / LAST[case] - 1
+    change = counted.instructions_per_packet_hop / LAST[case] - 1
     assert abs(change) < 0.10, (
-        f"{case}: {counted['instructions_per_packet_hop']:.1f} instructions per packet-hop, "
+        f"{case}: {counted.instructions_per_packet_hop:.1f} instructions per packet-hop, "
         f"{change:+.1%} against the last entry of instructions.toml; if that is meant, add one"
     )
 

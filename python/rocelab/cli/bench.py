@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +13,9 @@ from rocelab.catalogue import schemes
 from rocelab.cli.options import Settings, changes_of
 from rocelab.cli.output import show
 from rocelab.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rocelab.bench import InstructionCount, Measurement
 
 
 def bench(
@@ -50,7 +55,13 @@ def bench(
 
     Each runs in a process of its own.
     """
-    from rocelab.bench import case_names, count_instructions, measure, table
+    from rocelab.bench import (
+        case_names,
+        count_instructions,
+        instructions_table,
+        measure,
+        table,
+    )
 
     names = case or case_names()
     if instructions:
@@ -58,16 +69,21 @@ def bench(
         for option, given in others_given.items():
             if given is not None:
                 raise ConfigError(f"--instructions and --{option}: choose one")
-        measured = [count_instructions(name) for name in names]
-    else:
-        others: list[str | None] = [None] if scheme is None else [*scheme]
-        if "all" in (scheme or ()):
-            others = [str(known["name"]) for known in schemes()]
-        measured = measure(
-            names,
-            schemes=others,
-            settings=changes_of(settings),
-            threads=1 if threads is None else threads,
-            repeat=5 if repeat is None else repeat,
-        )
-    show(json_text(measured) if as_json else table(measured))
+        counted = [count_instructions(name) for name in names]
+        show(_json(counted) if as_json else instructions_table(counted))
+        return
+    others: list[str | None] = [None] if scheme is None else [*scheme]
+    if "all" in (scheme or ()):
+        others = [str(known["name"]) for known in schemes()]
+    measured = measure(
+        names,
+        schemes=others,
+        settings=changes_of(settings),
+        threads=1 if threads is None else threads,
+        repeat=5 if repeat is None else repeat,
+    )
+    show(_json(measured) if as_json else table(measured))
+
+
+def _json(rows: Sequence[Measurement] | Sequence[InstructionCount]) -> str:
+    return json_text([asdict(row) for row in rows])
