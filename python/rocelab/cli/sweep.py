@@ -132,11 +132,12 @@ def sweep(
         raise ConfigError("--shard and --dask: choose one")
     with report_kept_runs(f"{place}; the same command runs the others"):
         if part is not None:
-            found = run_shard(plan, part, out=place, force=force, jobs=jobs, progress=not quiet)
-            if isinstance(found, int):
-                note(f"{place}: {found} of {len(plan.cases)} runs are left to other shards")
+            outcome = run_shard(plan, part, out=place, force=force, jobs=jobs, progress=not quiet)
+            if outcome.sweep is None:
+                missing = f"{outcome.missing} of {len(plan.cases)} runs"
+                note(f"{place}: {missing} are left to other shards")
                 return
-            done = found
+            done = outcome.sweep
         else:
             with dask_executor(dask) as executor:
                 done = run_plan(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -384,6 +385,16 @@ def run_plan(
     return _finished(plan, out, made.scenarios, found=len(plan.cases) - made.total)
 
 
+@dataclass(frozen=True)
+class ShardOutcome:
+    """What came of the runs of a shard."""
+
+    missing: int
+    """How many runs of the whole sweep are left to other shards."""
+    sweep: Sweep | None
+    """The sweep, if none is missing."""
+
+
 def run_shard(
     plan: Plan,
     shard: tuple[int, int],
@@ -392,11 +403,11 @@ def run_shard(
     force: bool,
     jobs: int | None,
     progress: bool,
-) -> Sweep | int:
+) -> ShardOutcome:
     """Makes the runs of one shard of ``plan`` that are not in ``out``.
 
-    ``shard`` is its number, from 1 on, and how many there are. Returns the sweep if all runs of all
-    shards are there then, and writes its tables; else how many are missing.
+    ``shard`` is its number, from 1 on, and how many there are. If all runs of all shards are there
+    then, it writes the tables of the sweep.
     """
     from rocelab.sweeps import store
     from rocelab.sweeps.parallel import Workers
@@ -409,9 +420,10 @@ def run_shard(
         for case in plan.cases
         if case.place not in made.scenarios
     }
-    missing = len(store.missing_cases(out, others.items()))
+    if missing := store.missing_cases(out, others.items()):
+        return ShardOutcome(len(missing), None)
     scenarios = {**made.scenarios, **others}
-    return missing or _finished(plan, out, scenarios, found=len(cases) - made.total)
+    return ShardOutcome(0, _finished(plan, out, scenarios, found=len(cases) - made.total))
 
 
 def _finished(plan: Plan, out: Path, scenarios: Mapping[str, str], found: int) -> Sweep:

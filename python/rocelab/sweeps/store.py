@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,17 @@ _MAX_HASH_BYTES = 1 << 10
 """Bytes of it."""
 
 
+class _Kept(Enum):
+    """What is in the place of a run."""
+
+    SAME = "same"
+    """The run that belongs there, whole."""
+    OTHER = "other"
+    """A run of another scenario or simulator."""
+    NONE = "none"
+    """No whole run."""
+
+
 def prepare_directory(
     directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool, marker: str = SWEEP
 ) -> set[str]:
@@ -77,10 +89,10 @@ def prepare_directory(
     for place, scenario in wanted:
         home = directory / place
         kept = _kept(home, scenario)
-        if kept:
+        if kept is _Kept.SAME:
             continue
         places.add(place)
-        if kept is False:
+        if kept is _Kept.OTHER:
             others.append(home)
         elif _lacks_summary(home):
             _discard(home)
@@ -97,7 +109,11 @@ def prepare_directory(
 
 def missing_cases(directory: Path, wanted: Iterable[tuple[str, str]]) -> set[str]:
     """The places of the runs ``wanted`` that ``directory`` lacks. Changes and prints nothing."""
-    return {place for place, scenario in wanted if not _current(directory / place, scenario)}
+    return {
+        place
+        for place, scenario in wanted
+        if _current(directory / place, scenario) is not _Kept.SAME
+    }
 
 
 def _lacks_summary(home: Path) -> bool:
@@ -113,26 +129,29 @@ def _discard(home: Path) -> None:
             shutil.rmtree(home, ignore_errors=True)
 
 
-def _kept(home: Path, scenario: str) -> bool | None:
-    """Whether the run there is the one of ``scenario``; None where there is no whole one."""
+def _kept(home: Path, scenario: str) -> _Kept:
+    """What is in the place of the run of ``scenario``, after what killed commands left is restored.
+
+    Damaged runs are named.
+    """
     recover(home)
     result = open_if_valid(home)
     if result is None:
-        return None
-    kept = _is_of(result, home, scenario)
-    if kept is None and result.unverified:
+        return _Kept.NONE
+    kept = _compare(result, home, scenario)
+    if kept is _Kept.NONE and result.unverified:
         report_rerun(f"{home}: has no checksums")
     return kept
 
 
-def _is_of(result: Result, home: Path, scenario: str) -> bool | None:
-    """Whether ``result``, the one in ``home``, is of ``scenario``; None where it is not whole."""
+def _compare(result: Result, home: Path, scenario: str) -> _Kept:
+    """What ``result``, the one in ``home``, is to the run of ``scenario``."""
     if result.scenario_toml != scenario:
-        return False
+        return _Kept.OTHER
     maker = _maker(home)
     if maker != simulator_hash():
-        return False if _HASH.fullmatch(maker) else None
-    return None if result.unverified or result.partial else True
+        return _Kept.OTHER if _HASH.fullmatch(maker) else _Kept.NONE
+    return _Kept.NONE if result.unverified or result.partial else _Kept.SAME
 
 
 def _maker(home: Path) -> str:
@@ -150,10 +169,10 @@ def store_case(result: Result, home: Path, *, force: bool) -> None:
     ``force`` it is replaced.
     """
     with reserved(home, force=True) as place:
-        found = _current(home, result.scenario_toml)
-        if found:
+        kept = _current(home, result.scenario_toml)
+        if kept is _Kept.SAME:
             return
-        if found is False and not force:
+        if kept is _Kept.OTHER and not force:
             raise _taken(home)
         # It is no part of a result, and would stay there beside the run of another simulator.
         with os_errors_as_result_error(home):
@@ -162,14 +181,14 @@ def store_case(result: Result, home: Path, *, force: bool) -> None:
         write_atomic(home / _SIMULATOR, f"{simulator_hash()}\n".encode(), follow=False)
 
 
-def _current(home: Path, scenario: str) -> bool | None:
+def _current(home: Path, scenario: str) -> _Kept:
     """As :func:`_kept`, but only reads: restores nothing, and does not say what is damaged."""
     if not home.exists():
-        return None
+        return _Kept.NONE
     try:
-        return _is_of(open_valid(home), home, scenario)
+        return _compare(open_valid(home), home, scenario)
     except ResultError:
-        return None
+        return _Kept.NONE
 
 
 def open_case(home: Path, scenario: str) -> Result:
