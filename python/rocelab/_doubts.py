@@ -1,4 +1,4 @@
-"""Warnings that cast doubt on the numbers of a run, and how many flows its statistics cover."""
+"""Warnings that cast doubt on the numbers of a run."""
 
 from __future__ import annotations
 
@@ -39,8 +39,3 @@ def doubts_of(result: Result, *, completion_times: bool = True) -> list[str]:
     """The warnings of ``result`` that cast doubt on its numbers, as :func:`warnings_of`."""
     found = warnings_of(result, completion_times=completion_times)
     return [one.text for one in found if one.casts_doubt]
-
-
-def coverage(done: int, flows: int) -> str:
-    """``1,987 of 2,000 flows``; nothing where all are done."""
-    return f"{done:,} of {flows:,} flows" if done < flows else ""

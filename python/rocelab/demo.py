@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from rocelab._coverage import Coverage
 from rocelab._format import duration, size
 from rocelab._percentile import percentile
 from rocelab._text_table import aligned
@@ -71,11 +72,9 @@ def table(results: list[Result]) -> str:
                 size(summary.max_queue_bytes),
             )
         )
-    summaries = [result.summary for result in results]
-    if any(one.flows_done < one.flows for one in summaries):
-        # Slowdowns are of these alone.
-        counts = [f"{one.flows_done:,} of {one.flows:,}" for one in summaries]
-        told = ["flows done", *counts]
+    covered = [Coverage.of(result.summary) for result in results]
+    if not all(one.complete for one in covered):
+        told = ["flows done", *map(str, covered)]
         rows = [(*row, word) for row, word in zip(rows, told, strict=True)]
     return aligned(rows, left=1)
 

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from rocelab._coverage import Coverage
 from rocelab._doubts import doubts_of
 from rocelab._format import duration, picoseconds, size
 from rocelab._rocelab import scenario_sections
@@ -303,7 +304,7 @@ class Result:
         rows = [
             ("scheme", f"{summary.scheme} ({summary.preset}), seed {summary.seed}"),
             ("simulated", duration(summary.simulated_ns * 1000)),
-            ("flows", f"{summary.flows_done:,} of {summary.flows:,} done"),
+            ("flows", f"{Coverage.of(summary)} done"),
             ("FCT slowdown", _slowdowns(summary.slowdown)),
             *(by_tag if len(tags) > 1 else []),
             ("pauses", f"{summary.pause_frames:,} frames"),

@@ -163,6 +163,10 @@ def test_a_combination_with_a_run_without_a_number_has_none(scenario: rocelab.Sc
     told = " ".join(done.plot("flows").get_supxlabel().split())
     assert "In 2 of 4 runs not all flows were done" in told
     assert "slowdowns and FCTs cover 2 of 4 flows" in told
+    none, every = done.coverage()
+    assert (none.done, none.flows, str(none)) == (0, 2, "0 of 2")
+    assert not none.complete
+    assert every.complete
     unfinished, same = done.warnings
     assert unfinished.startswith("2 of 4 runs, the first in runs/stop=50us/1: 1 of 1 flows is ")
     assert done.doubts == [unfinished]

@@ -136,9 +136,9 @@ def fct(
         if table.explanation:
             show(table.explanation)
     for flows in selected:
-        if flows.coverage:
+        if not flows.coverage.complete:
             # Below a table; beside data.
-            (note if as_json or as_csv else show)(f"{flows.path}: {flows.coverage} done")
+            (note if as_json or as_csv else show)(f"{flows.path}: {flows.coverage} flows done")
     if out is not None:
         from rocelab.hpcc.fct_plot import left_out, plot_slowdowns
 

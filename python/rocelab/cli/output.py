@@ -11,7 +11,7 @@ from warnings import simplefilter
 
 import typer
 
-from rocelab._doubts import coverage
+from rocelab._coverage import Coverage
 from rocelab._format import count, duration, pluralise, size
 from rocelab._text import filled, json_text, printable, printable_lines
 from rocelab.cli import FAILED, INTERRUPTED
@@ -105,7 +105,7 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
     rows = [
         ("simulated", f"{duration(summary.simulated_ns * 1000)} in {summary.wall_s:.2f} s"),
         ("speed", f"{count(speed)} packet-hops/s on {threads}"),
-        ("flows", f"{summary.flows_done:,} of {summary.flows:,} done"),
+        ("flows", f"{Coverage.of(summary)} done"),
         ("FCT slowdown", _slowdowns(summary)),
         *_by_group(summary.by_tag),
         *_by_group(summary.by_scheme),
@@ -147,8 +147,9 @@ def _slowdowns(summary: Summary | TagStatistics) -> str:
     told = [f"{name} {one:.2f}" for name, one in statistics if isinstance(one, float)]
     if not told:
         return "no flow completed"
-    if covered := coverage(summary.flows_done, summary.flows):
-        told.append(f"({covered})")
+    covered = Coverage.of(summary)
+    if not covered.complete:
+        told.append(f"({covered} flows)")
     return "  ".join(told)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -113,6 +113,8 @@ def sweep(
     """
     from rocelab.plot.footnotes import caveats
     from rocelab.plot.gallery import stale_pictures
+    from rocelab.plot.look import DEFAULT_LOOK
+    from rocelab.sweeps.pictures import save_plots
 
     print_errors_alone(quiet)
     base = load_scenario(scenario, settings)
@@ -149,13 +151,13 @@ def sweep(
                     progress=not quiet,
                 )
         shown = select_metrics(names, done.metrics)
-        pictures = done.save_plots(shown, place / "plots")
+        pictures = save_plots(done, shown, place / "plots", DEFAULT_LOOK)
     if not quiet:
         every = [metric.name for metric in done.metrics]
         print_warnings([*done.warnings, *stale_pictures(place / "plots", pictures, every)])
     order = _order(done, by, only_best=best is not None)
     if as_json:
-        rows = done.rows(shown)
+        rows = _rows(done, shown)
         show(json_text([rows[at] for at in order]))
     elif not quiet:
         show(_table(done, shown, order))
@@ -198,6 +200,13 @@ def _best_note(done: Sweep, by: Sequence[str], count: int) -> str:
     return f"\n{count} of {total} combinations, {front} {', '.join(words)}"
 
 
+def _rows(done: Sweep, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+    """The rows of ``statistics`` as plain data, with the columns of ``metrics`` only."""
+    keys = [*(axis.key for axis in done.plan.axes), "runs"]
+    columns = [name for one in metrics for name in (one.name, f"{one.name}_ci95")]
+    return done.statistics.to_polars().select(keys + columns).to_dicts()
+
+
 def _table(done: Sweep, metrics: Sequence[Metric], order: Sequence[int]) -> str:
     """A line for each combination of ``order``: its values, and means with their intervals."""
     rows = done.statistics.to_polars()[list(order)]
@@ -218,8 +227,8 @@ def _table(done: Sweep, metrics: Sequence[Metric], order: Sequence[int]) -> str:
         name = metric.name.removesuffix(f"_{metric.unit}")
         head = f"{name} ({unit})" if unit else name
         columns.append([head, *_format.with_intervals(scaled)])
-    counts = [done.flows_done()[at] for at in order]
-    if any(finished < flows for finished, flows in counts):
-        told = [f"{finished:,} of {flows:,}" for finished, flows in counts]
-        columns.append(["flows done", *told])
+    every = done.coverage()
+    covered = [every[at] for at in order]
+    if not all(one.complete for one in covered):
+        columns.append(["flows done", *map(str, covered)])
     return fitted(list(zip(*columns, strict=True)), left=len(axes), repeated=apart)

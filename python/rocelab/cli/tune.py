@@ -134,9 +134,9 @@ def _table(found: Tuning, best: list[Trial]) -> str:
         unit, scale = _format.unit(metric.unit, max(values))
         head = f"{metric.name} ({unit})" if unit else metric.name
         columns.append([head, *(f"{value / scale:.4g}" for value in values)])
-    counts = [one.flows for one in best]
-    if any(finished < flows for finished, flows in counts):
-        columns.append(["flows done", *(f"{done:,} of {flows:,}" for done, flows in counts)])
+    covered = [one.coverage for one in best]
+    if not all(one.complete for one in covered):
+        columns.append(["flows done", *map(str, covered)])
     return fitted(list(zip(*columns, strict=True)), left=len(found.axes))
 
 

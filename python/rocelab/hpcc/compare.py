@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from rocelab._doubts import coverage
+from rocelab._coverage import Coverage
 from rocelab._text_table import markdown
 from rocelab.errors import ConfigError, ResultError
 from rocelab.hpcc.experiment import Experiment, Order
@@ -158,8 +158,9 @@ def table(cases: Sequence[Ns3Comparison]) -> str:
             difference = "-"
         if row.mean_percent is not None:
             inside = "within" if row.covered else "outside"
-            covered = coverage(row.mean_flows, row.posted)
-            of = f", of the {covered} that finished in all runs" if covered else ""
+            covered = Coverage(row.mean_flows, row.posted)
+            part = f", of the {covered} flows that finished in all runs"
+            of = "" if covered.complete else part
             difference += (
                 f"; mean FCT of {row.seeds} seeds {row.mean_percent:+.2g} %{of}, "
                 f"theirs {inside} ours"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocelab._doubts import coverage
+from rocelab._coverage import Coverage
 from rocelab._format import pluralise
 from rocelab._memory import check_reading
 from rocelab._text import printable
@@ -76,9 +76,10 @@ class Selection:
     """The result that they are of; None for an ``fct.txt``."""
 
     @property
-    def coverage(self) -> str:
-        """A text such as ``1,987 of 2,000 flows`` if not all are done."""
-        return coverage(len(self.flows) + self.late, self.posted or 0)
+    def coverage(self) -> Coverage:
+        """How many of them are done; of an ``fct.txt`` all."""
+        done = len(self.flows) + self.late
+        return Coverage(done, done if self.posted is None else self.posted)
 
 
 def read(path: Path) -> tuple[list[Flow], Result | None]:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rocelab._coverage import Coverage
 from rocelab._doubts import doubts_of, warnings_of
 from rocelab.errors import ConfigError
 from rocelab.io.files import to_json, write_atomic
@@ -25,6 +26,9 @@ from rocelab.plot.write import save
 from rocelab.scenario import Scenario
 from rocelab.sweeps.cache import run_all
 from rocelab.sweeps.warnings import dedup_warnings
+
+if TYPE_CHECKING:
+    from rocelab._rocelab import Summary
 
 PAPERS: tuple[Paper, ...] = (
     fncc.PAPER,
@@ -291,16 +295,12 @@ def _unfinished(figure: Figure, runs: Runs) -> list[str]:
 
     Runs of no line count for their scheme. Where none was done, none was meant to be.
     """
-    counts: dict[str, tuple[int, int]] = {}
+    summaries: dict[str, list[Summary]] = {}
     for case, run in runs.items():
         name = _line_of(figure, case) or run.summary.scheme
-        done, flows = counts.get(name, (0, 0))
-        counts[name] = (done + run.summary.flows_done, flows + run.summary.flows)
-    told = [
-        f"{name} {done:,} of {flows:,}"
-        for name, (done, flows) in counts.items()
-        if 0 < done < flows
-    ]
+        summaries.setdefault(name, []).append(run.summary)
+    covered = {name: Coverage.of(*each) for name, each in summaries.items()}
+    told = [f"{name} {one}" for name, one in covered.items() if one.done and not one.complete]
     return [f"Flows done: {', '.join(told)}."] if told else []
 
 

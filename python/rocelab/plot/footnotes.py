@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rocelab._coverage import Coverage
 from rocelab._format import parse, picoseconds, rate
 from rocelab.catalogue import caveat_lines
 from rocelab.plot.growth import grow, width_in
@@ -35,11 +36,12 @@ def caveats(results: Sequence[Result]) -> list[str]:
 
 def unfinished(results: Sequence[Result | None], names: Sequence[str]) -> list[str]:
     """How many flows were done, of those of ``results`` where that is not all of them."""
-    counts = {
-        name: f"{result.summary.flows_done:,} of {result.summary.flows:,}"
+    covered = {
+        name: Coverage.of(result.summary)
         for name, result in zip(names, results, strict=True)
-        if result and result.summary.flows_done < result.summary.flows
+        if result
     }
+    counts = {name: one for name, one in covered.items() if not one.complete}
     if len(results) == 1:
         return [f"{count} flows done." for count in counts.values()]
     told = ", ".join(f"{name} {count}" for name, count in counts.items())

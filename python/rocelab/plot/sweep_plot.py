@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rocelab._doubts import coverage
+from rocelab._coverage import Coverage
 from rocelab.errors import ConfigError, ResultError
 from rocelab.plot.footnotes import caveats
 from rocelab.plot.growth import columns
@@ -256,12 +256,11 @@ def _notes(sweep: Sweep, absent: int) -> list[str]:
         notes.append(f"Changed together: {', '.join(group)}.")
     if absent:
         notes.append(f"Not drawn: {absent} of the combinations, which have a run without a value.")
-    cut = [one for one in sweep.results if one.summary.flows_done < one.summary.flows]
+    summaries = [one.summary for one in sweep.results]
+    cut = sum(not Coverage.of(one).complete for one in summaries)
     if cut:
-        done = sum(one.summary.flows_done for one in sweep.results)
-        flows = sum(one.summary.flows for one in sweep.results)
         notes.append(
-            f"In {len(cut)} of {len(sweep.results)} runs not all flows were done: slowdowns and "
-            f"FCTs cover {coverage(done, flows)}."
+            f"In {cut} of {len(summaries)} runs not all flows were done: slowdowns and FCTs cover "
+            f"{Coverage.of(*summaries)} flows."
         )
     return [*notes, *caveats(sweep.results)]

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocelab import _memory
+from rocelab._coverage import Coverage
 from rocelab.errors import ConfigError
-from rocelab.io.names import file_name
 from rocelab.scenario import Scenario
 from rocelab.sweeps import grid
 from rocelab.sweeps.plan import Case, Plan
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from rocelab.plot.look import Look, Scale
+    from rocelab.plot.look import Scale
     from rocelab.result import Result
     from rocelab.sweeps.metrics import Metric
     from rocelab.sweeps.parallel import Workers
@@ -140,15 +140,14 @@ class Sweep:
             columns.append(pl.Series(axis.key, values))
         return columns
 
-    def flows_done(self) -> list[tuple[int, int]]:
-        """For each combination: the flows that were done, and all of them, of all its seeds."""
+    def coverage(self) -> list[Coverage]:
+        """For each row of ``statistics`` how many flows of all its seeds were done.
+
+        Slowdowns are of these alone.
+        """
         seeds = len(self.plan.seeds)
         summaries = [result.summary for result in self.results]
-        groups = [summaries[at : at + seeds] for at in range(0, len(summaries), seeds)]
-        return [
-            (sum(one.flows_done for one in group), sum(one.flows for one in group))
-            for group in groups
-        ]
+        return [Coverage.of(*summaries[at : at + seeds]) for at in range(0, len(summaries), seeds)]
 
     @property
     def doubts(self) -> list[str]:
@@ -239,33 +238,6 @@ class Sweep:
 
         (one,) = select_metrics([metric], self.metrics)
         return plot_heat_map(self, one, Look(notes, size))
-
-    def save_plots(
-        self, metrics: Sequence[Metric], directory: Path, look: Look | None = None
-    ) -> list[Path]:
-        """Writes a picture of each of ``metrics`` that has values; returns their paths."""
-        from rocelab.plot.heat_map import fits_heat_map, plot_heat_map
-        from rocelab.plot.look import DEFAULT_LOOK
-        from rocelab.plot.sweep_plot import plot_metric
-        from rocelab.plot.write import save
-
-        chosen = look or DEFAULT_LOOK
-        pictures: list[Path] = []
-        statistics = self.statistics.to_polars()
-        for metric in metrics:
-            if self.plan.axes and statistics[metric.name].is_not_null().any():
-                stem = directory / file_name(metric.name)
-                pictures += save(plot_metric(self, metric, chosen), stem, follow=False)
-                if fits_heat_map(self.plan):
-                    stem = directory / file_name(f"{metric.name}-map")
-                    pictures += save(plot_heat_map(self, metric, chosen), stem, follow=False)
-        return pictures
-
-    def rows(self, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-        """The rows of ``statistics`` as plain data, with the columns of ``metrics`` only."""
-        keys = [*(axis.key for axis in self.plan.axes), "runs"]
-        columns = [name for one in metrics for name in (one.name, f"{one.name}_ci95")]
-        return self.statistics.to_polars().select(keys + columns).to_dicts()
 
     def save(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes tables and results to ``directory``, which may hold a sweep already.

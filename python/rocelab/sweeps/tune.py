@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rocelab._coverage import Coverage
 from rocelab._doubts import doubts_of
 from rocelab._format import parse
 from rocelab.errors import ConfigError
@@ -88,8 +89,8 @@ class Trial:
     """How far each condition is missed; 0 or less where it holds."""
     digests: tuple[str, ...] = ()
     """Those of its runs, seed by seed."""
-    flows: tuple[int, int] = (0, 0)
-    """How many flows of its runs were done, and how many there are."""
+    coverage: Coverage = field(default_factory=Coverage.of)
+    """How many flows of its runs were done."""
 
     @property
     def holds(self) -> bool:
@@ -160,11 +161,7 @@ class Tuning:
 
     def note(self, trial: Trial, results: Mapping[str, Result]) -> None:
         """Notes what casts doubt on the numbers of ``trial``, whose runs are in these places."""
-        summaries = [one.summary for one in results.values()]
-        trial.flows = (
-            sum(one.flows_done for one in summaries),
-            sum(one.flows for one in summaries),
-        )
+        trial.coverage = Coverage.of(*(one.summary for one in results.values()))
         self.runs += len(results)
         self.doubts += [(place, text) for place, one in results.items() for text in doubts_of(one)]
         told = [*self.caveats, *caveats(list(results.values()))]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rocelab._coverage import Coverage
 from rocelab._format import pluralise
 from rocelab._text import printable
 from rocelab.errors import ResultError
@@ -87,7 +88,7 @@ def collect(result: Result) -> View:
     facts = [
         ("scheme", f"{summary.scheme} ({summary.preset}), seed {summary.seed}"),
         ("network", f"{summary.hosts} hosts, {switches}"),
-        ("flows", f"{summary.flows_done:,} of {summary.flows:,} done"),
+        ("flows", f"{Coverage.of(summary)} done"),
         ("step", plot_duration(grid.step_ps)),
         *([("links", failed)] if (failed := failures_in_words(result)) else []),
         *([("caveat", summary.caveat)] if summary.caveat else []),

@@ -1,0 +1,31 @@
+"""The pictures of a sweep as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocelab.io.names import file_name
+from rocelab.plot.heat_map import fits_heat_map, plot_heat_map
+from rocelab.plot.look import Look
+from rocelab.plot.sweep_plot import plot_metric
+from rocelab.plot.write import save
+
+if TYPE_CHECKING:
+    from rocelab.sweeps import Sweep
+    from rocelab.sweeps.metrics import Metric
+
+
+def save_plots(sweep: Sweep, metrics: Sequence[Metric], directory: Path, look: Look) -> list[Path]:
+    """Writes a picture of each of ``metrics`` that has values; returns their paths."""
+    pictures: list[Path] = []
+    statistics = sweep.statistics.to_polars()
+    for metric in metrics:
+        if sweep.plan.axes and statistics[metric.name].is_not_null().any():
+            stem = directory / file_name(metric.name)
+            pictures += save(plot_metric(sweep, metric, look), stem, follow=False)
+            if fits_heat_map(sweep.plan):
+                stem = directory / file_name(f"{metric.name}-map")
+                pictures += save(plot_heat_map(sweep, metric, look), stem, follow=False)
+    return pictures
