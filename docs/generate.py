@@ -29,6 +29,7 @@ import rocelab
 from rocelab.io.files import to_json
 from rocelab.papers import pages, reproduce
 from rocelab.papers.matrix import reworded
+from rocelab.papers.record import Matrix, read_matrix
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- generated: ([\w .+/{}-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -309,13 +310,10 @@ PAPERS = ("mercury", "rcm", "fncc", "hiercc", "themis", "conweave")
 
 
 @cache
-def matrices() -> dict[str, Any]:
+def matrices() -> dict[str, Matrix]:
     """By papers, what ``rocelab reproduce --readings`` wrote of them, in the words of today."""
     papers = {paper.id: paper for paper in reproduce.PAPERS}
-    return {
-        paper: reworded(json.loads(claims_of(paper).read_text(encoding="utf-8")), papers[paper])
-        for paper in PAPERS
-    }
+    return {paper: reworded(read_matrix(claims_of(paper)), papers[paper]) for paper in PAPERS}
 
 
 def claims_of(paper: str) -> Path:
@@ -335,7 +333,7 @@ def fresh_pages(keys: Keys) -> Iterator[tuple[Path, str]]:
         yield page, fresh_page(page, keys)
     for paper, matrix in matrices().items():
         yield HERE / f"claims-{paper}.md", pages.page(matrix)
-        yield claims_of(paper), to_json(matrix).decode()
+        yield claims_of(paper), to_json(matrix.to_dict()).decode()
     yield HERE.parent / PACKAGE_PAGE, package_page(keys)
     yield HERE.parent / "python/rocelab/keys.py", typed_keys(keys.root)
     yield HERE.parent / MAN_PAGE, man_page()

@@ -9,13 +9,13 @@ docs/generate.py`` writes the page.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
-from rocelab.errors import ConfigError
+from rocelab.errors import RocelabError
 from rocelab.io.files import to_json
 from rocelab.papers.matrix import joined
+from rocelab.papers.record import read_matrix
 
 CLAIMS = Path(__file__).parent / "claims"
 
@@ -27,14 +27,15 @@ def main() -> None:
         allow_abbrev=False,
     )
     parser.add_argument("readings", type=Path, help="the readings.json of `reproduce --readings`")
-    newer = json.loads(parser.parse_args().readings.read_text(encoding="utf-8"))
-    page = CLAIMS / f"{newer['paper']}.json"
+    newer_file = parser.parse_args().readings
     try:
-        told = joined(json.loads(page.read_text(encoding="utf-8")), newer)
-    except ConfigError as error:
+        newer = read_matrix(newer_file)
+        file = CLAIMS / f"{newer.paper}.json"
+        told = joined(read_matrix(file), newer)
+    except RocelabError as error:
         sys.exit(f"error: {error}")
-    page.write_bytes(to_json(told))
-    print(page)
+    file.write_bytes(to_json(told.to_dict()))
+    print(file)
 
 
 if __name__ == "__main__":

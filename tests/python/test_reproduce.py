@@ -22,6 +22,7 @@ import rocelab
 from conftest import INCAST, Command, wait_until_running
 from rocelab import Scenario
 from rocelab.errors import ConfigError
+from rocelab.io.files import to_json
 from rocelab.papers import (
     baselines,
     by_load,
@@ -52,6 +53,7 @@ from rocelab.papers.model import (
     Verdict,
 )
 from rocelab.papers.rcm import victim
+from rocelab.papers.record import JudgedClaim, Matrix, read_matrix
 from rocelab.papers.themis import published
 from rocelab.simulate import run_checked
 from rocelab.sweeps import remote
@@ -168,13 +170,20 @@ def _readings_paper() -> Paper:
     )
 
 
+def stored(matrix: Matrix, directory: Path) -> Matrix:
+    """``matrix`` as it is read from the file that the command writes."""
+    file = directory / "readings.json"
+    file.write_bytes(to_json(matrix.to_dict()))
+    return read_matrix(file)
+
+
 def test_a_matrix_has_all_readings_and_what_single_decisions_turn(tmp_path: Path) -> None:
     paper = _readings_paper()
     told: list[str] = []
     matrix = evaluate(
         paper, paper.figures, cache=tmp_path / "cache", command="the command", done=told.append
     )
-    columns = [(column["id"], column["kind"], column["quick"]) for column in matrix["columns"]]
+    columns = [(column.id, column.kind, column.quick) for column in matrix.columns]
     assert columns == [
         ("letter", "headline", False),
         ("second", "named", False),
@@ -185,7 +194,7 @@ def test_a_matrix_has_all_readings_and_what_single_decisions_turn(tmp_path: Path
     # 3 of the 5, the check among them, hold; each column is reported once.
     assert told[0] == "fncc, 1 of 5: letter: 3 of 5 hold"
     assert len(told) == len(columns)
-    page = pages.page(json.loads(json.dumps(matrix)))
+    page = pages.page(stored(matrix, tmp_path))
     assert "Written by `the command`" in page
     assert (
         "Of 4 claims of the paper, in the headline reading `letter` (full version): 2 hold, "
@@ -209,8 +218,9 @@ def test_a_matrix_has_all_readings_and_what_single_decisions_turn(tmp_path: Path
 
 def test_a_matrix_may_have_new_words_but_no_other_claims_or_options(tmp_path: Path) -> None:
     paper = _readings_paper()
-    was = json.loads(json.dumps(evaluate(paper, paper.figures, cache=tmp_path / "cache")))
-    assert reworded(was, paper) == was
+    made = evaluate(paper, paper.figures, cache=tmp_path / "cache")
+    was = stored(made, tmp_path)
+    assert reworded(was, paper) == was == made
     (figure,), (decision,) = paper.figures, paper.decisions
     claims = [replace(claim, reason="as we know today") for claim in figure.claims]
     asked = replace(decision, question="Which one?")
@@ -221,10 +231,10 @@ def test_a_matrix_may_have_new_words_but_no_other_claims_or_options(tmp_path: Pa
         assumptions=["more"],
     )
     told = reworded(was, words)
-    assert (told["assumptions"], told["figures"][0]["title"]) == (["more"], "Another")
-    assert told["decisions"][0]["question"] == "Which one?"
-    for old, new in zip(was["figures"][0]["claims"], told["figures"][0]["claims"], strict=True):
-        assert new == old | {"reason": "as we know today"}
+    assert (told.assumptions, told.figures[0].title) == (("more",), "Another")
+    assert told.decisions[0].question == "Which one?"
+    for old, new in zip(was.figures[0].claims, told.figures[0].claims, strict=True):
+        assert new == replace(old, reason="as we know today")
     fewer = replace(paper, figures=[replace(figure, claims=claims[1:])])
     with pytest.raises(ConfigError, match="figure fig1 has other claims than were evaluated"):
         reworded(was, fewer)
@@ -233,18 +243,33 @@ def test_a_matrix_may_have_new_words_but_no_other_claims_or_options(tmp_path: Pa
         reworded(was, replace(paper, decisions=[options]))
 
 
+def doubted(matrix: Matrix, *doubts: str) -> Matrix:
+    """``matrix`` with ``doubts`` on its first column."""
+    first, *others = matrix.columns
+    return replace(matrix, columns=(replace(first, doubts=doubts), *others))
+
+
+def with_outcome(matrix: Matrix, claim: JudgedClaim, column: str, outcome: Outcome) -> Matrix:
+    """``matrix``, in which ``claim`` of its first figure has another ``outcome`` in ``column``."""
+    first, *others = matrix.figures
+    changed = replace(claim, outcomes={**claim.outcomes, column: outcome})
+    claims = tuple(changed if one.id == claim.id else one for one in first.claims)
+    return replace(matrix, figures=(replace(first, claims=claims), *others))
+
+
 def test_figures_evaluated_alone_are_joined_to_the_others(tmp_path: Path) -> None:
     paper = _readings_paper()
     (figure,) = paper.figures
     both = replace(paper, figures=[figure, replace(figure, id="fig2", title="Two")])
     whole = evaluate(both, both.figures, cache=tmp_path / "cache")
-    whole["columns"][0]["doubts"] = ["fig1: an old doubt", "fig2: another"]
+    whole = doubted(whole, "fig1: an old doubt", "fig2: another")
     alone = evaluate(both, both.figures[:1], cache=tmp_path / "cache")
-    alone["figures"][0]["claims"][0]["outcomes"]["letter"]["measured"] = "renewed"
-    alone["columns"][0]["doubts"] = ["fig1: a new doubt"]
-    told = joined(whole, alone)
-    assert told["figures"] == [alone["figures"][0], whole["figures"][1]]
-    assert told["columns"][0]["doubts"] == ["fig2: another", "fig1: a new doubt"]
+    claim = alone.figures[0].claims[0]
+    renewed = with_outcome(alone, claim, "letter", replace(claim.outcomes["letter"], measured="9"))
+    told = joined(whole, doubted(renewed, "fig1: a new doubt"))
+    assert renewed.figures[0] != whole.figures[0]
+    assert told.figures == (renewed.figures[0], whole.figures[1])
+    assert told.columns[0].doubts == ("fig2: another", "fig1: a new doubt")
     quick = evaluate(both, both.figures[:1], cache=tmp_path / "cache", quick=True)
     with pytest.raises(ConfigError, match="are not the readings of fncc"):
         joined(whole, quick)
@@ -253,31 +278,30 @@ def test_figures_evaluated_alone_are_joined_to_the_others(tmp_path: Path) -> Non
 def test_what_the_smaller_network_makes_hold_is_put_down_to_no_reading(tmp_path: Path) -> None:
     paper = _readings_paper()
     matrix = evaluate(paper, paper.figures, cache=tmp_path / "cache", named_quick=True)
-    (figure,) = matrix["figures"]
-    claim = next(one for one in figure["claims"] if one["claim"] == "differs to holds")
-    outcomes = claim["outcomes"]
-    assert outcomes["letter"]["verdict"] == "differs"
-    assert outcomes["second, quick"]["verdict"] == "holds"
+    (figure,) = matrix.figures
+    claim = next(one for one in figure.claims if one.claim == "differs to holds")
+    assert claim.outcomes["letter"].verdict == "differs"
+    assert claim.outcomes["second, quick"].verdict == "holds"
     assert "Holds with reading second; decision D1b the other |" in pages.page(matrix)
-    outcomes["letter, quick"] = outcomes["second, quick"]
     words = "Holds in the quick version of this reading, which is smaller |"
-    assert words in pages.page(matrix)
+    quick = with_outcome(matrix, claim, "letter, quick", claim.outcomes["second, quick"])
+    assert words in pages.page(quick)
     # A full run of another reading does tell something.
     matrix = evaluate(paper, paper.figures, cache=tmp_path / "cache")
-    outcomes = matrix["figures"][0]["claims"][figure["claims"].index(claim)]["outcomes"]
-    outcomes["letter, quick"] = outcomes["second"]
+    claim = next(one for one in matrix.figures[0].claims if one.id == claim.id)
+    matrix = with_outcome(matrix, claim, "letter, quick", claim.outcomes["second"])
     assert f"{words[:-2]}. Holds with reading second |" in pages.page(matrix)
 
 
 def test_in_the_quick_version_the_headline_is_there_once(tmp_path: Path) -> None:
     paper = _readings_paper()
     matrix = evaluate(paper, paper.figures, cache=tmp_path / "cache", quick=True)
-    assert [column["quick"] for column in matrix["columns"]] == [True] * 4
+    assert [column.quick for column in matrix.columns] == [True] * 4
     assert "(quick version)" in pages.page(matrix)
     # The headline alone in full, which is for the longest.
     matrix = evaluate(paper, paper.figures, cache=tmp_path / "cache", named_quick=True)
     assert "| full; other readings quick |" in pages.overview([matrix], "{}")
-    assert [column["quick"] for column in matrix["columns"]] == [False, True, True, True, True]
+    assert [column.quick for column in matrix.columns] == [False, True, True, True, True]
     assert "| 2 | second | what section 2 has | [D1b](#decisions) | quick | 2 |" in (
         pages.page(matrix)
     )
@@ -316,9 +340,37 @@ def test_figures_that_a_reading_leaves_alone_have_the_headlines_outcomes(tmp_pat
     matrix = evaluate(paper, [same], cache=tmp_path / "cache")
     # Once in the full version and once in the quick one.
     assert len(judged_in) == 2
-    (claim,) = matrix["figures"][0]["claims"]
-    assert {outcome["verdict"] for outcome in claim["outcomes"].values()} == {"holds"}
-    assert len(claim["outcomes"]) == 5
+    (claim,) = matrix.figures[0].claims
+    assert {outcome.verdict for outcome in claim.outcomes.values()} == {"holds"}
+    assert len(claim.outcomes) == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda one: one.pop("citation"), "citation is missing"),
+        (lambda one: one.update(extra=1), "extra is unknown"),
+        (lambda one: one["columns"][1].update(quick="no"), "columns[1].quick must be of the type"),
+        (lambda one: one["columns"][0].update(kind="x"), "columns[0].kind must be one of headline"),
+        (lambda one: one["figures"][0].update(claims={}), "figures[0].claims must be a list"),
+        (
+            lambda one: one["figures"][0]["claims"][0]["outcomes"]["letter"].pop("verdict"),
+            "figures[0].claims[0].outcomes.letter.verdict is missing",
+        ),
+        (lambda one: one.update(decisions=[3]), "decisions[0] must be a table"),
+    ],
+)
+def test_what_is_wrong_with_stored_claims_is_named(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object], words: str
+) -> None:
+    """Before a page is written from them."""
+    paper = _readings_paper()
+    matrix = evaluate(paper, paper.figures, cache=tmp_path / "cache").to_dict()
+    change(matrix)
+    file = tmp_path / "readings.json"
+    file.write_bytes(to_json(matrix))
+    with pytest.raises(rocelab.ResultError, match=f"^{re.escape(f'{file}: {words}')}"):
+        read_matrix(file)
 
 
 @pytest.mark.parametrize(("reading", "preset"), [("letter", "rcm-letter"), ("as built", "rcm")])

@@ -156,7 +156,7 @@ def reproduce(
                 done=lambda text: None if as_json else show(text, flush=True),
             )
     for id_, matrix in matrices.items():
-        write_atomic(out / id_ / "readings.json", to_json(matrix))
+        write_atomic(out / id_ / "readings.json", to_json(matrix.to_dict()))
         write_atomic(out / id_ / "readings.md", page(matrix).encode())
         if not as_json:
             show(f"{id_}: readings.json and readings.md written to {out / id_}")
@@ -168,8 +168,9 @@ def reproduce(
         ]
         write_text(markdown, "\n".join(page(matrix) for matrix in shown))
     if as_json:
-        claims = {one.id: one.claims for one in made}
-        show(json_text({"figures": claims, "readings": matrices} if readings else claims))
+        claims = {one.id: one.claims_as_data() for one in made}
+        judged = {id_: matrix.to_dict() for id_, matrix in matrices.items()}
+        show(json_text({"figures": claims, "readings": judged} if readings else claims))
     doubts = [f"{one.id}: {text}" for one in made for text in one.doubts]
     check_doubts(doubts, strict=strict, told=False)
 

@@ -7,19 +7,24 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rocelab.errors import ConfigError
 from rocelab.papers.decisions import Decision, Reading, flips
-from rocelab.papers.model import Figure, Paper
-from rocelab.papers.reproduce import OUTCOME, Reproduction, described, doubts_on, judged
+from rocelab.papers.model import Figure, Outcome, Paper
+from rocelab.papers.record import (
+    ColumnKind,
+    ColumnWords,
+    DecisionWords,
+    FigureWords,
+    JudgedClaim,
+    Matrix,
+    OptionWords,
+)
+from rocelab.papers.reproduce import Reproduction, described, doubts_on
 from rocelab.result import Result
 from rocelab.scenario import Scenario
 from rocelab.sweeps.cache import run_all
-
-Kind = Literal["headline", "named", "flip"]
-Matrix = dict[str, Any]
-"""What ``readings.json`` holds; docs/reproduce.md describes it."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class Column:
     """A reading, and how it is run."""
 
     reading: Reading
-    kind: Kind
+    kind: ColumnKind
     quick: bool
 
     @property
@@ -70,7 +75,7 @@ def evaluate(
     """
     listed = columns(paper, quick=quick, named_quick=named_quick)
     run = partial(run_all, directory=cache, jobs=jobs, executor=executor, progress=progress)
-    outcomes: dict[tuple[str, str], list[dict[str, str]]] = {}
+    outcomes: dict[tuple[str, str], Sequence[Outcome]] = {}
     doubts: dict[str, list[str]] = {}
     for number, column in enumerate(listed, 1):
         like = next(
@@ -92,9 +97,7 @@ def evaluate(
         for figure, found, why in _judged(column, rest, run):
             outcomes[column.id, figure.id] = found
             doubts[column.id] += [f"{figure.id}: {text}" for text in why]
-        verdicts = [
-            each["verdict"] for figure in figures for each in outcomes[column.id, figure.id]
-        ]
+        verdicts = [each.verdict for figure in figures for each in outcomes[column.id, figure.id]]
         done(
             f"{paper.id}, {number} of {len(listed)}: {column.id}: {verdicts.count('holds')} of "
             f"{len(verdicts)} hold"
@@ -114,8 +117,7 @@ def single(
     column = Column(reading, "headline" if reading == paper.headline else "named", quick)
     figures = [figure for figure in paper.figures if figure.id in made]
     outcomes = {
-        (column.id, id_): [{key: claim[key] for key in OUTCOME} for claim in one.claims]
-        for id_, one in made.items()
+        (column.id, id_): [outcome for _, outcome in one.claims] for id_, one in made.items()
     }
     doubts = {column.id: [f"{id_}: {text}" for id_, one in made.items() for text in one.doubts]}
     plain = replace(paper, decisions=(), readings=(replace(reading, choices={}),))
@@ -126,59 +128,64 @@ def _matrix(
     paper: Paper,
     figures: Sequence[Figure],
     listed: Sequence[Column],
-    outcomes: Mapping[tuple[str, str], Sequence[Mapping[str, str]]],
+    outcomes: Mapping[tuple[str, str], Sequence[Outcome]],
     doubts: Mapping[str, Sequence[str]],
     *,
     command: str,
     quick: bool,
 ) -> Matrix:
-    return {
-        "command": command,
-        "paper": paper.id,
-        "citation": paper.citation,
-        "quick": quick,
-        "assumptions": list(paper.assumptions),
-        "decisions": [_told(decision) for decision in paper.decisions],
-        "columns": [
-            {
-                "id": column.id,
-                "name": column.reading.name,
-                "summary": column.reading.summary,
-                "kind": column.kind,
-                "quick": column.quick,
-                "choices": dict(column.reading.choices),
-                "doubts": list(doubts[column.id]),
-            }
+    return Matrix(
+        command=command,
+        paper=paper.id,
+        citation=paper.citation,
+        quick=quick,
+        assumptions=tuple(paper.assumptions),
+        decisions=tuple(_words_of(decision) for decision in paper.decisions),
+        columns=tuple(
+            ColumnWords(
+                id=column.id,
+                name=column.reading.name,
+                summary=column.reading.summary,
+                kind=column.kind,
+                quick=column.quick,
+                choices=dict(column.reading.choices),
+                doubts=tuple(doubts[column.id]),
+            )
             for column in listed
-        ],
-        "figures": [
-            {
-                "id": figure.id,
-                "title": figure.title,
-                "quick": figure.quick,
-                "claims": [
-                    described(paper, figure, claim)
-                    | {
-                        "outcomes": {
-                            column.id: outcomes[column.id, figure.id][number] for column in listed
-                        }
-                    }
-                    for number, claim in enumerate(figure.claims)
+        ),
+        figures=tuple(
+            _judged_figure(
+                paper,
+                figure,
+                [
+                    {column.id: outcomes[column.id, figure.id][number] for column in listed}
+                    for number in range(len(figure.claims))
                 ],
-            }
+            )
             for figure in figures
-        ],
-    }
+        ),
+    )
 
 
-def _told(decision: Decision[Any]) -> dict[str, Any]:
-    return {
-        "id": decision.id,
-        "question": decision.question,
-        "step": decision.step,
-        "argument": decision.argument,
-        "options": [{"name": option.name, "source": option.source} for option in decision.options],
-    }
+def _judged_figure(
+    paper: Paper, figure: Figure, outcomes: Sequence[Mapping[str, Outcome]]
+) -> FigureWords:
+    """``figure`` with the ``outcomes`` of its claims, one after the other."""
+    claims = tuple(
+        JudgedClaim(**vars(described(paper, figure, claim)), outcomes=each)
+        for claim, each in zip(figure.claims, outcomes, strict=True)
+    )
+    return FigureWords(figure.id, figure.title, figure.quick, claims)
+
+
+def _words_of(decision: Decision[Any]) -> DecisionWords:
+    return DecisionWords(
+        id=decision.id,
+        question=decision.question,
+        step=decision.step,
+        argument=decision.argument,
+        options=tuple(OptionWords(option.name, option.source) for option in decision.options),
+    )
 
 
 def reworded(matrix: Matrix, paper: Paper) -> Matrix:
@@ -189,32 +196,29 @@ def reworded(matrix: Matrix, paper: Paper) -> Matrix:
     figures = {figure.id: figure for figure in paper.figures}
     decisions = {decision.id: decision for decision in paper.decisions}
     summaries = {reading.name: reading.summary for reading in paper.readings}
-    told = []
-    for was in matrix["figures"]:
-        figure = figures.get(was["id"])
-        outcomes = {claim["id"]: claim["outcomes"] for claim in was["claims"]}
-        if figure is None or [claim.id for claim in figure.claims] != list(outcomes):
-            raise _outdated(paper, f"figure {was['id']} has other claims")
-        claims = [
-            described(paper, figure, claim) | {"outcomes": outcomes[claim.id]}
-            for claim in figure.claims
-        ]
-        told.append(was | {"title": figure.title, "quick": figure.quick, "claims": claims})
-    for was in matrix["decisions"]:
-        decision = decisions.get(was["id"])
-        names = [option["name"] for option in was["options"]]
+    renewed = []
+    for was in matrix.figures:
+        figure = figures.get(was.id)
+        ids = [claim.id for claim in was.claims]
+        if figure is None or [claim.id for claim in figure.claims] != ids:
+            raise _outdated(paper, f"figure {was.id} has other claims")
+        renewed.append(_judged_figure(paper, figure, [claim.outcomes for claim in was.claims]))
+    for asked in matrix.decisions:
+        decision = decisions.get(asked.id)
+        names = [option.name for option in asked.options]
         if decision is None or [option.name for option in decision.options] != names:
-            raise _outdated(paper, f"decision {was['id']} has other options")
-    return matrix | {
-        "citation": paper.citation,
-        "assumptions": list(paper.assumptions),
-        "decisions": [_told(decisions[was["id"]]) for was in matrix["decisions"]],
-        "columns": [
-            column | {"summary": summaries.get(column["name"], column["summary"])}
-            for column in matrix["columns"]
-        ],
-        "figures": told,
-    }
+            raise _outdated(paper, f"decision {asked.id} has other options")
+    return replace(
+        matrix,
+        citation=paper.citation,
+        assumptions=tuple(paper.assumptions),
+        decisions=tuple(_words_of(decisions[asked.id]) for asked in matrix.decisions),
+        columns=tuple(
+            replace(column, summary=summaries.get(column.name, column.summary))
+            for column in matrix.columns
+        ),
+        figures=tuple(renewed),
+    )
 
 
 def joined(matrix: Matrix, newer: Matrix) -> Matrix:
@@ -222,28 +226,29 @@ def joined(matrix: Matrix, newer: Matrix) -> Matrix:
 
     Raises :class:`ConfigError` where the two are not of the same readings.
     """
-    told, known = ([column["id"] for column in one["columns"]] for one in (newer, matrix))
-    if (newer["paper"], told) != (matrix["paper"], known):
+    given, known = ([column.id for column in one.columns] for one in (newer, matrix))
+    if (newer.paper, given) != (matrix.paper, known):
         raise ConfigError(
-            f"{newer['paper']}: {', '.join(told)} are not the readings of {matrix['paper']} that "
+            f"{newer.paper}: {', '.join(given)} are not the readings of {matrix.paper} that "
             f"are there: {', '.join(known)}",
-            hint=f"its options must be those of `{matrix['command']}`",
+            hint=f"its options must be those of `{matrix.command}`",
         )
-    figures = {figure["id"]: figure for figure in newer["figures"]}
-    doubts = {column["id"]: column["doubts"] for column in newer["columns"]}
-    return matrix | {
-        "columns": [
-            column
-            | {
-                "doubts": [
-                    text for text in column["doubts"] if text.split(":", 1)[0] not in figures
-                ]
-                + doubts[column["id"]]
-            }
-            for column in matrix["columns"]
-        ],
-        "figures": [figures.get(figure["id"], figure) for figure in matrix["figures"]],
-    }
+    figures = {figure.id: figure for figure in newer.figures}
+    doubts = {column.id: column.doubts for column in newer.columns}
+    return replace(
+        matrix,
+        columns=tuple(
+            replace(
+                column,
+                doubts=(
+                    *(text for text in column.doubts if text.split(":", 1)[0] not in figures),
+                    *doubts[column.id],
+                ),
+            )
+            for column in matrix.columns
+        ),
+        figures=tuple(figures.get(figure.id, figure) for figure in matrix.figures),
+    )
 
 
 def _outdated(paper: Paper, what: str) -> ConfigError:
@@ -265,7 +270,7 @@ def _judged(
     column: Column,
     figures: Sequence[Figure],
     run: Callable[[Mapping[str, Scenario]], Mapping[str, Result]],
-) -> Iterator[tuple[Figure, list[dict[str, str]], list[str]]]:
+) -> Iterator[tuple[Figure, list[Outcome], list[str]]]:
     """Runs what all ``figures`` need in one go; then their outcomes, and doubts on them."""
     cases = {figure.id: _cases(figure, column) for figure in figures}
     results = run(
@@ -277,5 +282,5 @@ def _judged(
     )
     for figure in figures:
         runs = {name: results[f"{figure.id} {name}"] for name in cases[figure.id]}
-        found = [judged(claim.judge(runs)) for claim in figure.claims]
+        found = [claim.judge(runs) for claim in figure.claims]
         yield figure, found, doubts_on(figure, runs)

@@ -62,6 +62,8 @@ class Panel:
 
 
 Verdict = Literal["holds", "weaker", "differs", "undecidable"]
+ClaimKind = Literal["paper", "ours"]
+"""What the paper claims, or a check of ours."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,8 @@ class Claim:
     """What is expected where the check is ours, and no claim of the paper."""
 
     @property
-    def kind(self) -> str:
-        """``paper`` or ``ours``."""
+    def kind(self) -> ClaimKind:
+        """Whose it is."""
         return "ours" if self.expected else "paper"
 
 

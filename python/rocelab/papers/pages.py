@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from rocelab._format import pluralise
 from rocelab._text_table import markdown
 from rocelab.papers.decisions import STEPS, option_id
-from rocelab.papers.matrix import Matrix
+from rocelab.papers.model import ClaimKind, Verdict
+from rocelab.papers.record import ColumnWords, FigureWords, JudgedClaim, Matrix
 
-_SIGNS = {"holds": "+", "weaker": "~", "differs": "-", "undecidable": "?"}
-_WORDS = {
+_SIGNS: dict[Verdict, str] = {"holds": "+", "weaker": "~", "differs": "-", "undecidable": "?"}
+_WORDS: dict[Verdict, str] = {
     "holds": "hold",
     "weaker": "weaker",
     "differs": "differ",
@@ -23,17 +24,16 @@ _WHAT = (
     "question. The *headline* reading is chosen by a rule that never looks at results. "
     "[Reproduce](reproduce.md) has that rule, and how claims are judged."
 )
-Claim = Mapping[str, Any]
 
 
 def page(matrix: Matrix) -> str:
     """A paper's claims, what they depend on, and what was measured."""
     parts = [
-        f"# Claims: {matrix['citation']}",
-        f"{_WHAT} Written by `{matrix['command']}`.",
+        f"# Claims: {matrix.citation}",
+        f"{_WHAT} Written by `{matrix.command}`.",
         _counts(matrix),
     ]
-    if matrix["decisions"]:
+    if matrix.decisions:
         parts += ["## Readings", _readings(matrix), *_doubts(matrix)]
         parts += [
             "## Which claims hold in which reading",
@@ -42,12 +42,12 @@ def page(matrix: Matrix) -> str:
         ]
         parts += ["## Decisions", _DECISIONS, _decisions(matrix)]
     parts += ["## What was measured", _measured_in(matrix)]
-    for figure in matrix["figures"]:
-        parts += [f"### `{matrix['paper']}/{figure['id']}`", f"{figure['title']}."]
-        parts += [text for text in (_rows(matrix, figure, kind) for kind in _KINDS) if text]
-    if matrix["assumptions"]:
+    for figure in matrix.figures:
+        parts += [f"### `{matrix.paper}/{figure.id}`", f"{figure.title}."]
+        parts += [text for text in _tables(matrix, figure) if text]
+    if matrix.assumptions:
         parts += ["## Where the paper is silent", "For all figures and readings:"]
-        parts += ["\n".join(f"- {text}" for text in matrix["assumptions"])]
+        parts += ["\n".join(f"- {text}" for text in matrix.assumptions)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -70,7 +70,7 @@ def overview(matrices: Sequence[Matrix], link: str) -> str:
         headline = _verdicts(matrix, _main(matrix)[0])
         rows.append(
             (
-                f"[{_NAMES[matrix['paper']]}]({link.format(matrix['paper'])})",
+                f"[{_NAMES[matrix.paper]}]({link.format(matrix.paper)})",
                 str(len(headline)),
                 str(headline.count("holds")),
                 str(headline.count("undecidable")),
@@ -97,45 +97,41 @@ _NAMES = {
 }
 
 
-def _main(matrix: Matrix) -> list[dict[str, Any]]:
+def _main(matrix: Matrix) -> list[ColumnWords]:
     """The columns of the headline and the named readings, each in its fullest version."""
-    found: dict[str, dict[str, Any]] = {}
-    for column in matrix["columns"]:
-        if column["kind"] != "flip":
-            found.setdefault(column["name"], column)
+    found: dict[str, ColumnWords] = {}
+    for column in matrix.columns:
+        if column.kind != "flip":
+            found.setdefault(column.name, column)
     return list(found.values())
 
 
-def _claims(matrix: Matrix) -> list[tuple[str, Claim]]:
+def _claims(matrix: Matrix) -> list[tuple[str, JudgedClaim]]:
     """The paper's claims with their figures; checks of ours are not counted."""
     return [
-        (figure["id"], claim)
-        for figure in matrix["figures"]
-        for claim in figure["claims"]
-        if claim["kind"] == "paper"
+        (figure.id, claim)
+        for figure in matrix.figures
+        for claim in figure.claims
+        if claim.kind == "paper"
     ]
 
 
-def _verdict(claim: Claim, column: Mapping[str, Any]) -> str:
-    return str(claim["outcomes"][column["id"]]["verdict"])
+def _verdict(claim: JudgedClaim, column: ColumnWords) -> Verdict:
+    return claim.outcomes[column.id].verdict
 
 
-def _verdicts(matrix: Matrix, column: Mapping[str, Any]) -> list[str]:
+def _verdicts(matrix: Matrix, column: ColumnWords) -> list[Verdict]:
     return [_verdict(claim, column) for _, claim in _claims(matrix)]
 
 
-def _groups(matrix: Matrix) -> dict[str, list[tuple[str, Claim]]]:
+def _groups(matrix: Matrix) -> dict[str, list[tuple[str, JudgedClaim]]]:
     """The claims that hold in every reading, in some, and in none."""
-    groups: dict[str, list[tuple[str, Claim]]] = {"every": [], "some": [], "none": []}
+    groups: dict[str, list[tuple[str, JudgedClaim]]] = {"every": [], "some": [], "none": []}
     for figure, claim in _claims(matrix):
         holds = [_verdict(claim, column) == "holds" for column in _main(matrix)]
         name = "every" if all(holds) else "some" if any(holds) else "none"
         groups[name].append((figure, claim))
     return groups
-
-
-def _number(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"
 
 
 def _counts(matrix: Matrix) -> str:
@@ -144,7 +140,7 @@ def _counts(matrix: Matrix) -> str:
         return "It has no claims."
     counted = ", ".join(f"{verdicts.count(verdict)} {words}" for verdict, words in _WORDS.items())
     text = (
-        f"Of {_number(len(verdicts), 'claim', 'claims')} of the paper, in {_shown(matrix)} "
+        f"Of {pluralise(len(verdicts), 'claim', 'claims')} of the paper, in {_shown(matrix)} "
         f"({_version(_main(matrix)[0])} version): {counted}."
     )
     if len(_main(matrix)) > 1:
@@ -161,12 +157,12 @@ def _counts(matrix: Matrix) -> str:
 def _shown(matrix: Matrix) -> str:
     """The reading whose numbers the page has."""
     first = _main(matrix)[0]
-    kind = "the headline reading" if first["kind"] == "headline" else "the reading"
-    return f"{kind} `{first['name']}`"
+    kind = "the headline reading" if first.kind == "headline" else "the reading"
+    return f"{kind} `{first.name}`"
 
 
-def _version(column: Mapping[str, Any]) -> str:
-    return "quick" if column["quick"] else "full"
+def _version(column: ColumnWords) -> str:
+    return "quick" if column.quick else "full"
 
 
 def _readings(matrix: Matrix) -> str:
@@ -176,14 +172,14 @@ def _readings(matrix: Matrix) -> str:
         verdicts = _verdicts(matrix, column)
         choices = [
             f"[{_option_id(matrix, decision, option)}](#decisions)"
-            for decision, option in column["choices"].items()
+            for decision, option in column.choices.items()
         ]
         counts = [str(verdicts.count(verdict)) for verdict in _WORDS]
         rows.append(
             (
                 str(number),
-                f"**{column['name']}**" if column["kind"] == "headline" else column["name"],
-                column["summary"],
+                f"**{column.name}**" if column.kind == "headline" else column.name,
+                column.summary,
                 ", ".join(choices),
                 _version(column),
                 *counts,
@@ -194,13 +190,13 @@ def _readings(matrix: Matrix) -> str:
 
 def _doubts(matrix: Matrix) -> list[str]:
     """What casts doubt on the numbers of the headline and the named readings."""
-    told = [f"- {column['name']}: {text}" for column in _main(matrix) for text in column["doubts"]]
+    told = [f"- {column.name}: {text}" for column in _main(matrix) for text in column.doubts]
     return ["What casts doubt on numbers:", "\n".join(told)] if told else []
 
 
 def _legend(matrix: Matrix) -> str:
     headers = ", ".join(
-        f"{number} is {column['name']}" for number, column in enumerate(_main(matrix), 1)
+        f"{number} is {column.name}" for number, column in enumerate(_main(matrix), 1)
     )
     return (
         "`+` holds, `~` weaker, `-` differs, `?` undecidable. "
@@ -227,8 +223,8 @@ def _claims_by_reading(matrix: Matrix) -> str:
         rows.append(("", f"{_HEADS[name]}: {len(found)}", *empty, ""))
         rows += [
             (
-                f"[{figure}](#{matrix['paper']}{figure})",
-                claim["claim"],
+                f"[{figure}](#{matrix.paper}{figure})",
+                claim.claim,
                 *(_SIGNS[_verdict(claim, column)] for column in listed),
                 _turned(matrix, claim) or "none",
             )
@@ -239,27 +235,27 @@ def _claims_by_reading(matrix: Matrix) -> str:
     return markdown(rows, left=2 + len(listed) + 1)
 
 
-def _quick_headline(matrix: Matrix) -> Mapping[str, Any]:
+def _quick_headline(matrix: Matrix) -> ColumnWords:
     """The headline's column that single changes are compared with."""
     return next(
         column
-        for column in matrix["columns"]
-        if column["kind"] == "headline" and (column["quick"] or matrix["quick"])
+        for column in matrix.columns
+        if column.kind == "headline" and (column.quick or matrix.quick)
     )
 
 
-def _flips(matrix: Matrix, claim: Claim) -> list[tuple[str, str, str]]:
+def _flips(matrix: Matrix, claim: JudgedClaim) -> list[tuple[str, str, str]]:
     """Decision, option and sign of the single changes that turn the headline's verdict."""
     headline = _quick_headline(matrix)
     return [
         (decision, option, _SIGNS[_verdict(claim, column)])
-        for column in matrix["columns"]
-        if column["kind"] == "flip" and _verdict(claim, column) != _verdict(claim, headline)
-        for decision, option in column["choices"].items()
+        for column in matrix.columns
+        if column.kind == "flip" and _verdict(claim, column) != _verdict(claim, headline)
+        for decision, option in column.choices.items()
     ]
 
 
-def _turned(matrix: Matrix, claim: Claim) -> str:
+def _turned(matrix: Matrix, claim: JudgedClaim) -> str:
     return ", ".join(
         f"{_option_id(matrix, decision, option)} {sign}"
         for decision, option, sign in _flips(matrix, claim)
@@ -268,8 +264,8 @@ def _turned(matrix: Matrix, claim: Claim) -> str:
 
 def _option_id(matrix: Matrix, decision: str, option: str) -> str:
     """What the page calls an option of a decision."""
-    found = next(each for each in matrix["decisions"] if each["id"] == decision)
-    return option_id(decision, [each["name"] for each in found["options"]], option)
+    found = next(each for each in matrix.decisions if each.id == decision)
+    return option_id(decision, [each.name for each in found.options], option)
 
 
 def _most_turned(matrix: Matrix) -> str:
@@ -277,9 +273,9 @@ def _most_turned(matrix: Matrix) -> str:
     counts: dict[str, set[tuple[str, str]]] = {}
     for figure, claim in _claims(matrix):
         for decision, _, _ in _flips(matrix, claim):
-            counts.setdefault(decision, set()).add((figure, claim["id"]))
+            counts.setdefault(decision, set()).add((figure, claim.id))
     most = sorted(counts, key=lambda decision: -len(counts[decision]))[:2]
-    questions = {each["id"]: each["question"] for each in matrix["decisions"]}
+    questions = {each.id: each.question for each in matrix.decisions}
     return "; ".join(
         f"{decision}: {questions[decision]} ({len(counts[decision])})" for decision in most
     )
@@ -294,17 +290,17 @@ _DECISIONS = (
 
 def _decisions(matrix: Matrix) -> str:
     rows = [("id", "question", "headline's option", "selected by", "other options")]
-    for decision in matrix["decisions"]:
-        first, *others = decision["options"]
+    for decision in matrix.decisions:
+        first, *others = decision.options
         rows.append(
             (
-                decision["id"],
-                decision["question"],
-                f"{first['name']} ({first['source']})",
-                f"step {decision['step']}, {STEPS[decision['step']]}: {decision['argument']}",
+                decision.id,
+                decision.question,
+                f"{first.name} ({first.source})",
+                f"step {decision.step}, {STEPS[decision.step]}: {decision.argument}",
                 "; ".join(
-                    f"{_option_id(matrix, decision['id'], other['name'])}: {other['name']} "
-                    f"({other['source'] or 'no source'})"
+                    f"{_option_id(matrix, decision.id, other.name)}: {other.name} "
+                    f"({other.source or 'no source'})"
                     for other in others
                 ),
             )
@@ -312,19 +308,10 @@ def _decisions(matrix: Matrix) -> str:
     return markdown(rows, left=5)
 
 
-_KINDS: Mapping[str, tuple[str, Callable[[Claim], str]]] = {
-    "paper": ("", lambda claim: str(claim["paper"])),
-    "ours": (
-        "Checks of ours, which the paper does not claim:\n\n",
-        lambda claim: str(claim["expected"]),
-    ),
-}
-
-
 def _measured_in(matrix: Matrix) -> str:
-    version = "the quick version, which is smaller" if matrix["quick"] else "the full version"
+    version = "the quick version, which is smaller" if matrix.quick else "the full version"
     text = f"In {_shown(matrix)}, by {version}."
-    if matrix["decisions"]:
+    if matrix.decisions:
         text += (
             " Where a claim does not hold, *why* says which readings and which single decisions "
             "(quick version) make it hold."
@@ -332,46 +319,51 @@ def _measured_in(matrix: Matrix) -> str:
     return text
 
 
-def _rows(matrix: Matrix, figure: Mapping[str, Any], kind: str) -> str:
+def _tables(matrix: Matrix, figure: FigureWords) -> tuple[str, str]:
+    """The claims of the paper, and checks of ours; each empty where there are none."""
+    ours = "Checks of ours, which the paper does not claim:\n\n"
+    checks = _rows(matrix, figure, "ours")
+    return _rows(matrix, figure, "paper"), checks and ours + checks
+
+
+def _rows(matrix: Matrix, figure: FigureWords, kind: ClaimKind) -> str:
     """The claims of a kind: what was measured, and where they do not hold what turns them."""
-    claims = [claim for claim in figure["claims"] if claim["kind"] == kind]
+    claims = [claim for claim in figure.claims if claim.kind == kind]
     if not claims:
         return ""
-    heading, value = _KINDS[kind]
     headline = _main(matrix)[0]
-    first = "claim" if kind == "paper" else "check"
-    second = "paper" if kind == "paper" else "expected"
+    first, second = ("claim", "paper") if kind == "paper" else ("check", "expected")
     rows = [(first, second, "measured", "verdict", "rests on", "why")]
     for claim in claims:
-        outcome = claim["outcomes"][headline["id"]]
-        verdict = outcome["verdict"] + (f": {outcome['by']}" if outcome["by"] else "")
-        place = f" ({claim['place']})" if claim["place"] else ""
-        why = "" if outcome["verdict"] == "holds" else _why(matrix, claim)
+        outcome = claim.outcomes[headline.id]
+        verdict = outcome.verdict + (f": {outcome.by}" if outcome.by else "")
+        place = f" ({claim.place})" if claim.place else ""
+        why = "" if outcome.verdict == "holds" else _why(matrix, claim)
         rows.append(
             (
-                claim["claim"],
-                value(claim) + place,
-                outcome["measured"],
+                claim.claim,
+                (claim.paper if kind == "paper" else claim.expected) + place,
+                outcome.measured,
                 verdict,
-                claim["assumption"],
+                claim.assumption,
                 why,
             )
         )
-    return heading + markdown(rows, left=6)
+    return markdown(rows, left=6)
 
 
-def _why(matrix: Matrix, claim: Claim) -> str:
+def _why(matrix: Matrix, claim: JudgedClaim) -> str:
     """What makes a claim hold that does not, and the cause where it was worked out."""
-    parts = [claim["reason"]] if claim["reason"] else []
-    if matrix["decisions"]:
+    parts = [claim.reason] if claim.reason else []
+    if matrix.decisions:
         small = _verdict(claim, _quick_headline(matrix)) == "holds"
         if small:
             parts.append("holds in the quick version of this reading, which is smaller")
         # Where the quick version makes it hold, quick versions of other readings tell nothing.
         readings = [
-            column["name"]
+            column.name
             for column in _main(matrix)[1:]
-            if _verdict(claim, column) == "holds" and not (small and column["quick"])
+            if _verdict(claim, column) == "holds" and not (small and column.quick)
         ]
         turns = [
             f"{_option_id(matrix, decision, option)} {option}"

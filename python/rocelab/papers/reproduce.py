@@ -6,7 +6,7 @@ import difflib
 import json
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from rocelab.papers import baselines, conweave, fncc, hiercc, mercury, plots, rc
 from rocelab.papers.decisions import Reading
 from rocelab.papers.model import Claim, Figure, Outcome, Panel, Paper, Runs
 from rocelab.papers.places import places
+from rocelab.papers.record import ClaimWords
 from rocelab.plot.footnotes import caveats
 from rocelab.plot.write import save
 from rocelab.scenario import Scenario
@@ -49,11 +50,15 @@ class Reproduction:
     title: str
     reading: str
     """The name of its reading."""
-    claims: list[dict[str, Any]]
-    """As in ``claims.json``."""
+    claims: Sequence[tuple[ClaimWords, Outcome]]
+    """Its claims, and what came of them."""
     directory: Path
     doubts: Sequence[str] = ()
     """Warnings that cast doubt on what it shows."""
+
+    def claims_as_data(self) -> list[dict[str, str]]:
+        """The claims as in ``claims.json``."""
+        return _as_data(self.claims)
 
 
 def ids() -> list[str]:
@@ -140,11 +145,7 @@ def reproduce(
     cases = figure.cases(reading, quick)
     runs = run_all(cases, cache, jobs=jobs, executor=executor, progress=progress)
     frame = plots.data(figure, runs)
-    claims = [
-        described(paper, figure, claim) | judged(outcome)
-        for claim in figure.claims
-        for outcome in (claim.judge(runs),)
-    ]
+    claims = [(described(paper, figure, claim), claim.judge(runs)) for claim in figure.claims]
     notes = [*_seeds_note(runs, frame), *_notes(figure, runs)]
     if quick and figure.cases(reading, False) != cases:
         notes.insert(0, f"Quick version: {figure.quick}.")
@@ -164,7 +165,7 @@ def reproduce(
         "version": _each(str(run.summary.version) for run in runs.values()),
         "seeds": sorted({int(run.summary.seed) for run in runs.values()}),
         "panels": [_view(panel) for panel in figure.panels],
-        "claims": claims,
+        "claims": _as_data(claims),
         "assumptions": list(paper.assumptions),
         "notes": notes,
     }
@@ -196,42 +197,41 @@ def _view(panel: Panel) -> dict[str, Any]:
     }
 
 
-def described(paper: Paper, figure: Figure, claim: Claim) -> dict[str, Any]:
+def described(paper: Paper, figure: Figure, claim: Claim) -> ClaimWords:
     """What the paper claims, and where."""
-    return {
-        "id": claim.id,
-        "kind": claim.kind,
-        "claim": claim.text,
-        "paper": claim.paper,
-        "place": places().get((paper.id, figure.id, claim.id), ""),
-        "expected": claim.expected,
-        "assumption": claim.assumption,
-        "reason": claim.reason,
-    }
+    return ClaimWords(
+        id=claim.id,
+        kind=claim.kind,
+        claim=claim.text,
+        paper=claim.paper,
+        place=places().get((paper.id, figure.id, claim.id), ""),
+        expected=claim.expected,
+        assumption=claim.assumption,
+        reason=claim.reason,
+    )
 
 
-OUTCOME = ("measured", "verdict", "by")
-"""The keys of what came of a claim."""
-
-
-def judged(outcome: Outcome) -> dict[str, str]:
-    """What came of a claim."""
-    return {key: getattr(outcome, key) for key in OUTCOME}
+def _as_data(claims: Iterable[tuple[ClaimWords, Outcome]]) -> list[dict[str, str]]:
+    return [asdict(claim) | asdict(outcome) for claim, outcome in claims]
 
 
 def table(made: Reproduction) -> str:
     """The claims of a figure, a paragraph each."""
     reading = f"  (reading: {made.reading})" if made.claims else ""
     lines = [f"{made.id}  {made.title}{reading}"]
-    for claim in made.claims:
-        by = f" ({claim['by']})" if claim["by"] else ""
-        kind = "" if claim["kind"] == "paper" else f"[{claim['kind']}] "
-        lines += [f"  {claim['verdict']:<13}{kind}{claim['claim']}{by}"]
-        lines += [
-            f"               {key:<11}{claim[key]}"
-            for key in ("paper", "place", "expected", "measured", "assumption", "reason")
-            if claim[key] and not (key == "reason" and claim["verdict"] == "holds")
-        ]
+    for claim, outcome in made.claims:
+        by = f" ({outcome.by})" if outcome.by else ""
+        kind = "" if claim.kind == "paper" else f"[{claim.kind}] "
+        lines += [f"  {outcome.verdict:<13}{kind}{claim.claim}{by}"]
+        rows = (
+            ("paper", claim.paper),
+            ("place", claim.place),
+            ("expected", claim.expected),
+            ("measured", outcome.measured),
+            ("assumption", claim.assumption),
+            ("reason", "" if outcome.verdict == "holds" else claim.reason),
+        )
+        lines += [f"               {name:<11}{text}" for name, text in rows if text]
     return "\n".join(lines)
 
 
