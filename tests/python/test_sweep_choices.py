@@ -21,7 +21,7 @@ from rocelab.plot.labels import plot_number
 from rocelab.report.content import collect
 from rocelab.sweeps.grid import check_pairs, combinations, make_axes, short_keys
 from rocelab.sweeps.metrics import METRICS, pareto, select_metrics, sort_rows
-from rocelab.sweeps.plan import Plan
+from rocelab.sweeps.plan import SweepPlan
 from rocelab.sweeps.ranges import expand
 
 
@@ -138,12 +138,12 @@ def test_groups_of_zipped_keys_are_any_iterable(kind: Callable[[Any], Any]) -> N
     """A generator is empty once it has been looked at: no group would be left."""
     scenario = rocelab.Scenario.from_toml(INCAST)
     over = {"pfc.xoff": ["50KB", "60KB"], "pfc.xon": ["30KB", "40KB"]}
-    plan = Plan(scenario, make_axes(over), 1, kind([kind(["pfc.xoff", "pfc.xon"])]))
+    plan = SweepPlan(scenario, make_axes(over), 1, kind([kind(["pfc.xoff", "pfc.xon"])]))
     assert len(plan.cases) == 2
     assert plan.zipped == (("pfc.xoff", "pfc.xon"),)
     for wrong in ("pfc.xoff", ["pfc.xoff"], [1], None):
         with pytest.raises(rocelab.ConfigError, match="zipped: needs groups of keys"):
-            Plan(scenario, make_axes(over), 1, wrong)  # type: ignore[arg-type]
+            SweepPlan(scenario, make_axes(over), 1, wrong)  # type: ignore[arg-type]
 
 
 def test_of_zipped_keys_the_first_stands_in_each_part_of_a_table(

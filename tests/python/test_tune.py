@@ -98,18 +98,18 @@ def test_the_front_of_two_goals() -> None:
 def test_ranges_and_conditions_are_read_or_refused() -> None:
     space = parse_space("ecn.kmin=5KB..1MBlog")
     assert isinstance(space, Range)
-    assert (space.span.low, space.span.high, space.span.log) == (5_000, 1_000_000, True)
-    assert space.span.written(123_456.7) == "123.5KB"
+    assert (space.values.low, space.values.high, space.values.log) == (5_000, 1_000_000, True)
+    assert space.values.written(123_456.7) == "123.5KB"
     whole = parse_space("host.ack_every=1..8")
     assert isinstance(whole, Range)
-    assert whole.span.whole
+    assert whole.values.whole
     share = parse_space("ecn.pmax=0..1")
     assert isinstance(share, Range)
-    assert not share.span.whole
-    assert share.span.written(0.68521) == "0.6852"
+    assert not share.values.whole
+    assert share.values.written(0.68521) == "0.6852"
     narrow = parse_space("traffic.0.size=100000B..100020B")
     assert isinstance(narrow, Range)
-    assert narrow.span.written(100_013.2) == "100013B"
+    assert narrow.values.written(100_013.2) == "100013B"
     assert parse_condition("paused_ns<=5us", METRICS).limit == 5_000
     assert parse_condition("max_queue_bytes<=1MB", METRICS).limit == 1_000_000
     for text in ("drops", "drops=x", "drops<0"):

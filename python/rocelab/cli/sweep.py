@@ -29,7 +29,7 @@ from rocelab.sweeps.metrics import (
     select_metrics,
     sort_rows,
 )
-from rocelab.sweeps.plan import Plan
+from rocelab.sweeps.plan import SweepPlan
 from rocelab.sweeps.remote import dask_executor
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def sweep(
     if sort is not None and best is not None:
         raise ConfigError("--sort and --best: choose one")
     groups = [[key.strip() for key in one.split(",")] for one in zipped or []]
-    plan = Plan(base, [parse_axis(one) for one in over or []], seeds, groups)
+    plan = SweepPlan(base, [parse_axis(one) for one in over or []], seeds, groups)
     known = known_metrics(base)
     by = [one.strip() for one in (sort or best or "").split(",") if one.strip()]
     if (sort is not None and len(by) != 1) or (best is not None and not by):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocelab.sweeps import Sweep
     from rocelab.sweeps.grid import Axis
     from rocelab.sweeps.metrics import Metric
-    from rocelab.sweeps.plan import Plan
+    from rocelab.sweeps.plan import SweepPlan
 
 _MIN_VALUES = 3
 """Values of each key from which a map shows more than lines do."""
@@ -37,7 +37,7 @@ _MAX_WRITTEN = 8
 """Values of each key up to which the numbers stand in the map."""
 
 
-def fits_heat_map(plan: Plan) -> bool:
+def fits_heat_map(plan: SweepPlan) -> bool:
     """Whether exactly two keys vary on their own, each over three numbers or more."""
     several = _several(plan)
     return (
@@ -143,7 +143,7 @@ def _fit_labels(drawn: Figure, panel: Axes) -> None:
         axis.set_ticks(range(len(texts)), named, parse_math=False)
 
 
-def _several(plan: Plan) -> list[Axis]:
+def _several(plan: SweepPlan) -> list[Axis]:
     return [axis for axis in plan.axes if len(axis.values) > 1]
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rocelab.sweeps import Sweep
     from rocelab.sweeps.metrics import Metric
-    from rocelab.sweeps.plan import Plan
+    from rocelab.sweeps.plan import SweepPlan
 
 _WIDE = 10
 """From this quotient of the largest and the smallest on the x axis is logarithmic."""
@@ -114,7 +114,7 @@ def _across(axes: Sequence[Axis]) -> Axis:
 
 
 def _panels(
-    plan: Plan,
+    plan: SweepPlan,
     varied: Axis,
     known: Mapping[Combination, tuple[float, float]],
     scale: float,

@@ -13,7 +13,7 @@ from rocelab._coverage import Coverage
 from rocelab.errors import ConfigError
 from rocelab.scenario import Scenario
 from rocelab.sweeps import grid
-from rocelab.sweeps.plan import Case, Plan
+from rocelab.sweeps.plan import Case, SweepPlan
 from rocelab.sweeps.warnings import dedup_warnings, without_effect
 from rocelab.table import Table
 
@@ -49,7 +49,7 @@ _SHOWN = (
 class Sweep:
     """The runs of a sweep and what they come to."""
 
-    plan: Plan
+    plan: SweepPlan
     """What was run."""
     results: list[Result]
     """A result for each run, in the order of the rows of ``runs``."""
@@ -61,7 +61,7 @@ class Sweep:
     found: int
     """How many of the results were there already and were not run again."""
 
-    def __init__(self, plan: Plan, results: Sequence[Result], found: int = 0) -> None:
+    def __init__(self, plan: SweepPlan, results: Sequence[Result], found: int = 0) -> None:
         self.plan = plan
         self.results = list(results)
         self.found = found
@@ -319,7 +319,7 @@ def sweep(
         raise TypeError(
             f"sweep takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
-    plan = Plan(scenario, grid.make_axes(over or {}), seeds, zipped)
+    plan = SweepPlan(scenario, grid.make_axes(over or {}), seeds, zipped)
     place = None if out is None else Path(out)
     return run_plan(plan, out=place, force=force, jobs=jobs, executor=executor, progress=progress)
 
@@ -336,7 +336,7 @@ def open_sweep(directory: str | os.PathLike[str]) -> Sweep:
 
 
 def run_plan(
-    plan: Plan,
+    plan: SweepPlan,
     *,
     out: Path | None,
     force: bool,
@@ -368,7 +368,7 @@ class ShardOutcome:
 
 
 def run_shard(
-    plan: Plan,
+    plan: SweepPlan,
     shard: tuple[int, int],
     *,
     out: Path,
@@ -398,7 +398,7 @@ def run_shard(
     return ShardOutcome(0, _finished(plan, out, scenarios, found=len(cases) - made.total))
 
 
-def _finished(plan: Plan, out: Path, scenarios: Mapping[str, str], found: int) -> Sweep:
+def _finished(plan: SweepPlan, out: Path, scenarios: Mapping[str, str], found: int) -> Sweep:
     """The sweep whose runs are all in ``out``, where its tables are written.
 
     ``scenarios`` has the complete scenario of each run by its place.
@@ -423,7 +423,7 @@ class _Made(NamedTuple):
 
 
 def _make_runs(
-    plan: Plan,
+    plan: SweepPlan,
     cases: Sequence[Case],
     out: Path | None,
     workers: Workers,

@@ -1,4 +1,4 @@
-"""What a sweep runs."""
+"""The plan of a sweep: base scenario, axes and seeds, and the runs that come of them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Case:
     """Its result directory within that of the sweep."""
 
 
-class Plan:
-    """What a sweep runs."""
+class SweepPlan:
+    """All runs of a sweep, in the order of its tables: each combination with each seed."""
 
     scenario: Scenario
     """The scenario that all runs start from."""

@@ -76,10 +76,10 @@ def expand(key: str, text: str) -> list[str]:
         raise ConfigError(f"{text}: the ends of a range must differ", key=key)
     if found["log"] and not (low.value > 0 and high.value > 0):
         raise ConfigError(f"{text}: a logarithmic range needs ends above 0", key=key)
-    span = Span(low.value, high.value, bool(found["log"]), low.suffix, is_count(key))
-    texts = span.several(count)
+    values = ValueRange(low.value, high.value, bool(found["log"]), low.suffix, is_count(key))
+    texts = values.several(count)
     if texts is None:
-        fewer = next((n for n in range(count - 1, 1, -1) if span.several(n)), None)
+        fewer = next((n for n in range(count - 1, 1, -1) if values.several(n)), None)
         log = found["log"] or ""
         instead = f"{found['low']}..{found['high']}/{fewer}{log} has {fewer} values that differ"
         kind = _WHOLE.get(low.base, "rounded")
@@ -92,7 +92,7 @@ def expand(key: str, text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Span:
+class ValueRange:
     """All values from one to another."""
 
     low: float
@@ -141,12 +141,12 @@ def _scale(suffix: str) -> float:
     return parsed[0] if parsed else 1.0
 
 
-_SPAN = re.compile(r"(?P<low>[^.\s]+(?:\.[0-9]+)?[^.\s]*)\.\.(?P<high>.+?)(?P<log>log)?")
+_UNCOUNTED = re.compile(r"(?P<low>[^.\s]+(?:\.[0-9]+)?[^.\s]*)\.\.(?P<high>.+?)(?P<log>log)?")
 
 
-def span_of(key: str, text: str) -> Span | None:
+def range_of(key: str, text: str) -> ValueRange | None:
     """The values from ``LOW..HIGH`` or, by their logarithms, ``LOW..HIGHlog``; None for others."""
-    found = _SPAN.fullmatch(text)
+    found = _UNCOUNTED.fullmatch(text)
     ends = _ends(found) if found else None
     if found is None or ends is None:
         return None
@@ -159,12 +159,12 @@ def span_of(key: str, text: str) -> Span | None:
         )
     if found["log"] and low.value <= 0:
         raise ConfigError(f"{text}: a logarithmic range needs ends above 0", key=key)
-    return Span(low.value, high.value, found["log"] is not None, low.suffix, is_count(key))
+    return ValueRange(low.value, high.value, found["log"] is not None, low.suffix, is_count(key))
 
 
 def check_has_count(key: str, text: str) -> None:
     """Raises where ``text`` is a range without the number of its values."""
-    found = _SPAN.fullmatch(text)
+    found = _UNCOUNTED.fullmatch(text)
     if found and _ends(found):
         raise ConfigError(
             f"{text}: a range needs the number of its values",

@@ -39,7 +39,7 @@ from rocelab.sweeps.simulator import simulator_hash
 if TYPE_CHECKING:
     from rocelab.result import Result
     from rocelab.sweeps import Sweep
-    from rocelab.sweeps.plan import Plan
+    from rocelab.sweeps.plan import SweepPlan
 
 SCHEMA_VERSION = 1
 """The layout of a sweep's directory."""
@@ -209,12 +209,12 @@ def _taken(home: Path) -> ResultError:
     )
 
 
-def write_plan(directory: Path, plan: Plan) -> None:
+def write_plan(directory: Path, plan: SweepPlan) -> None:
     """Says what was asked for, before there is anything else."""
     write_atomic(directory / SWEEP, to_json(_asked(plan, partial=True)), follow=False)
 
 
-def read_sweep(directory: Path) -> tuple[Plan, list[Result]]:
+def read_sweep(directory: Path) -> tuple[SweepPlan, list[Result]]:
     """What the sweep in ``directory`` was asked for, and the results of all its runs."""
     path = directory / SWEEP
     try:
@@ -241,18 +241,18 @@ def read_sweep(directory: Path) -> tuple[Plan, list[Result]]:
     return plan, _read_results(directory, plan, partial=partial)
 
 
-def _plan_of(asked: Mapping[str, Any]) -> Plan:
-    from rocelab.sweeps.plan import Plan
+def _plan_of(asked: Mapping[str, Any]) -> SweepPlan:
+    from rocelab.sweeps.plan import SweepPlan
 
     scenario = Scenario(**asked["scenario"])
-    plan = Plan(scenario, make_axes(asked["over"]), len(asked["seeds"]), asked.get("zip", []))
+    plan = SweepPlan(scenario, make_axes(asked["over"]), len(asked["seeds"]), asked.get("zip", []))
     if "file" in asked:
         settings = tuple((str(key), str(value)) for key, value in asked["set"])
         plan.written_in = str(asked["file"]), settings
     return plan
 
 
-def _read_results(directory: Path, plan: Plan, *, partial: bool) -> list[Result]:
+def _read_results(directory: Path, plan: SweepPlan, *, partial: bool) -> list[Result]:
     """The results of all runs of ``plan``. A command that is ``partial`` has not ended."""
     homes = [directory / case.place for case in plan.cases]
     missing = [home for home in homes if not (home / SUMMARY).is_file()]
@@ -295,7 +295,7 @@ def write_tables(directory: Path, sweep: Sweep) -> None:
     write_atomic(directory / SWEEP, to_json(told), follow=False)
 
 
-def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:
+def _asked(plan: SweepPlan, *, partial: bool) -> dict[str, Any]:
     return {
         "schema": SCHEMA_VERSION,
         "version": __version__,
@@ -309,7 +309,7 @@ def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:
     }
 
 
-def _written_in(plan: Plan) -> dict[str, Any]:
+def _written_in(plan: SweepPlan) -> dict[str, Any]:
     """What a command that repeats the sweep begins with."""
     if plan.written_in is None:
         return {}

@@ -27,7 +27,7 @@ from rocelab.sweeps import grid, store
 from rocelab.sweeps.grid import Axis, Value
 from rocelab.sweeps.metrics import Metric, select_metrics
 from rocelab.sweeps.parallel import Workers
-from rocelab.sweeps.ranges import Span, span_of
+from rocelab.sweeps.ranges import ValueRange, range_of
 from rocelab.sweeps.remote import run_scenarios
 from rocelab.sweeps.warnings import dedup_warnings, without_effect
 
@@ -195,14 +195,14 @@ class Range:
     """A key whose values are any in a range."""
 
     key: str
-    span: Span
+    values: ValueRange
 
 
 def parse_space(text: str) -> Axis | Range:
     """The values of a key: ``KEY=LOW..HIGH``, ``KEY=LOW..HIGHlog`` or ``KEY=V1,V2,...``."""
     key, equals, values = text.partition("=")
-    span = span_of(key.strip(), values.strip()) if equals else None
-    return Range(key.strip(), span) if span else grid.parse_axis(text)
+    found = range_of(key.strip(), values.strip()) if equals else None
+    return Range(key.strip(), found) if found else grid.parse_axis(text)
 
 
 def parse_condition(text: str, known: Sequence[Metric]) -> Condition:
@@ -367,12 +367,12 @@ def _suggest(trial: Any, axis: Axis | Range) -> Value:  # noqa: ANN401
     if isinstance(axis, Axis):
         label = trial.suggest_categorical(axis.key, [value.label for value in axis.values])
         return next(value for value in axis.values if value.label == label)
-    span = axis.span
-    if span.whole:
-        number = trial.suggest_int(axis.key, round(span.low), round(span.high), log=span.log)
+    one = axis.values
+    if one.whole:
+        number = trial.suggest_int(axis.key, round(one.low), round(one.high), log=one.log)
     else:
-        number = trial.suggest_float(axis.key, span.low, span.high, log=span.log)
-    return Value(axis.key, span.written(number))
+        number = trial.suggest_float(axis.key, one.low, one.high, log=one.log)
+    return Value(axis.key, one.written(number))
 
 
 def _labels(values: Sequence[Value]) -> tuple[str, ...]:
