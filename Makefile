@@ -46,6 +46,7 @@ soak: $(VENV)/.installed-dev
 lint: $(VENV)/.installed-dev
 	cargo fmt --all --check
 	$(PYTHON) tools/check_rooms.py
+	$(PYTHON) tools/check_python_rooms.py
 	$(PYTHON) tools/check_text.py
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

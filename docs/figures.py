@@ -19,9 +19,9 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import rocelab
+from rocelab.catalogue import caveats
 from rocelab.papers import baselines, plots
 from rocelab.papers.decisions import HEADLINE
-from rocelab.plot.footnotes import caveats
 from rocelab.plot.theme import COLOURS, theme
 from rocelab.report import write_report
 from rocelab.sweeps.cache import default_cache, run_all

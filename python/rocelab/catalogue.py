@@ -1,4 +1,4 @@
-"""What there is to choose from."""
+"""What a scenario can name: schemes, topologies, workloads, traffic, probes, examples."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rocelab import _examples, _rocelab
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
 
 Schema = dict[str, Any]
 """A JSON Schema, or a part of one."""
@@ -34,9 +37,9 @@ def schemes() -> list[dict[str, Any]]:
 
 
 def caveats_of(chosen: Iterable[tuple[str, str]]) -> list[str]:
-    """What to know of schemes with presets before their numbers are trusted, each once."""
-    caveats = {one["name"]: one["caveat"] for one in schemes()}
-    return caveat_lines((name, preset, caveats[name]) for name, preset in chosen)
+    """The caveats of ``chosen``, pairs of scheme and preset, each once."""
+    known = {one["name"]: one["caveat"] for one in schemes()}
+    return caveat_lines((name, preset, known[name]) for name, preset in chosen)
 
 
 def caveat_lines(told: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -46,6 +49,12 @@ def caveat_lines(told: Iterable[tuple[str, str, str]]) -> list[str]:
         if caveat:
             presets.setdefault((scheme, caveat), {})[preset] = None
     return [f"{scheme} ({', '.join(known)}): {why}" for (scheme, why), known in presets.items()]
+
+
+def caveats(results: Iterable[Result]) -> list[str]:
+    """The caveats of the schemes of ``results``, each once."""
+    summaries = (result.summary for result in results)
+    return caveat_lines((one.scheme, one.preset, one.caveat) for one in summaries)
 
 
 def topologies() -> list[dict[str, Any]]:
@@ -86,17 +95,6 @@ def balance() -> list[dict[str, Any]]:
 def spray() -> list[dict[str, Any]]:
     """How senders can spread the packets of a queue pair over paths: ``host.spray``."""
     return _words("SprayKind")
-
-
-def metrics() -> list[dict[str, Any]]:
-    """The numbers of a run that sweeps compare, with their units.
-
-    ``TAG`` stands for a tag of the traffic, and ``PROBE`` for the name of a probe.
-    """
-    from rocelab.sweeps.metrics import METRICS, probe_metrics, tag_metrics
-
-    every = [*METRICS, *tag_metrics(["TAG"]), *probe_metrics({"PROBE": ""})]
-    return [{"name": one.name, "summary": one.title, "unit": one.unit} for one in every]
 
 
 def examples() -> list[dict[str, Any]]:

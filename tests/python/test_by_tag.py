@@ -15,7 +15,7 @@ from conftest import INCAST, Command, reseal
 from rocelab.hpcc.fct import select_flows
 from rocelab.hpcc.fct_plot import plot_slowdowns
 from rocelab.plot.gallery import plot_all
-from rocelab.sweeps.metrics import METRICS, probe_metrics, select_metrics, tag_metrics
+from rocelab.sweeps.metrics import all_metrics, select_metrics, tag_metrics
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_metrics_of_tags_are_those_of_the_summary(result: rocelab.Result) -> Non
 
 def test_recovery_ends_when_the_queue_is_a_tenth_of_its_peak(result: rocelab.Result) -> None:
     (recovery,) = select_metrics(
-        ["bottleneck.recovery_ps"], [*METRICS, *probe_metrics({"bottleneck": "queue"})]
+        ["bottleneck.recovery_ps"], all_metrics((), {"bottleneck": "queue"})
     )
     took = recovery.read(result)
     series = result.series["bottleneck"]

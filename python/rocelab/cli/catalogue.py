@@ -10,6 +10,7 @@ import typer
 from rocelab import _rocelab, catalogue
 from rocelab._text import filled, json_text
 from rocelab.cli.output import note, show
+from rocelab.sweeps import metrics
 
 _LISTS = {
     "schemes": catalogue.schemes,
@@ -20,7 +21,7 @@ _LISTS = {
     "balance": catalogue.balance,
     "spray": catalogue.spray,
     "probes": catalogue.probes,
-    "metrics": catalogue.metrics,
+    "metrics": metrics.catalogue,
     "examples": catalogue.examples,
 }
 

@@ -11,6 +11,7 @@ import typer
 from rocelab import _format
 from rocelab._text import json_text
 from rocelab._text_table import fitted
+from rocelab.catalogue import caveats
 from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
 from rocelab.cli.output import (
     check_doubts,
@@ -111,7 +112,6 @@ def sweep(
 
     Runs that are in DIR already are not run again, so the same command goes on after Ctrl-C.
     """
-    from rocelab.plot.footnotes import caveats
     from rocelab.plot.gallery import stale_pictures
     from rocelab.plot.look import DEFAULT_LOOK
     from rocelab.sweeps.pictures import save_plots

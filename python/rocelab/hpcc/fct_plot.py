@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rocelab.catalogue import caveats
 from rocelab.hpcc.fct import Flow, Selection
 from rocelab.hpcc.fct_groups import by_size
 from rocelab.plot import slowdown
-from rocelab.plot.footnotes import caveats, unfinished
+from rocelab.plot.footnotes import unfinished
 from rocelab.plot.labels import label_text
 from rocelab.plot.size_bins import Bin
 from rocelab.plot.write import save

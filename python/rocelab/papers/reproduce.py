@@ -14,6 +14,7 @@ import polars as pl
 
 from rocelab._coverage import Coverage
 from rocelab._doubts import doubts_of, warnings_of
+from rocelab.catalogue import caveats
 from rocelab.errors import ConfigError
 from rocelab.io.files import to_json, write_atomic
 from rocelab.io.write import to_parquet
@@ -22,7 +23,6 @@ from rocelab.papers.decisions import Reading
 from rocelab.papers.model import Claim, Figure, Outcome, Panel, Paper, Runs
 from rocelab.papers.places import places
 from rocelab.papers.record import ClaimWords
-from rocelab.plot.footnotes import caveats
 from rocelab.plot.write import save
 from rocelab.scenario import Scenario
 from rocelab.sweeps.cache import run_all

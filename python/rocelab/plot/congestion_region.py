@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rocelab.catalogue import caveats
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import caveats, cut_off, failures
+from rocelab.plot.footnotes import cut_off, failures
 from rocelab.plot.look import Look
 from rocelab.plot.panels import figure
 from rocelab.plot.theme import COLOURS, theme

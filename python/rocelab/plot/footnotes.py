@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab._coverage import Coverage
 from rocelab._format import parse, picoseconds, rate
-from rocelab.catalogue import caveat_lines
 from rocelab.plot.growth import grow, width_in
 from rocelab.plot.labels import narrow, plot_duration, width_pt
 from rocelab.plot.theme import FONT_PT
@@ -26,12 +25,6 @@ _COARSE = 1.19
 """How much wider small letters are in low resolutions, where they take whole pixels."""
 _MAX_FAILURES = 4
 """Link failures that a note lists."""
-
-
-def caveats(results: Sequence[Result]) -> list[str]:
-    """What a reader of a picture must know of the schemes of ``results``, each once."""
-    summaries = [result.summary for result in results]
-    return caveat_lines((one.scheme, one.preset, one.caveat) for one in summaries)
 
 
 def unfinished(results: Sequence[Result | None], names: Sequence[str]) -> list[str]:

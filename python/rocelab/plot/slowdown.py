@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from rocelab import _format
 from rocelab._percentile import percentile
 from rocelab._text import printable
+from rocelab.catalogue import caveats
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import caveats, failures, unfinished
+from rocelab.plot.footnotes import failures, unfinished
 from rocelab.plot.growth import grow, width_in
 from rocelab.plot.labels import resolve_names, width_pt
 from rocelab.plot.look import DEFAULT_LOOK, Look, Scale

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from rocelab._balance import KINDS, imbalance_over_time
 from rocelab._format import picoseconds
+from rocelab.catalogue import caveats
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import caveats, cut_off, failures
+from rocelab.plot.footnotes import cut_off, failures
 from rocelab.plot.labels import plot_duration, resolve_names
 from rocelab.plot.look import Look
 from rocelab.plot.panels import figure, fit_titles, legend, title

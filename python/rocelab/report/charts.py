@@ -13,13 +13,13 @@ from rocelab import _format
 from rocelab._ports import port_names_of
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.footnotes import cut_off, failures
-from rocelab.plot.heat_map import cell_texts, fits_heat_map
 from rocelab.plot.labels import plot_unit
 from rocelab.plot.size_bins import Bin, connected, mixes_traffic, of_summary, size_bins
 from rocelab.plot.slowdown import NEAREST_RANK, maxima
 from rocelab.plot.span import Span
 from rocelab.plot.theme import SCREEN_COLOURS
 from rocelab.plot.timeline.ranking import ranking_of
+from rocelab.sweeps.heat_map import cell_texts, fits_heat_map
 
 if TYPE_CHECKING:
     import polars as pl

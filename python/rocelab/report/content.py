@@ -21,13 +21,7 @@ from rocelab.report.settings import differences, document, without_defaults
 from rocelab.report.tables import combinations_table, details, runs_table
 from rocelab.scenario import apply_settings
 from rocelab.sweeps import Sweep, open_sweep
-from rocelab.sweeps.metrics import (
-    METRICS,
-    Metric,
-    probe_metrics,
-    select_metrics,
-    tag_metrics,
-)
+from rocelab.sweeps.metrics import Metric, all_metrics, select_metrics
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -220,7 +214,7 @@ def _metrics(results: Sequence[Result], wanted: Sequence[str]) -> list[Metric]:
     """What tables show: ``wanted``, or slowdowns by tag and some of the whole run."""
     tags = _groups(results)
     series = {one.name: one.kind for run in results for one in run.series.values()}
-    known = [*METRICS, *tag_metrics(tags), *probe_metrics(series)]
+    known = all_metrics(tags, series)
     if wanted:
         selected = select_metrics(wanted, known)
         for metric in selected:

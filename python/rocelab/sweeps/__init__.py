@@ -71,13 +71,13 @@ class Sweep:
     @property
     def metrics(self) -> list[Metric]:
         """The numbers that the tables have of each run."""
-        from rocelab.sweeps.metrics import METRICS, probe_metrics, tag_metrics
+        from rocelab.sweeps.metrics import all_metrics
 
         series = [one for result in self.results for one in result.series.values()]
         summaries = [one.summary for one in self.results]
         tags = dict.fromkeys(group for one in summaries for group in (*one.by_tag, *one.by_scheme))
         probes = {one.name: one.kind for one in series}
-        return [*METRICS, *tag_metrics(tags), *probe_metrics(probes)]
+        return all_metrics(tags, probes)
 
     def _runs(self) -> pl.DataFrame:
         import polars as pl
@@ -214,7 +214,7 @@ class Sweep:
         ``y_scale`` are ``"linear"`` or ``"log"``; by default they suit the values.
         """
         from rocelab.plot.look import Look
-        from rocelab.plot.sweep_plot import plot_metric
+        from rocelab.sweeps.metric_plot import plot_metric
         from rocelab.sweeps.metrics import select_metrics
 
         (one,) = select_metrics([metric], self.metrics)
@@ -232,8 +232,8 @@ class Sweep:
         Raises :class:`ResultError` unless exactly two keys have several values, and all of them
         are numbers. ``notes`` and ``size`` are those of :meth:`plot`.
         """
-        from rocelab.plot.heat_map import plot_heat_map
         from rocelab.plot.look import Look
+        from rocelab.sweeps.heat_map import plot_heat_map
         from rocelab.sweeps.metrics import select_metrics
 
         (one,) = select_metrics([metric], self.metrics)

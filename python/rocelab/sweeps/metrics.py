@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rocelab._percentile import of_column
 from rocelab.catalogue import probe_kinds
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from rocelab.result import Result
     from rocelab.scenario import Scenario
+
+Key = TypeVar("Key")
 
 Number = int | float | None
 """None where the run has no such number: the slowdown where no message completed."""
@@ -271,10 +273,24 @@ def probe_metrics(kinds: Mapping[str, str]) -> list[Metric]:
     ]
 
 
+def all_metrics(tags: Iterable[str], probes: Mapping[str, str]) -> list[Metric]:
+    """The metrics of runs with these ``tags``, and ``probes`` as in :func:`probe_metrics`."""
+    return [*METRICS, *tag_metrics(tags), *probe_metrics(probes)]
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """The numbers of a run that sweeps compare, with their units.
+
+    ``TAG`` stands for a tag of the traffic, and ``PROBE`` for the name of a probe.
+    """
+    every = all_metrics(["TAG"], {"PROBE": ""})
+    return [{"name": one.name, "summary": one.title, "unit": one.unit} for one in every]
+
+
 def known_metrics(scenario: Scenario) -> list[Metric]:
     """The metrics that runs of ``scenario`` have."""
     probes = {probe["name"]: probe["kind"] for probe in scenario.to_dict().get("probe", [])}
-    return [*METRICS, *tag_metrics(scenario._groups), *probe_metrics(probes)]
+    return all_metrics(scenario._groups, probes)
 
 
 def _of_samples(name: str, read: Callable[[pl.Series], Number]) -> Callable[[Result], Number]:
@@ -311,10 +327,21 @@ def pareto(rows: pl.DataFrame, metrics: Sequence[Metric]) -> list[int]:
         if all(column[at] is not None for column in columns)
     }
 
+    return front(costs)
+
+
+def front(costs: Mapping[Key, tuple[float, ...]]) -> list[Key]:
+    """The keys of ``costs`` that no other beats: that is at most as high in all, and lower in one.
+
+    It is the Pareto front, in the order of ``costs``.
+    """
+
     def beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
         return one != other and all(a <= b for a, b in zip(one, other, strict=True))
 
-    return [at for at, cost in costs.items() if not any(beats(one, cost) for one in costs.values())]
+    return [
+        key for key, cost in costs.items() if not any(beats(one, cost) for one in costs.values())
+    ]
 
 
 def select_metrics(names: Iterable[str], known: Sequence[Metric]) -> list[Metric]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocelab.io.names import file_name
-from rocelab.plot.heat_map import fits_heat_map, plot_heat_map
 from rocelab.plot.look import Look
-from rocelab.plot.sweep_plot import plot_metric
 from rocelab.plot.write import save
+from rocelab.sweeps.heat_map import fits_heat_map, plot_heat_map
+from rocelab.sweeps.metric_plot import plot_metric
 
 if TYPE_CHECKING:
     from rocelab.sweeps import Sweep

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 from rocelab._coverage import Coverage
 from rocelab._doubts import doubts_of
 from rocelab._format import parse
+from rocelab.catalogue import caveats
 from rocelab.errors import ConfigError
 from rocelab.io.layout import TUNE
-from rocelab.plot.footnotes import caveats
 from rocelab.scenario import Scenario, apply_settings
 from rocelab.simulate import check_count
 from rocelab.sweeps import grid, store
 from rocelab.sweeps.grid import Axis, Value
-from rocelab.sweeps.metrics import Metric, select_metrics
+from rocelab.sweeps.metrics import Metric, front, select_metrics
 from rocelab.sweeps.parallel import Workers
 from rocelab.sweeps.ranges import ValueRange, range_of
 from rocelab.sweeps.remote import run_scenarios
@@ -121,16 +121,8 @@ class Tuning:
 
     def best(self) -> list[Trial]:
         """The trials that hold and that no other such trial beats, best first by the first goal."""
-        known = [(self._cost(one), one) for one in self.trials if one.holds]
-        front = [
-            (cost, one)
-            for cost, one in known
-            if not any(
-                other != cost and all(a <= b for a, b in zip(other, cost, strict=True))
-                for other, _ in known
-            )
-        ]
-        return [one for _, one in sorted(front, key=lambda pair: pair[0])]
+        costs = {at: self._cost(one) for at, one in enumerate(self.trials) if one.holds}
+        return [self.trials[at] for at in sorted(front(costs), key=lambda at: costs[at])]
 
     def ranges_of_the_best(self) -> dict[str, tuple[str, str]]:
         """For each key the smallest and the largest value among the best tenth of the trials."""

@@ -13,7 +13,7 @@ from rocelab.errors import ConfigError
 from rocelab.scenario import Scenario
 from rocelab.sweeps.cache import run_all
 from rocelab.sweeps.confidence import interval
-from rocelab.sweeps.metrics import METRICS, Metric, Number, probe_metrics, select_metrics
+from rocelab.sweeps.metrics import Metric, Number, all_metrics, select_metrics
 from rocelab.sweeps.warnings import dedup_warnings
 from rocelab.tournament.traffics import TRAFFICS, Traffic
 
@@ -32,7 +32,7 @@ _NAMES = (
 
 def metrics() -> list[Metric]:
     """What schemes are compared by, as sweeps define it."""
-    return select_metrics(_NAMES, [*METRICS, *probe_metrics({"queue": "queue"})])
+    return select_metrics(_NAMES, all_metrics((), {"queue": "queue"}))
 
 
 @dataclass(frozen=True)

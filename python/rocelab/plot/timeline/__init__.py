@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from rocelab._format import picoseconds
 from rocelab._pauses import pfc_trace, watchdog_acted
-from rocelab.catalogue import probe_kinds
+from rocelab.catalogue import caveats, probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import caveats, cut_off, failures
+from rocelab.plot.footnotes import cut_off, failures
 from rocelab.plot.labels import resolve_names
 from rocelab.plot.look import Look, Scale
 from rocelab.plot.span import Span

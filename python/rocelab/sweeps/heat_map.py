@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rocelab.catalogue import caveats
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import caveats
 from rocelab.plot.growth import grow
 from rocelab.plot.labels import plot_unit, width_pt
 from rocelab.plot.look import Look

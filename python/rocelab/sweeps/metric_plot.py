@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rocelab._coverage import Coverage
+from rocelab.catalogue import caveats
 from rocelab.errors import ConfigError, ResultError
-from rocelab.plot.footnotes import caveats
 from rocelab.plot.growth import columns
 from rocelab.plot.labels import plot_unit
 from rocelab.plot.look import Look
