@@ -40,7 +40,7 @@ def main() -> None:
     whole = baselines.two_flows(schemes, columns=4)
     runs = run_all(whole.cases(HEADLINE, False), default_cache(), progress=True)
     pictures = {"two-flows": whole}
-    pictures |= {one["name"]: baselines.two_flows([one], columns=2) for one in schemes}
+    pictures |= {one.name: baselines.two_flows([one], columns=2) for one in schemes}
     for name, figure in pictures.items():
         shown = {case: runs[case] for case in figure.cases(HEADLINE, False)}
         notes = caveats(list(shown.values()))

@@ -26,6 +26,7 @@ from man_page import man_page
 from typed_keys import typed_keys
 
 import rocelab
+from rocelab.catalogue import SchemeInfo
 from rocelab.io.files import to_json
 from rocelab.papers import pages, reproduce
 from rocelab.papers.matrix import reworded
@@ -155,28 +156,26 @@ class Keys:
         )
 
 
-def scheme_named(name: str) -> Schema:
+def scheme_named(name: str) -> SchemeInfo:
     """The catalogue's entry of a scheme."""
-    return next(scheme for scheme in rocelab.schemes() if scheme["name"] == name)
+    return next(scheme for scheme in rocelab.schemes() if scheme.name == name)
 
 
 def tolerates() -> str:
     """Which scheme goes together with which way to spread and recover packets."""
     schemes = rocelab.schemes()
-    names = [one["name"] for one in schemes[0]["tolerates"]]
+    names = [one.name for one in schemes[0].tolerates]
     words = {"works": "yes", "note": "note", "refused": "no"}
-    rows = [
-        [f"`{one['name']}`", *(words[fit["fit"]] for fit in one["tolerates"])] for one in schemes
-    ]
+    rows = [[f"`{one.name}`", *(words[fit.fit] for fit in one.tolerates)] for one in schemes]
     return table(["scheme", *names], rows)
 
 
 def beside() -> str:
     """Which schemes one run may have together."""
     rows = [
-        [f"`{one['name']}`", ", ".join(f"`{name}`" for name in one["beside"])]
+        [f"`{one.name}`", ", ".join(f"`{name}`" for name in one.beside)]
         for one in rocelab.schemes()
-        if one["beside"]
+        if one.beside
     ]
     return table(["scheme", "beside it"], rows)
 
@@ -185,19 +184,19 @@ def parameters(argument: str) -> str:
     """The parameters of a scheme, all or those named after it."""
     name, *chosen = argument.split()
     rows = []
-    for param in scheme_named(name)["params"]:
-        if chosen and param["name"] not in chosen:
+    for param in scheme_named(name).params:
+        if chosen and param.name not in chosen:
             continue
-        kind = " or ".join(f'`"{word}"`' for word in param.get("choices") or []) or param["kind"]
-        allowed = " to ".join(param["range"]) if param["range"] else ""
+        kind = " or ".join(f'`"{word}"`' for word in param.choices or ()) or param.kind
+        allowed = " to ".join(param.range) if param.range else ""
         rows.append(
             [
-                f"`{param['name']}`",
-                param["symbol"],
+                f"`{param.name}`",
+                param.symbol,
                 kind,
                 allowed,
-                cell(param["summary"]),
-                cell(param["source"]),
+                cell(param.summary),
+                cell(param.source),
             ]
         )
     return table(["parameter", "symbol", "type", "range", "meaning", "source"], rows)
@@ -206,10 +205,10 @@ def parameters(argument: str) -> str:
 def presets(name: str) -> str:
     """What each preset of a scheme stands for, and its marking law."""
     rows = []
-    for preset in scheme_named(name)["presets"]:
-        law = preset["ecn"]
-        ecn = f"{law['kmin']} / {law['kmax']} / {law['pmax']} at {law['at']}" if law else "none"
-        rows.append([f"`{preset['name']}`", cell(preset["summary"]), ecn, cell(preset["source"])])
+    for preset in scheme_named(name).presets:
+        law = preset.ecn
+        ecn = f"{law.kmin} / {law.kmax} / {law.pmax} at {law.at}" if law else "none"
+        rows.append([f"`{preset.name}`", cell(preset.summary), ecn, cell(preset.source)])
     return table(["preset", "what it is", "Kmin / Kmax / Pmax", "source"], rows)
 
 
@@ -227,9 +226,9 @@ def resolved(scheme: str, preset: str, rate: str) -> Schema:
 def values(name: str) -> str:
     """Each preset's values with hosts at 100 Gb/s, and those that follow the rate at others."""
     scheme = scheme_named(name)
-    names = [preset["name"] for preset in scheme["presets"]]
+    names = [preset.name for preset in scheme.presets]
     columns = {preset: resolved(name, preset, "100Gbps") for preset in names}
-    order = [param["name"] for param in scheme["params"]]
+    order = [param.name for param in scheme.params]
     show = json.dumps
     rows = [[f"`{key}`", *(f"`{show(columns[one][key])}`" for one in names)] for key in order]
     text = table(["at 100 Gb/s", *(f"`{one}`" for one in names)], rows)
@@ -252,11 +251,11 @@ def workloads() -> str:
     """The flow-size distributions."""
     rows = [
         [
-            f"`{one['name']}`",
-            cell(one["summary"]),
-            f"{one['mean_bytes']:,.0f}",
-            f"{one['p50_bytes']:,.0f}",
-            f"{one['p99_bytes']:,.0f}",
+            f"`{one.name}`",
+            cell(one.summary),
+            f"{one.mean_bytes:,.0f}",
+            f"{one.p50_bytes:,.0f}",
+            f"{one.p99_bytes:,.0f}",
         ]
         for one in rocelab.workloads()
     ]

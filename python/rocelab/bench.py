@@ -97,7 +97,7 @@ def _settings(scheme: str | None) -> list[tuple[str, str]]:
     """What a case needs to run under another scheme, as ``--set`` takes it."""
     if scheme is None:
         return []
-    known = [str(known["name"]) for known in catalogue.schemes()]
+    known = [known.name for known in catalogue.schemes()]
     if scheme not in known:
         raise ConfigError(f"no scheme {scheme!r}", hint=f"schemes: {', '.join(known)}")
     # Here, as what it imports would count as memory of the process that measures.

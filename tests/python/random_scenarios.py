@@ -38,12 +38,10 @@ FLOW_PROBES = [
     "goodput",
     "reorder-buffer",
 ]
-PRESETS = [
-    (scheme["name"], preset["name"]) for scheme in rocelab.schemes() for preset in scheme["presets"]
-]
+PRESETS = [(scheme.name, preset.name) for scheme in rocelab.schemes() for preset in scheme.presets]
 """Every scheme with each of its presets."""
 
-BESIDE = {scheme["name"]: scheme["beside"] for scheme in rocelab.schemes()}
+BESIDE = {scheme.name: scheme.beside for scheme in rocelab.schemes()}
 """The schemes that may be beside each one."""
 
 MOST_TRIES = 60

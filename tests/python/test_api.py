@@ -481,9 +481,9 @@ def test_other_processes_run_scenarios() -> None:
 
 
 def test_catalogues_agree_with_each_other() -> None:
-    names = [scheme["name"] for scheme in rocelab.schemes()]
+    names = [scheme.name for scheme in rocelab.schemes()]
     assert {"none", "dcqcn", "hpcc"} <= set(names)
-    assert {"star", "fat-tree"} <= {kind["name"] for kind in rocelab.topologies()}
+    assert {"star", "fat-tree"} <= {kind.name for kind in rocelab.topologies()}
     assert len(rocelab.workloads()) >= 10
     assert rocelab.schema()["type"] == "object"
 

@@ -49,7 +49,7 @@ def test_the_page_is_that_of_the_numbers(rows: list[Row]) -> None:
 def test_every_scheme_has_a_picture_on_its_page() -> None:
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "schemes").iterdir()}
     for scheme in rocelab.schemes():
-        picture = f"../figures/{scheme['name']}.png"
+        picture = f"../figures/{scheme.name}.png"
         assert (DOCS / "schemes" / picture).is_file(), "make them anew: python docs/figures.py"
         assert any(picture in text for text in pages.values()), picture
     assert "figures/two-flows.png" in (DOCS / "README.md").read_text(encoding="utf-8")
@@ -167,7 +167,7 @@ def test_json_csv_and_page(command: Command, tmp_path: Path) -> None:
     # It may lie anywhere, with nothing beside it.
     assert "](" not in text
     assert f"| pacc | {row['slowest_mbps']:,} |" in text
-    (caveat,) = (one["caveat"] for one in rocelab.schemes() if one["name"] == "pacc")
+    (caveat,) = (one.caveat for one in rocelab.schemes() if one.name == "pacc")
     assert f"| `pacc` | `pacc` | {caveat} |" in text
 
 

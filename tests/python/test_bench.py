@@ -86,7 +86,7 @@ def test_a_case_runs_with_another_value(command: Command) -> None:
 
 
 def test_every_case_goes_with_every_scheme() -> None:
-    names = [one["name"] for one in rocelab.schemes()]
+    names = [one.name for one in rocelab.schemes()]
     # The two large fat trees differ from the small one in their size alone.
     cases = ["incast-64", "k8-hpcc", "three-tier-dcqcn"]
     runs = bench.checked_runs(cases, names, [])

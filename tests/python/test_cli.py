@@ -197,7 +197,7 @@ def test_list_tells_every_caveat(command: Command) -> None:
     # Lines that go on with a caveat have no name, either.
     begin = re.compile(r"(?m)^ +caveat: ((?:.|\n {8,}(?!caveat))+)")
     told = [" ".join(text.split()) for text in begin.findall("\n".join(lines))]
-    assert told == [" ".join(one["caveat"].split()) for one in rocelab.schemes() if one["caveat"]]
+    assert told == [" ".join(one.caveat.split()) for one in rocelab.schemes() if one.caveat]
     after = lines[[line.split()[0] for line in lines].index("pacc") + 1]
     assert "caveat: Reconstructed" in after
 

@@ -58,11 +58,11 @@ def runs() -> Iterator[tuple[str, rocelab.Scenario]]:
         yield f"example {path.stem}", rocelab.load(path)
     for name, network in networks().items():
         for scheme in rocelab.schemes():
-            for preset in scheme["presets"]:
-                law = {"name": scheme["name"], "preset": preset["name"]}
-                more = INPUT_QUEUES.get(scheme["name"], {})
+            for preset in scheme.presets:
+                law = {"name": scheme.name, "preset": preset.name}
+                more = INPUT_QUEUES.get(scheme.name, {})
                 scenario = rocelab.Scenario(name=name, scheme=law, **network, **more)
-                yield f"{name} {preset['name']}", scenario
+                yield f"{name} {preset.name}", scenario
 
 
 def digest_of_example(path: Path, scheme: str) -> str:
@@ -87,7 +87,7 @@ def digests(out: Path) -> list[tuple[str, str]]:
     with ThreadPoolExecutor(2) as pool:
         jobs = [(name, pool.submit(digest, scenario)) for name, scenario in runs()]
         for example in UNDER_ALL_SCHEMES:
-            for scheme in (known["name"] for known in rocelab.schemes()):
+            for scheme in (known.name for known in rocelab.schemes()):
                 path = EXAMPLES / f"{example}.toml"
                 job = pool.submit(digest_of_example, path, scheme)
                 jobs.append((f"example {example} {scheme}", job))

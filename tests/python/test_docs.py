@@ -117,7 +117,7 @@ def test_the_list_of_examples_is_complete() -> None:
     page = (ROOT / "docs/README.md").read_text(encoding="utf-8")
     section = page.partition("## Examples")[2].partition("\n## ")[0]
     rows = re.findall(r"(?m)^\| `([\w-]+)` \|", section)
-    assert set(rows) == {one["name"] for one in catalogue.examples()}
+    assert set(rows) == {one.name for one in catalogue.examples()}
 
 
 def test_the_page_of_the_package_has_links_that_work_anywhere() -> None:
@@ -200,12 +200,12 @@ def test_commands_and_code_of_a_page_run(
             (workplace / target).write_text(done.stdout, encoding="utf-8")
 
 
-@pytest.mark.parametrize("scheme", [str(one["name"]) for one in rocelab.schemes()])
+@pytest.mark.parametrize("scheme", [one.name for one in rocelab.schemes()])
 def test_every_parameter_of_a_scheme_is_in_a_table(scheme: str) -> None:
     """Schemes over another refer to the table of its page, so any page will do."""
     pages = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    (known,) = (one for one in rocelab.schemes() if one["name"] == scheme)
-    for param in known["params"]:
-        summary = " ".join(str(param["summary"]).split()).replace("|", "\\|")
-        rows = re.findall(rf"^\| `{param['name']}` \|.*$", pages, re.MULTILINE)
-        assert any(summary in row for row in rows), param["name"]
+    (known,) = (one for one in rocelab.schemes() if one.name == scheme)
+    for param in known.params:
+        summary = " ".join(param.summary.split()).replace("|", "\\|")
+        rows = re.findall(rf"^\| `{param.name}` \|.*$", pages, re.MULTILINE)
+        assert any(summary in row for row in rows), param.name

@@ -67,15 +67,15 @@ def test_an_unknown_example_names_the_known(command: Command) -> None:
     assert "'ring' is not one of incast, leaf-spine" in done.stderr
 
 
-@pytest.mark.parametrize("scheme", [one["name"] for one in catalogue.schemes()])
+@pytest.mark.parametrize("scheme", [one.name for one in catalogue.schemes()])
 def test_list_of_a_scheme_has_its_presets_and_parameters(scheme: str, command: Command) -> None:
     done = command("list", scheme)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    (whole,) = (one for one in catalogue.schemes() if one["name"] == scheme)
+    (whole,) = (one for one in catalogue.schemes() if one.name == scheme)
     begins = [line.split()[0] for line in lines if line and not line.startswith(" ")]
-    for kind in ("presets", "params"):
-        assert {one["name"] for one in whole[kind]} <= set(begins)
+    names = [one.name for one in whole.presets] + [one.name for one in whole.params]
+    assert set(names) <= set(begins)
     assert all(len(line) <= 80 for line in lines[lines.index("") :] if line.startswith("    "))
 
 

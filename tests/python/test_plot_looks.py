@@ -122,7 +122,7 @@ def test_many_results_look_different(incast: rocelab.Result) -> None:
 def test_legend_of_many_results_leaves_room_for_the_panels(
     incast: rocelab.Result, tmp_path: Path
 ) -> None:
-    names = [one["name"] for one in rocelab.schemes() if not one["input_queues"]]
+    names = [one.name for one in rocelab.schemes() if not one.input_queues]
     runs = [rocelab.run(incast.scenario.with_settings(scheme=name)) for name in names]
     for function in (rocelab.plot.fct, rocelab.plot.tags, rocelab.plot.throughput):
         few, many = function(runs[:3]), function(runs)

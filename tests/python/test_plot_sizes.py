@@ -120,7 +120,7 @@ def test_a_line_alone_has_no_gaps(incast: rocelab.Result) -> None:
 @pytest.mark.parametrize("dpi", [72, 90, 100, 150, 300])
 def test_notes_end_within_the_picture_in_any_resolution(dpi: int) -> None:
     """Small letters are wider where they take whole pixels, as in notebooks."""
-    notes = [one["caveat"] for one in rocelab.schemes()] + ["illimitable " * 12, "MWMW " * 20]
+    notes = [one.caveat for one in rocelab.schemes()] + ["illimitable " * 12, "MWMW " * 20]
     for width_in in (2.0, 3.4, 7.0):
         drawn = Figure(figsize=(width_in, 12), layout="constrained", dpi=dpi)
         with theme.theme():

@@ -788,7 +788,7 @@ def test_every_picture_tells_the_caveats_of_its_schemes(
     reconstructed: rocelab.Result, three_runs: list[rocelab.Result]
 ) -> None:
     caveat = "reconstruct"
-    (said,) = (one["caveat"] for one in rocelab.schemes() if one["name"] == "pacc")
+    (said,) = (one.caveat for one in rocelab.schemes() if one.name == "pacc")
     assert caveat in said.lower()
     draw = {
         "fct": rocelab.plot.fct,

@@ -330,4 +330,4 @@ def test_its_scenario_runs_with_the_law_only(scenario: rocelab.Scenario, tmp_pat
     with pytest.raises(rocelab.ConfigError, match=r"rocelab\.prototype\(law\)\.run") as caught:
         rocelab.run(again.scenario)
     assert caught.value.key == "scheme.name"
-    assert all(one["name"] != "prototype" for one in rocelab.schemes())
+    assert all(one.name != "prototype" for one in rocelab.schemes())

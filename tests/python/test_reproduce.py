@@ -1321,11 +1321,11 @@ def test_what_a_reading_sets_apart_from_presets_is_told(tmp_path: Path) -> None:
 
 def test_caveats_stand_below_the_figures_of_papers(tmp_path: Path) -> None:
     """All figures with PACC, whose text was not available, say so; here in one of one panel."""
-    (pacc,) = (one for one in rocelab.schemes() if one["name"] == "pacc")
+    (pacc,) = (one for one in rocelab.schemes() if one.name == "pacc")
     figure = baselines.two_flows([pacc], columns=2)
     made = reproduce.reproduce(baselines.PAPER, figure, tmp_path, cache=tmp_path / "cache")
     told = json.loads((made.directory / "claims.json").read_text(encoding="utf-8"))
-    assert told["notes"] == [f"pacc (pacc): {pacc['caveat']}"]
+    assert told["notes"] == [f"pacc (pacc): {pacc.caveat}"]
     runs = run_all(figure.cases(HEADLINE, False), tmp_path / "cache")
     drawn = plots.picture(figure, plots.data(figure, runs), baselines.PAPER.looks, told["notes"])
     assert " ".join(drawn.get_supxlabel().split()) == told["notes"][0]

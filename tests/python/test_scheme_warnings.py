@@ -108,7 +108,7 @@ def test_parameters_that_do_no_harm_are_not_told(made: Any) -> None:  # noqa: AN
     assert not [one for one in result.warnings if any(word in one for word in told)]
 
 
-@pytest.mark.parametrize("name", sorted(one["name"] for one in rocelab.schemes()))
+@pytest.mark.parametrize("name", sorted(one.name for one in rocelab.schemes()))
 def test_defaults_in_an_ordinary_network_are_told_of_nothing(name: str) -> None:
     try:
         warnings = star(scheme=name).plan().warnings

@@ -666,7 +666,7 @@ def test_a_line_for_each_scheme_over_the_load(swept: rocelab.Sweep) -> None:
         means = rows["max_queue_bytes"][2 * at : 2 * at + 2] / 1e3
         assert list(lines[name].get_ydata()) == pytest.approx(means.to_list())  # type: ignore[arg-type]
     assert "95 % confidence intervals" in drawn.get_supxlabel()
-    (caveat,) = (one["caveat"] for one in rocelab.schemes() if one["name"] == "dcqcn")
+    (caveat,) = (one.caveat for one in rocelab.schemes() if one.name == "dcqcn")
     assert caveat in " ".join(drawn.get_supxlabel().split())
 
 

@@ -74,7 +74,7 @@ def bench(
         return
     others: list[str | None] = [None] if scheme is None else [*scheme]
     if "all" in (scheme or ()):
-        others = [str(known["name"]) for known in schemes()]
+        others = [known.name for known in schemes()]
     measured = measure(
         names,
         schemes=others,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Annotated, Any
 
@@ -9,10 +11,11 @@ import typer
 
 from rocelab import _rocelab, catalogue
 from rocelab._text import filled, json_text
+from rocelab.catalogue import Named, ParameterInfo, Quantity, SchemeInfo, SchemePreset
 from rocelab.cli.output import note, show
 from rocelab.sweeps import metrics
 
-_LISTS = {
+_LISTS: dict[str, Callable[[], Sequence[Named]]] = {
     "schemes": catalogue.schemes,
     "presets": catalogue.presets,
     "topologies": catalogue.topologies,
@@ -32,10 +35,10 @@ def _topic(word: str | None) -> str | None:
         return word
     if word in _rocelab.LEFT_OUT:
         raise typer.BadParameter(f"{word!r} was left out when this rocelab was built.")
-    preset = next((one for one in catalogue.presets() if one["name"] == word), None)
+    preset = next((one for one in catalogue.presets() if one.name == word), None)
     if preset is not None:
         raise typer.BadParameter(
-            f"{word!r} is a preset: `rocelab list {preset['scheme']}` shows those of its scheme."
+            f"{word!r} is a preset: `rocelab list {preset.scheme}` shows those of its scheme."
         )
     near = get_close_matches(word, _names(), n=1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
@@ -44,13 +47,13 @@ def _topic(word: str | None) -> str | None:
     )
 
 
-def _scheme(name: str) -> dict[str, Any] | None:
-    return next((one for one in catalogue.schemes() if one["name"] == name), None)
+def _scheme(name: str) -> SchemeInfo | None:
+    return next((one for one in catalogue.schemes() if one.name == name), None)
 
 
 def _names() -> list[str]:
     """What can be listed."""
-    return [*_LISTS, *(one["name"] for one in catalogue.schemes())]
+    return [*_LISTS, *(one.name for one in catalogue.schemes())]
 
 
 def _complete(begun: str) -> list[str]:
@@ -77,11 +80,11 @@ def list_(
             f"{', '.join(_rocelab.LEFT_OUT)}"
         )
     if topic and (scheme := _scheme(topic)):
-        show(json_text(scheme)) if as_json else _print_scheme(scheme)
+        show(json_text(_data(scheme))) if as_json else _print_scheme(scheme)
         return
     topics = [topic] if topic else list(_LISTS)
     if as_json:
-        found = {each: _LISTS[each]() for each in topics}
+        found = {each: [_data(one) for one in _LISTS[each]()] for each in topics}
         show(json_text(found[topic] if topic else found))
         return
     for index, each in enumerate(topics):
@@ -90,52 +93,64 @@ def list_(
         _print_names(_LISTS[each]())
 
 
-def _print_scheme(scheme: dict[str, Any]) -> None:
+def _data(entry: Named) -> dict[str, Any]:
+    """All fields of ``entry``. Parameters without choices have no such field."""
+    return asdict(
+        entry,
+        dict_factory=lambda fields: {
+            key: value for key, value in fields if key != "choices" or value is not None
+        },
+    )
+
+
+def _print_scheme(scheme: SchemeInfo) -> None:
     """A scheme's paper, presets and parameters, with their symbols and sources."""
-    show(f"{scheme['name']}: {scheme['summary']}")
-    for name in ("paper", "caveat"):
-        if scheme[name]:
-            show(filled(scheme[name], first=f"  {name}: ", others="    "))
-    notes = [one for one in scheme["tolerates"] if one["why"]]
+    show(f"{scheme.name}: {scheme.summary}")
+    for name, text in (("paper", scheme.paper), ("caveat", scheme.caveat)):
+        if text:
+            show(filled(text, first=f"  {name}: ", others="    "))
+    notes = [one for one in scheme.tolerates if one.why]
     if notes:
         show("\nwith packets on several paths and loss recovery:")
-        _print_names([{**one, "summary": f"{one['fit']}: {one['why']}"} for one in notes])
-    if scheme["beside"]:
-        show("\n" + filled(f"beside it, in [[scheme.also]]: {', '.join(scheme['beside'])}"))
+        _print_names([Named(one.name, f"{one.fit}: {one.why}") for one in notes])
+    if scheme.beside:
+        show("\n" + filled(f"beside it, in [[scheme.also]]: {', '.join(scheme.beside)}"))
     show("\npresets, the first by default:")
-    _print_names(scheme["presets"])
+    _print_names(scheme.presets)
     show("\nparameters, set by scheme.params.NAME; `rocelab validate FILE` has their values:")
-    width = max((len(one["name"]) for one in scheme["params"]), default=0)
-    for one in scheme["params"]:
-        symbol = f"; {one['symbol']} in the paper" if one["symbol"] else ""
+    width = max((len(one.name) for one in scheme.params), default=0)
+    for one in scheme.params:
+        symbol = f"; {one.symbol} in the paper" if one.symbol else ""
         indent = " " * (width + 2)
-        show(filled(f"{_kind(one)}{symbol}", first=f"{one['name']:<{width}}  ", others=indent))
-        source = f" Source: {one['source']}." if one["source"] else ""
-        show(filled(f"{one['summary']}{source}", first=indent, others=indent))
+        show(filled(f"{_values(one)}{symbol}", first=f"{one.name:<{width}}  ", others=indent))
+        source = f" Source: {one.source}." if one.source else ""
+        show(filled(f"{one.summary}{source}", first=indent, others=indent))
 
 
-def _kind(param: dict[str, Any]) -> str:
+def _values(param: ParameterInfo) -> str:
     """What values a parameter takes."""
-    if param.get("choices"):
-        return ", ".join(param["choices"])
-    if param["range"]:
-        low, high = param["range"]
-        return f"{param['kind']}, {low} to {high}"
-    return str(param["kind"])
+    if param.choices:
+        return ", ".join(param.choices)
+    return f"{param.kind}, {' to '.join(param.range)}" if param.range else param.kind
 
 
-def _print_names(entries: list[dict[str, Any]]) -> None:
-    width = max((len(entry["name"]) for entry in entries), default=0)
+def _print_names(entries: Sequence[Named]) -> None:
+    width = max((len(entry.name) for entry in entries), default=0)
     for entry in entries:
-        summary = entry["summary"]
-        if "scheme" in entry:
-            summary = f"{entry['scheme']}: {summary}"
-        if entry.get("unit"):
-            summary = f"{summary} ({entry['unit']})"
         indent = " " * (width + 2)
-        show(filled(summary, first=f"{entry['name']:<{width}}  ", others=indent) or entry["name"])
-        if entry.get("caveat") and "scheme" not in entry:
-            show(filled(entry["caveat"], first=f"{indent}caveat: ", others=f"{indent}  "))
+        first = f"{entry.name:<{width}}  "
+        show(filled(_summary(entry), first=first, others=indent) or entry.name)
+        if isinstance(entry, SchemeInfo) and entry.caveat:
+            show(filled(entry.caveat, first=f"{indent}caveat: ", others=f"{indent}  "))
+
+
+def _summary(entry: Named) -> str:
+    """What a list says of ``entry`` beside its name."""
+    if isinstance(entry, SchemePreset):
+        return f"{entry.scheme}: {entry.summary}"
+    if isinstance(entry, Quantity) and entry.unit:
+        return f"{entry.summary} ({entry.unit})"
+    return entry.summary
 
 
 def schema() -> None:

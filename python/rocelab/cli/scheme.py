@@ -18,7 +18,7 @@ scheme = typer.Typer(
 
 def _known() -> list[str]:
     """The schemes of rocelab: this command runs on the package's own module."""
-    return [*(one["name"] for one in catalogue.schemes()), *_rocelab.LEFT_OUT]
+    return [*(one.name for one in catalogue.schemes()), *_rocelab.LEFT_OUT]
 
 
 def _complete(begun: str) -> list[str]:

@@ -55,9 +55,8 @@ class Row:
 
 def presets(names: Iterable[str]) -> list[tuple[str, str]]:
     """Scheme and preset of each name, either's; all schemes with their defaults where none is."""
-    schemes = catalogue.schemes()
-    default = {one["name"]: one["presets"][0]["name"] for one in schemes}
-    known = {one["name"]: one["scheme"] for one in catalogue.presets()}
+    default = {one.name: one.presets[0].name for one in catalogue.schemes()}
+    known = {one.name: one.scheme for one in catalogue.presets()}
     chosen = list(names)
     for name in chosen:
         if name not in default and name not in known:

@@ -170,5 +170,5 @@ INPUT_QUEUES = {"switch": {"input_queue": "200KB"}, "pfc": {"xoff": "70KB", "xon
 
 def input_queues(scheme: str) -> dict[str, Any]:
     """Tables of a scenario under a scheme whose switches have input queues; none under others."""
-    queued = {known["name"] for known in catalogue.schemes() if known["input_queues"]}
+    queued = {known.name for known in catalogue.schemes() if known.input_queues}
     return INPUT_QUEUES if scheme in queued else {}

@@ -110,7 +110,7 @@ _COLUMNS = """\
 def page(rows: Sequence[Row], command: str) -> str:
     """The rows as a Markdown page."""
     chosen = dict.fromkeys((row.scheme, row.preset) for row in rows)
-    caveats = {one["name"]: one["caveat"] for one in catalogue.schemes()}
+    caveats = {one.name: one.caveat for one in catalogue.schemes()}
     queues = ", ".join(
         f'`{table}.{key} = "{value}"`'
         for table, keys in INPUT_QUEUES.items()

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rocelab._percentile import of_column
-from rocelab.catalogue import probe_kinds
+from rocelab.catalogue import Quantity, probe_kinds
 from rocelab.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -278,13 +278,13 @@ def all_metrics(tags: Iterable[str], probes: Mapping[str, str]) -> list[Metric]:
     return [*METRICS, *tag_metrics(tags), *probe_metrics(probes)]
 
 
-def catalogue() -> list[dict[str, Any]]:
+def catalogue() -> tuple[Quantity, ...]:
     """The numbers of a run that sweeps compare, with their units.
 
     ``TAG`` stands for a tag of the traffic, and ``PROBE`` for the name of a probe.
     """
     every = all_metrics(["TAG"], {"PROBE": ""})
-    return [{"name": one.name, "summary": one.title, "unit": one.unit} for one in every]
+    return tuple(Quantity(one.name, one.title, one.unit) for one in every)
 
 
 def known_metrics(scenario: Scenario) -> list[Metric]:

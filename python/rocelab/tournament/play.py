@@ -111,7 +111,7 @@ class Tournament:
 
 def chosen_schemes(names: Iterable[str]) -> list[str]:
     """The schemes of these names, all where there is none; raises :class:`ConfigError`."""
-    known = [each["name"] for each in catalogue.schemes()]
+    known = [each.name for each in catalogue.schemes()]
     found = list(dict.fromkeys(names))
     for name in found:
         if name not in known:

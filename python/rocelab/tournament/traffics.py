@@ -42,10 +42,10 @@ class Traffic:
     def scenario(self, scheme: str, seed: int, *, quick: bool) -> Scenario:
         """The run of a scheme with its default preset."""
         given = _given(self, quick)
-        known = next(each for each in catalogue.schemes() if each["name"] == scheme)
+        known = next(each for each in catalogue.schemes() if each.name == scheme)
         settings: dict[str, Any] = {key: given[key] for key in _KEPT}
         settings["run"] = {**settings["run"], "seed": seed}
-        if known["input_queues"] and settings["switch"]["architecture"] != "cioq":
+        if known.input_queues and settings["switch"]["architecture"] != "cioq":
             settings |= _input_queues(settings["pfc"])
         if self.bottleneck:
             settings["probe"] = [
@@ -53,7 +53,7 @@ class Traffic:
             ]
         return Scenario(
             name=f"tournament-{self.id}-{scheme}-{seed}".replace("/", "-"),
-            scheme={"name": scheme, "preset": known["presets"][0]["name"]},
+            scheme={"name": scheme, "preset": known.presets[0].name},
             **settings,
         )
 
