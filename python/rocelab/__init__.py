@@ -26,8 +26,10 @@ if _typing.TYPE_CHECKING:
         ConfigError,
         CrowdedPictureWarning,
         Interrupted,
-        MemoryShortage,
+        MemoryWarning,
         MissingGlyphWarning,
+        MissingPackageError,
+        ModuleChoiceError,
         RecordingError,
         ResultError,
         RocelabError,
@@ -48,8 +50,10 @@ __all__ = [
     "CrowdedPictureWarning",
     "Interrupted",
     "Limits",
-    "MemoryShortage",
+    "MemoryWarning",
     "MissingGlyphWarning",
+    "MissingPackageError",
+    "ModuleChoiceError",
     "Plan",
     "Progress",
     "Prototype",
@@ -84,40 +88,54 @@ if not _typing.TYPE_CHECKING:
     # Nothing is imported before it is asked for: while the command imports, Ctrl-C is its own to
     # answer, and it is not there before this package is.
     _HOMES = {
-        "_rocelab": ("__version__",),
-        "catalogue": ("schema", "schemes", "topologies", "workloads"),
-        "errors": (
-            "ConfigError",
-            "CrowdedPictureWarning",
-            "Interrupted",
-            "MemoryShortage",
-            "MissingGlyphWarning",
-            "RecordingError",
-            "ResultError",
-            "RocelabError",
-            "SimulationError",
-            "UnverifiedResultWarning",
-        ),
-        "plan": ("Plan",),
-        "plot": ("plot",),
-        "prototypes": ("Limits", "Prototype", "prototype"),
-        "report": ("report",),
-        "result": ("Result",),
-        "scenario": ("Scenario", "example", "load"),
-        "simulate": ("Progress", "run"),
-        "io.open": ("open",),
-        "sweeps": ("Sweep", "open_sweep", "sweep"),
-        "table": ("Series", "Table"),
-        "view": ("view",),
+        "ConfigError": "errors:ConfigError",
+        "CrowdedPictureWarning": "errors:CrowdedPictureWarning",
+        "Interrupted": "errors:Interrupted",
+        "Limits": "prototypes:Limits",
+        "MemoryWarning": "errors:MemoryWarning",
+        "MissingGlyphWarning": "errors:MissingGlyphWarning",
+        "MissingPackageError": "errors:MissingPackageError",
+        "ModuleChoiceError": "errors:ModuleChoiceError",
+        "Plan": "plan:Plan",
+        "Progress": "simulate:Progress",
+        "Prototype": "prototypes:Prototype",
+        "RecordingError": "errors:RecordingError",
+        "Result": "result:Result",
+        "ResultError": "errors:ResultError",
+        "RocelabError": "errors:RocelabError",
+        "Scenario": "scenario:Scenario",
+        "Series": "table:Series",
+        "SimulationError": "errors:SimulationError",
+        "Sweep": "sweeps:Sweep",
+        "Table": "table:Table",
+        "UnverifiedResultWarning": "errors:UnverifiedResultWarning",
+        "__version__": "_rocelab:__version__",
+        "example": "scenario:example",
+        "load": "scenario:load",
+        "open": "io.open:open_result",
+        "open_sweep": "sweeps:open_sweep",
+        "plot": "plot:",
+        "prototype": "prototypes:prototype",
+        "report": "report:",
+        "run": "simulate:run",
+        "schema": "catalogue:schema",
+        "schemes": "catalogue:schemes",
+        "sweep": "sweeps:sweep",
+        "topologies": "catalogue:topologies",
+        "view": "view:",
+        "workloads": "catalogue:workloads",
     }
-    _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+    """The module of each name, and what it is called there; nothing for the module itself."""
+    _RENAMED = {"MemoryShortage": "MemoryWarning"}
 
     def __getattr__(name: str) -> object:
-        home = _HOME_OF.get(name)
-        if home is None:
+        if name in _RENAMED:
+            raise AttributeError(f"{__name__}.{name} is called {_RENAMED[name]}")
+        if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home, _, there = _HOMES[name].partition(":")
         module = _importlib.import_module(f"{__name__}.{home}")
-        value = module if name == home else getattr(module, {"open": "open_result"}.get(name, name))
+        value = getattr(module, there) if there else module
         globals()[name] = value
         return value
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rocelab import _rocelab
 from rocelab._warn import warn
-from rocelab.errors import MemoryShortage, ResultError
+from rocelab.errors import MemoryWarning, ResultError
 
 if TYPE_CHECKING:
     from rocelab.scenario import Scenario
@@ -24,7 +24,7 @@ Command = Literal["check", "plan", "run"]
 def check(scenario: Scenario, command: Command) -> None:
     """Compares what ``command`` needs for ``scenario`` with the limits of this process.
 
-    Raises :class:`ConfigError` if it clearly exceeds a limit. Warns with :class:`MemoryShortage` if
+    Raises :class:`ConfigError` if it clearly exceeds a limit. Warns with :class:`MemoryWarning` if
     it may exceed one, or exceeds what is free now.
     """
     warn_of_shortage(shortage(scenario, command))
@@ -45,7 +45,7 @@ def check_runs(scenarios: Iterable[Scenario], at_a_time: int) -> None:
 def check_reading(path: Path, need: int) -> None:
     """Compares ``need``, the bytes of memory to read ``path``, with the limits of this process.
 
-    Raises :class:`ResultError` if it clearly exceeds a limit. Warns with :class:`MemoryShortage` if
+    Raises :class:`ResultError` if it clearly exceeds a limit. Warns with :class:`MemoryWarning` if
     it may exceed one.
     """
     found = _rocelab.judge_memory("to read it takes about", need)
@@ -65,6 +65,6 @@ def shortage(scenario: Scenario, command: Command, runs: int = 1) -> str | None:
 
 
 def warn_of_shortage(text: str | None) -> None:
-    """Warns with :class:`MemoryShortage`, if there is a ``text``."""
+    """Warns with :class:`MemoryWarning`, if there is a ``text``."""
     if text is not None:
-        warn(MemoryShortage(text))
+        warn(MemoryWarning(text))

@@ -21,10 +21,6 @@ _MAX_HINT = 2000
 """Characters of advice, which may list what there is to choose from."""
 
 
-class ModuleChoiceError(ImportError):
-    """The compiled module that the user chose (ROCELAB_MODULE, a project) cannot be used."""
-
-
 class RocelabError(Exception):
     """The base of all errors that rocelab raises. Their text ends with the hint.
 
@@ -43,10 +39,29 @@ class RocelabError(Exception):
         return f"{text}\nhint: {self.hint}" if self.hint else text
 
 
-class ConfigError(RocelabError, ValueError):
-    """A scenario was refused. The text begins ``file:line: key: what is wrong``.
+class ModuleChoiceError(RocelabError, ImportError):
+    """The compiled module that the user chose (ROCELAB_MODULE, a project) cannot be used."""
 
-    It goes on with the other errors of the same scenario, if there are any.
+    def __init__(self, message: str) -> None:
+        # What makes texts fit for a terminal is in that module.
+        Exception.__init__(self, message)
+        self.hint = None
+
+
+class MissingPackageError(RocelabError, ImportError):
+    """A package that only some functions need is not installed. ``hint`` says how to install it."""
+
+    def __init__(self, what: str, packages: str, *, install: str) -> None:
+        """``what`` needs ``packages``, which the command ``install`` installs."""
+        are = "are" if " " in packages else "is"
+        super().__init__(f"{what} needs {packages}, which {are} not installed", hint=install)
+
+
+class ConfigError(RocelabError, ValueError):
+    """A scenario or an argument is wrong.
+
+    The text begins with its place, where that is known: ``file:line: key: what is wrong``. It goes
+    on with the other errors of the same scenario, if there are any.
     """
 
     message: str
@@ -60,7 +75,7 @@ class ConfigError(RocelabError, ValueError):
     others: list[ConfigError]
     """The other errors of the scenario, in the order of their lines; they have no others."""
     warnings: list[str]
-    """What is odd about the HPCC simulator's files up to there: it may be why."""
+    """Warnings about the HPCC simulator's files found before the error; they may explain it."""
 
     def __init__(
         self,
@@ -137,7 +152,7 @@ class UnverifiedResultWarning(UserWarning):
     """A result of an earlier version has no checksums, so that damage to it goes unnoticed."""
 
 
-class MemoryShortage(UserWarning):
+class MemoryWarning(UserWarning):
     """Memory may not suffice for what has been asked for."""
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from rocelab import _format
 from rocelab._pauses import Pause, pauses_of
 from rocelab._ports import port_names_of
-from rocelab.errors import ConfigError
+from rocelab.errors import MissingPackageError
 from rocelab.io.files import write_atomic
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ def write_trace(result: Result, path: Path) -> None:
     Times are rounded down to nanoseconds. Each node is a group of tracks. A host has the flows that
     it sends, on as many tracks as there are at a time; a port has its pauses and its counters. A
     flow that was not over ends with the run, a pause with the trace of PFC frames; one that a
-    watchdog ended is there until it was taken back. Raises :class:`ConfigError` where the package
-    perfetto is not installed.
+    watchdog ended is there until it was taken back. Raises :class:`MissingPackageError`
+    without the package perfetto.
     """
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
     except ImportError:
-        raise ConfigError(
-            "a trace needs perfetto, which is not installed", hint="pip install 'rocelab[perfetto]'"
+        raise MissingPackageError(
+            "a trace", "perfetto", install="pip install 'rocelab[perfetto]'"
         ) from None
     made = _Trace(proto)
     made.add_flows(result.flows.to_polars(), int(result.summary.simulated_ns))

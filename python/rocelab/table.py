@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
 
-from rocelab.errors import ConfigError
+from rocelab.errors import MissingPackageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,15 +66,16 @@ class Table:
         return self._frame
 
     def to_pandas(self) -> pd.DataFrame:
-        """The table as a pandas DataFrame. Raises :class:`ConfigError` without pandas 3."""
+        """The table as a pandas DataFrame. Raises :class:`MissingPackageError` without pandas 3."""
         try:
             import pandas as pd
 
             return pd.DataFrame.from_arrow(self)
         except (ImportError, AttributeError):
-            raise ConfigError(
-                "to_pandas needs pandas 3 with pyarrow, which are not installed",
-                hint="pip install 'pandas>=3' pyarrow; or take to_polars()",
+            raise MissingPackageError(
+                "to_pandas",
+                "pandas 3 with pyarrow",
+                install="pip install 'pandas>=3' pyarrow; or take to_polars()",
             ) from None
 
     @overload

@@ -519,6 +519,9 @@ def test_the_package_imports_what_it_is_asked_for() -> None:
         "True",
         "True",
     ]
+    assert set(rocelab._HOMES) == set(rocelab.__all__)  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"rocelab\.MemoryShortage is called MemoryWarning"):
+        rocelab.MemoryShortage  # type: ignore[attr-defined]  # noqa: B018
     with pytest.raises(AttributeError, match="module 'rocelab' has no attribute 'simulat'"):
         rocelab.simulat  # type: ignore[attr-defined]  # noqa: B018
 

@@ -18,7 +18,7 @@ import pytest
 import hpcc_config
 import rocelab
 from conftest import Command, reseal
-from rocelab.errors import MemoryShortage
+from rocelab.errors import MemoryWarning
 from rocelab.io.open import check_files
 
 STAR = """\
@@ -252,7 +252,7 @@ def test_less_than_is_free_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None
             pass
 
     monkeypatch.setattr(scenario, "_checked", Checked())
-    with pytest.warns(MemoryShortage, match=told) as caught:
+    with pytest.warns(MemoryWarning, match=told) as caught:
         scenario.validate()
     assert caught[0].filename == __file__, "the user's line, and not one of the package"
 

@@ -12,7 +12,7 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 import rocelab
 from conftest import INCAST, Command
 from rocelab import Scenario
-from rocelab.errors import ConfigError
+from rocelab.errors import MissingPackageError
 from rocelab.perfetto import write_trace
 from rocelab.report import charts
 
@@ -191,7 +191,7 @@ def test_without_the_package(
     congested: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "perfetto.protos.perfetto.trace", None)
-    with pytest.raises(ConfigError, match="perfetto, which is not installed") as raised:
+    with pytest.raises(MissingPackageError, match="perfetto, which is not installed") as raised:
         write_trace(congested, tmp_path / "t")
     assert raised.value.hint == "pip install 'rocelab[perfetto]'"
     assert list(tmp_path.iterdir()) == []

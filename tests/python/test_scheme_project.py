@@ -187,6 +187,27 @@ def test_a_module_that_is_none_is_refused_without_a_traceback(tmp_path: Path) ->
         assert "Traceback" not in done.stderr
 
 
+def test_a_program_can_catch_that_a_module_is_none(tmp_path: Path) -> None:
+    """Though nothing of the compiled module is there to make the text."""
+    (tmp_path / "some.so").write_bytes(b"no module")
+    script = (
+        "import rocelab\n"
+        "try:\n"
+        "    rocelab.schemes()\n"
+        "except rocelab.RocelabError as error:\n"
+        "    print(isinstance(error, rocelab.ModuleChoiceError), error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=_environment(tmp_path, ROCELAB_MODULE="some.so"),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.startswith("True ROCELAB_MODULE: "), done.stderr
+
+
 def test_a_module_that_does_not_load_is_named(tmp_path: Path) -> None:
     (tmp_path / "some.so").write_bytes(b"no module")
     (tmp_path / "module.json").write_text(json.dumps({"rocelab": _module.own_hash()}))

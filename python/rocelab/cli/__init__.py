@@ -22,9 +22,8 @@ from typing import NoReturn, TextIO
 from rocelab.errors import (
     ConfigError,
     CrowdedPictureWarning,
-    MemoryShortage,
+    MemoryWarning,
     MissingGlyphWarning,
-    ModuleChoiceError,
     ResultError,
     RocelabError,
     SimulationError,
@@ -115,7 +114,7 @@ def _code_of(command: Callable[[], None]) -> int:
         if error.others:
             print(error.count, file=sys.stderr)
         return BAD_INPUT
-    except (RocelabError, ModuleChoiceError) as error:
+    except RocelabError as error:
         print(f"error: {error}", file=sys.stderr)
         return FAILED if isinstance(error, SimulationError) else BAD_INPUT
     except OSError as error:
@@ -165,7 +164,7 @@ def _interrupted() -> int:
 
 _OURS = (
     CrowdedPictureWarning,
-    MemoryShortage,
+    MemoryWarning,
     MissingGlyphWarning,
     UnverifiedResultWarning,
 )

@@ -10,9 +10,8 @@ import typer
 
 from rocelab._text import json_text
 from rocelab.catalogue import schemes
-from rocelab.cli.options import Settings, changes_of
+from rocelab.cli.options import Settings, changes_of, choose_one
 from rocelab.cli.output import show
-from rocelab.errors import ConfigError
 
 if TYPE_CHECKING:
     from rocelab.bench import InstructionCount, Measurement
@@ -66,9 +65,7 @@ def bench(
     names = case or case_names()
     if instructions:
         others_given = {"scheme": scheme, "set": settings, "threads": threads, "repeat": repeat}
-        for option, given in others_given.items():
-            if given is not None:
-                raise ConfigError(f"--instructions and --{option}: choose one")
+        choose_one(instructions=True, **others_given)
         counted = [count_instructions(name) for name in names]
         show(_json(counted) if as_json else instructions_table(counted))
         return

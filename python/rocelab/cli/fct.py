@@ -13,7 +13,7 @@ import typer
 from rocelab._rocelab import topology_sites
 from rocelab._text import json_text, printable
 from rocelab._text_table import fitted
-from rocelab.cli.options import renamed
+from rocelab.cli.options import choose_one, renamed
 from rocelab.cli.output import note, show
 from rocelab.errors import ResultError
 from rocelab.io.files import check_output_file
@@ -91,12 +91,9 @@ def fct(
     They are computed as the HPCC simulator's own analysis script does.
     """
     del old_type, old_cut
-    if as_csv and as_json:
-        raise ResultError("--csv and --json: choose one")
-    if kind is not None and tag is not None:
-        raise ResultError("--port-type and --tag: choose one")
-    if split_by_tag and topology is not None:
-        raise ResultError("--by-tag and --topology: choose one")
+    choose_one(csv=as_csv, json=as_json)
+    choose_one(port_type=kind, tag=tag)
+    choose_one(by_tag=split_by_tag, topology=topology)
     if not finished_before > 0:
         raise ResultError(
             f"--finished-before {finished_before:g}: must be above 0",

@@ -10,7 +10,16 @@ import typer
 
 from rocelab._text import json_text
 from rocelab.cli import BAD_INPUT
-from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads, changes_of, renamed
+from rocelab.cli.options import (
+    Quiet,
+    Settings,
+    Strict,
+    SummaryAsJson,
+    Threads,
+    changes_of,
+    choose_one,
+    renamed,
+)
 from rocelab.cli.output import (
     check_doubts,
     exit_interrupted,
@@ -86,15 +95,13 @@ def hpcc(
     if print_scenario:
         others = {
             "out": out,
-            "trust-paths": trust_paths or None,
+            "trust_paths": trust_paths,
             "order": None if order == "fast" else order,
             "threads": threads,
-            "strict": strict or None,
-            "json": as_json or None,
+            "strict": strict,
+            "json": as_json,
         }
-        for option, given in others.items():
-            if given is not None:
-                raise ConfigError(f"--print-scenario and --{option}: choose one")
+        choose_one(print_scenario=True, **others)
     try:
         experiment = Experiment(config)
     except ConfigError as error:

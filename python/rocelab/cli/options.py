@@ -99,6 +99,17 @@ def renamed(old: str, new: str) -> OptionInfo:
     return option
 
 
+def choose_one(**given: object) -> None:
+    """Raises where several options are ``given``, by their names in Python; None is not given."""
+    options = [
+        f"--{name.replace('_', '-')}"
+        for name, value in given.items()
+        if value is not None and value is not False
+    ]
+    if len(options) > 1:
+        raise ConfigError(f"{options[0]} and {options[1]}: choose one")
+
+
 def changes_of(settings: list[str] | None) -> list[tuple[str, str]]:
     """The keys and values of ``--set``."""
     changes: list[tuple[str, str]] = []

@@ -15,7 +15,7 @@ from rocelab._coverage import Coverage
 from rocelab._format import count, duration, pluralise, size
 from rocelab._text import filled, json_text, printable, printable_lines
 from rocelab.cli import FAILED, INTERRUPTED
-from rocelab.errors import MemoryShortage
+from rocelab.errors import MemoryWarning
 
 if TYPE_CHECKING:
     from rocelab._rocelab import Summary, TagStatistics
@@ -73,7 +73,7 @@ def exit_interrupted(where: str, result: Result) -> NoReturn:
 def print_errors_alone(quiet: bool) -> None:
     """With ``quiet``, leaves out the warnings of memory and of what killed processes left."""
     if quiet:
-        simplefilter("ignore", MemoryShortage)
+        simplefilter("ignore", MemoryWarning)
         getLogger("rocelab").setLevel(ERROR)
 
 

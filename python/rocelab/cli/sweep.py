@@ -12,7 +12,16 @@ from rocelab import _format
 from rocelab._text import json_text
 from rocelab._text_table import fitted
 from rocelab.catalogue import caveats
-from rocelab.cli.options import Dask, Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
+from rocelab.cli.options import (
+    Dask,
+    Jobs,
+    Quiet,
+    ScenarioFile,
+    Settings,
+    Strict,
+    choose_one,
+    load_scenario,
+)
 from rocelab.cli.output import (
     check_doubts,
     note,
@@ -118,8 +127,8 @@ def sweep(
 
     print_errors_alone(quiet)
     base = load_scenario(scenario, settings)
-    if sort is not None and best is not None:
-        raise ConfigError("--sort and --best: choose one")
+    choose_one(sort=sort, best=best)
+    choose_one(shard=shard, dask=dask)
     groups = [[key.strip() for key in one.split(",")] for one in zipped or []]
     plan = SweepPlan(base, [parse_axis(one) for one in over or []], seeds, groups)
     known = known_metrics(base)
@@ -130,8 +139,6 @@ def sweep(
     names = [one.name for one in select_metrics([*by, *(metric or DEFAULT_METRICS)], known)]
     place = out or Path("out") / f"{base.name}-sweep"
     part = _shard(shard)
-    if part is not None and dask is not None:
-        raise ConfigError("--shard and --dask: choose one")
     with report_kept_runs(f"{place}; the same command runs the others"):
         if part is not None:
             outcome = run_shard(plan, part, out=place, force=force, jobs=jobs, progress=not quiet)

@@ -26,7 +26,7 @@ def write_report(
     sorted by the first. By default they are slowdowns by tag, queues, pauses and drops.
 
     Raises :class:`ResultError` where a directory is none of these, or the file cannot be written,
-    and :class:`ConfigError` where plotly is not installed.
+    and :class:`MissingPackageError` without plotly.
     """
     from rocelab.io.files import check_output_file, write_atomic
     from rocelab.report.content import collect

@@ -65,7 +65,10 @@ def collect(directories: Sequence[Path], metrics: Sequence[str] = ()) -> Report:
     figures = [found for one in directories for found in reproduced(one)]
     if figures:
         if metrics:
-            raise ConfigError("--metric: reproduced figures have claims, and no metrics")
+            raise ConfigError(
+                "reproduced figures have claims, and no metrics",
+                hint="leave out --metric, in Python metrics=",
+            )
         return _of_figures(figures)
     results = [open_result(one) for one in directories]
     for result in results:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocelab._html import MAX_TEXT, definitions, document, text, texts
 from rocelab._text import printable
-from rocelab.errors import ConfigError
+from rocelab.errors import MissingPackageError
 
 if TYPE_CHECKING:
     from rocelab.report.charts import Chart
@@ -52,9 +52,8 @@ def _library() -> str:
     try:
         from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
     except ImportError:
-        raise ConfigError(
-            "a report needs plotly, which is not installed",
-            hint="pip install 'rocelab[report]'",
+        raise MissingPackageError(
+            "a report", "plotly", install="pip install 'rocelab[report]'"
         ) from None
     source: str = get_plotlyjs()
     return source.replace("</script", "<\\/script")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rocelab import __version__
 from rocelab._progress import runs_bar
-from rocelab.errors import ConfigError, RocelabError, SimulationError
+from rocelab.errors import ConfigError, MissingPackageError, RocelabError, SimulationError
 from rocelab.scenario import Scenario
 from rocelab.signals import deferred_signals
 from rocelab.simulate import run_checked
@@ -146,9 +146,8 @@ def dask_executor(address: str | None) -> Iterator[Executor | None]:
     try:
         from distributed import Client
     except ImportError:
-        raise ConfigError(
-            "--dask needs dask.distributed, which is not installed",
-            hint="pip install 'rocelab[dask]'",
+        raise MissingPackageError(
+            "--dask", "dask.distributed", install="pip install 'rocelab[dask]'"
         ) from None
     try:
         client = Client(address)  # type: ignore[no-untyped-call]

@@ -19,7 +19,7 @@ from rocelab._coverage import Coverage
 from rocelab._doubts import doubts_of
 from rocelab._format import parse
 from rocelab.catalogue import caveats
-from rocelab.errors import ConfigError
+from rocelab.errors import ConfigError, MissingPackageError
 from rocelab.io.layout import TUNE
 from rocelab.scenario import Scenario, apply_settings
 from rocelab.simulate import check_count
@@ -320,9 +320,7 @@ def _optuna() -> Any:  # noqa: ANN401
     try:
         import optuna
     except ImportError:
-        raise ConfigError(
-            "tune needs optuna, which is not installed", hint="pip install 'rocelab[tune]'"
-        ) from None
+        raise MissingPackageError("tune", "optuna", install="pip install 'rocelab[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
 
