@@ -73,7 +73,10 @@ def _name(name: object, place: str) -> str:
 
 
 def _text(data: str) -> str:
-    """``data`` itself, also of a member of an enumeration, of which ``str`` gives the name."""
+    """The text of ``data``.
+
+    Of a member of a string enumeration it is its value, where ``str()`` gives its name.
+    """
     return str.__str__(data)
 
 

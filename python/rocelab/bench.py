@@ -123,12 +123,14 @@ def _measure_in_subprocess(
     command += [f"{key}={value}" for key, value in settings]
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     if done.returncode != 0:
-        raise SimulationError(f"case {case}: {done.stderr.strip() or _end(done.returncode)}")
+        raise SimulationError(
+            f"case {case}: {done.stderr.strip() or _exit_reason(done.returncode)}"
+        )
     return Measurement(**json.loads(done.stdout))
 
 
-def _end(code: int) -> str:
-    """How a process ended that said nothing."""
+def _exit_reason(code: int) -> str:
+    """The error text for a process that failed without output: its exit code or signal."""
     # The system kills, by signal 9, where it has no memory left.
     how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
     return f"the run {how}"

@@ -173,7 +173,7 @@ def _callback(
 
 
 def check_scenario(scenario: Scenario) -> None:
-    """Raises where somebody has given something else to run."""
+    """Raises :class:`TypeError` unless ``scenario`` is a :class:`Scenario`."""
     if not isinstance(scenario, Scenario):
         raise TypeError(
             f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"

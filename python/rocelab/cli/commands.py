@@ -87,7 +87,7 @@ def app_with(names: Iterable[str]) -> typer.Typer:
 
 
 def _with_schemes() -> str:
-    """What to say of a build that is not the usual one."""
+    """What ``--version`` adds for a build with schemes of the user's; else nothing."""
     from rocelab import _module, _rocelab
 
     choice = _module.chosen()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
@@ -65,8 +66,8 @@ def table(rows: Sequence[Row]) -> str:
     parts = [
         f"{filled(title)}\n{fitted(cells(several), left=1)}" for title, several in groups(rows)
     ]
-    explained = _COLUMNS.format(fair=FAIR).replace("*", "").removeprefix("- ").split("\n- ")
-    return "\n\n".join([*parts, "\n".join(map(filled, explained))])
+    plain = (text.replace("*", "") for text in _COLUMNS)
+    return "\n\n".join([*parts, "\n".join(map(filled, plain))])
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -97,14 +98,19 @@ The simulator is deterministic, so these numbers are exact.
 {columns}
 """
 
-_COLUMNS = """\
-- *slowest*, *fastest*: the smallest and the largest share of the rivals, in link time; *Jain* is
-  the index of their shares. They are means over the last 4 of 16 ms, where nothing else is said, as
-  are the *queue* and the part of its time that the link is *used*.
-- *settles*: from the last join until the shares of each later 100 us have an index of {fair} or
-  more.
-- *queue peak*, *pauses*: of the whole run; pauses are PFC pause frames of all ports."""
-"""What the columns are."""
+_COLUMNS = (
+    (
+        "*slowest*, *fastest*: the smallest and the largest share of the rivals, in link time; "
+        "*Jain* is the index of their shares. They are means over the last 4 of 16 ms, where "
+        "nothing else is said, as are the *queue* and the part of its time that the link is *used*."
+    ),
+    (
+        "*settles*: from the last join until the shares of each later 100 us have an index of "
+        f"{FAIR} or more."
+    ),
+    "*queue peak*, *pauses*: of the whole run; pauses are PFC pause frames of all ports.",
+)
+"""What the columns are, with their names between asterisks."""
 
 
 def page(rows: Sequence[Row], command: str) -> str:
@@ -116,7 +122,9 @@ def page(rows: Sequence[Row], command: str) -> str:
         for table, keys in INPUT_QUEUES.items()
         for key, value in keys.items()
     )
-    columns = _COLUMNS.format(fair=FAIR)
+    columns = "\n".join(
+        textwrap.fill(text, 100, initial_indent="- ", subsequent_indent="  ") for text in _COLUMNS
+    )
     parts = [_INTRODUCTION.format(command=command, columns=columns, queues=queues)]
     for title, several in groups(rows):
         heading, _, text = title.partition(": ")

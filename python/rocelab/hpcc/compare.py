@@ -13,7 +13,7 @@ from rocelab._coverage import Coverage
 from rocelab._text_table import markdown
 from rocelab.errors import ConfigError, ResultError
 from rocelab.hpcc.experiment import Experiment, Order
-from rocelab.hpcc.fct import read_lines, rows
+from rocelab.hpcc.fct import read_text_file, rows
 from rocelab.io.files import os_errors_as_result_error
 
 _SEEDS_TO_CHANGE_SOMETHING = 4
@@ -190,7 +190,7 @@ def _fcts(path: Path) -> dict[Flow, int]:
 def _lines(path: Path) -> list[str]:
     """The lines of a text file, sorted."""
     with os_errors_as_result_error(path, "read"):
-        return sorted(read_lines(path).splitlines())
+        return sorted(read_text_file(path).splitlines())
 
 
 def _pauses(lines: Sequence[str]) -> int:

@@ -142,8 +142,8 @@ def _lines(path: Path) -> Iterator[Flow]:
         yield Flow(size, fct / ideal, (start + fct) / 1e9, words[3], ends)
 
 
-def read_lines(path: Path) -> str:
-    """The text of a file of the HPCC simulator."""
+def read_text_file(path: Path) -> str:
+    """The text of a file of the HPCC simulator; bytes that are not UTF-8 are replaced."""
     with io.TextIOWrapper(open_regular(path), encoding="utf-8", errors="replace") as file:
         return file.read()
 
@@ -152,7 +152,7 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a ``fct.txt`` that hold a flow: their numbers and columns, which are checked."""
     with os_errors_as_result_error(path, "read"):
         check_reading(path, path.stat().st_size * _BYTES_PER_LETTER)
-        text = read_lines(path)
+        text = read_text_file(path)
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
         words = line.split()

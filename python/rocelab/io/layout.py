@@ -12,10 +12,10 @@ Version 1 had no checksums.
 """
 
 SWEEP = "sweep.json"
-"""What a directory that is not of a result but of a sweep holds."""
+"""The file by which the directory of a sweep is known."""
 
 TUNE = "tune.json"
-"""What the directory of a search for the best values holds, in the place of ``sweep.json``."""
+"""The file by which the directory of a search (``rocelab tune``) is known."""
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"

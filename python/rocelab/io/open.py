@@ -1,4 +1,4 @@
-"""Result directories: written whole or not at all.
+"""Opens result directories; each file is compared with its checksum when it is read.
 
 A directory holds ``scenario.toml``, ``summary.json``, ``flows.parquet``, ``ports.parquet``,
 ``series/NAME.parquet``, ``traces/NAME.parquet``, ``traces/packets.pcapng`` and, where lossless
@@ -39,9 +39,8 @@ from rocelab.io.layout import (
     Columns,
 )
 from rocelab.io.names import file_name
+from rocelab.io.upgrade import upgraded
 from rocelab.io.validate import (
-    add_recording_stopped,
-    add_warning_kinds,
     check_probes,
     check_values,
     checked_summary,
@@ -111,24 +110,8 @@ def open_without_warning(directory: str | os.PathLike[str]) -> Result:
     scenario_toml = _text(stored, SCENARIO, _MAX_SCENARIO_BYTES)
     if _OLD_SCENARIO.match(scenario_toml):
         scenario_toml = _migrated(directory / SCENARIO, scenario_toml)
-    if "unfairness" in summary:
-        summary["intra_inter_slowdown"] = summary.pop("unfairness")
     drops = _drops(stored)
-    # Older ones have none.
-    summary.setdefault("traces", [])
-    summary.setdefault("by_tag", {})
-    summary.setdefault("by_scheme", {})
-    summary.setdefault("jain", None)
-    summary.setdefault("paused_by_tier_ns", {})
-    summary.setdefault("deadlock", None)
-    summary.setdefault("timeout_bytes", 0)
-    if "recording_stopped_ps" not in summary:
-        add_recording_stopped(summary)
-    if "warning_kinds" not in summary:
-        add_warning_kinds(summary)
-    if isinstance(summary.get("unfinished"), dict):
-        # Was counted as lost.
-        summary["unfinished"].setdefault("stopped", 0)
+    summary = upgraded(summary)
     check_values(summary_path, summary)
     checked = checked_summary(summary_path, summary)
     check_probes(directory / SCENARIO, scenario_toml, checked)

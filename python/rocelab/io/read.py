@@ -1,4 +1,4 @@
-"""Text and files of unknown origin: how text is shown, what a name may be, what may be read.
+"""Safe reading of files of unknown origin: regular files, up to a size, within a directory.
 
 Scenarios, results and files of the HPCC simulator are exchanged, so nothing in them is trusted.
 """

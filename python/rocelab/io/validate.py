@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rocelab._doubts import UNFINISHED
 from rocelab._format import parse
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
@@ -21,8 +18,6 @@ from rocelab.result import probes_of
 if TYPE_CHECKING:
     from rocelab._rocelab import Summary
 
-_CUT_OFF = re.compile(r"probes and traces recorded nothing from (\S+) on")
-"""How the warning begins that there was no room for more samples."""
 _MAX_NAME_BYTES = 200
 """Bytes of a name, as of a scenario, a scheme or a column."""
 _MAX_TEXT_BYTES = 4000
@@ -81,18 +76,6 @@ def _step(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-_CAUSES = (
-    "lost",
-    "stopped",
-    "deadlock",
-    "paused",
-    "disconnected",
-    "waiting",
-    "sending",
-    "not_started",
-)
-"""Causes of unfinished flows, which older versions did not count."""
-
 _PROBE_KEYS = {"name": str, "kind": str, "start": str, "interval": str}
 """What is looked at of a probe of the scenario."""
 
@@ -127,41 +110,6 @@ def checked_summary(path: Path, data: dict[str, Any]) -> Summary:
     if len(summary.warning_kinds) != len(summary.warnings):
         raise ResultError(f"{path}: damaged: warning_kinds: not one for each of warnings")
     return summary
-
-
-def add_recording_stopped(summary: dict[str, Any]) -> None:
-    """Adds when records ended to the summary of an older version, which had it in a warning."""
-    warnings = summary.get("warnings")
-    texts = [str(text) for text in warnings] if isinstance(warnings, list) else []
-    times = [parse(found[1]) for text in texts if (found := _CUT_OFF.match(text))]
-    summary["recording_stopped_ps"] = next((round(time[0]) for time in times if time), None)
-
-
-def add_warning_kinds(summary: dict[str, Any]) -> None:
-    """Adds the kinds of its warnings to the summary of an older version, which had none."""
-    warnings, left = summary.get("warnings"), 0
-    if not isinstance(warnings, list):
-        return
-    with suppress(KeyError, TypeError):
-        left = summary["flows"] - summary["flows_done"]
-    summary.setdefault("unfinished", dict.fromkeys(_CAUSES, 0))
-    kinds = [_kind_of_older(str(text)) for text in warnings]
-    if left and UNFINISHED not in kinds:
-        told = f"{left} of {summary['flows']} flows are unfinished"
-        warnings.insert(0, f"{told}, and in no statistic of completion times")
-        kinds.insert(0, UNFINISHED)
-    summary["warning_kinds"] = [{"kind": kind, "casts_doubt": kind != ""} for kind in kinds]
-
-
-def _kind_of_older(text: str) -> str:
-    """The kind of an older version's warning, where it casts doubt on the numbers."""
-    words = {
-        " not done at ": UNFINISHED,
-        "no flow begins ": UNFINISHED,
-        "deadlock: ": "deadlock",
-        "PFC did not protect": "lossless-drops",
-    }
-    return next((kind for part, kind in words.items() if part in text), "")
 
 
 def check_probes(path: Path, scenario_toml: str, summary: Summary) -> None:

@@ -1,4 +1,4 @@
-"""What the papers read off their runs.
+"""Measurements on runs, as the papers define them.
 
 A reader takes the name of a case and gives what reads it off the runs: points, or a number. Probes
 are called ``queue``, ``busy`` (utilisation) and ``rate`` (of flows) unless said otherwise.

@@ -339,11 +339,11 @@ def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
         if mean is None:
             continue
         others = [
-            f"{axes[at].key}={axes[at].called[combination[at].label]}"
+            f"{axes[at].key}={axes[at].display_names[combination[at].label]}"
             for at in sweep.plan.others(across)
         ]
-        called = across.called[combination[place].label]
-        point = (called, mean / scale, (half or 0) / scale)
+        shown = across.display_names[combination[place].label]
+        point = (shown, mean / scale, (half or 0) / scale)
         lines.setdefault(", ".join(others), []).append(point)
     numbers = across.numbers
     data = []

@@ -67,8 +67,8 @@ class Axis:
         return found if len(units) == 1 else None
 
     @cached_property
-    def called(self) -> dict[str, str]:
-        """By their labels, what pictures call the values: tables of schemes by their names.
+    def display_names(self) -> dict[str, str]:
+        """The name of each value in pictures, by its label; a table of a scheme has the scheme's.
 
         Where names are not enough to tell tables apart, their presets are added, then the
         parameters in which those of one name and preset differ.

@@ -94,7 +94,7 @@ def plot_metric(sweep: Sweep, metric: Metric, look: Look) -> Figure:
         if places:
             _number_axis(found[-1], places, look)
         else:
-            name_places(drawn, found[-1], list(varied.called.values()))
+            name_places(drawn, found[-1], list(varied.display_names.values()))
             found[-1].set_xlim(-0.5, len(varied.values) - 0.5)
         found[-1].set_xlabel(varied.key, parse_math=False)
         legend(drawn, found, names)
@@ -151,10 +151,10 @@ def _panels(
 
 def _word(axis: Axis, value: Value) -> str:
     """What to call a value where its key is not named: words by themselves."""
-    called = axis.called[value.label]
-    if called != value.label or (axis.numbers is None and isinstance(value.data, str)):
-        return called
-    return f"{axis.key.rsplit('.', 1)[-1]} {called}"
+    name = axis.display_names[value.label]
+    if name != value.label or (axis.numbers is None and isinstance(value.data, str)):
+        return name
+    return f"{axis.key.rsplit('.', 1)[-1]} {name}"
 
 
 def _draw(

@@ -119,4 +119,4 @@ def run_parallel(
 
 
 class _StoppedError(Exception):
-    """Another run failed, or the user has had enough."""
+    """Raised in a run's progress callback to stop it: another run failed, or Ctrl-C was pressed."""

@@ -366,7 +366,7 @@ def _suggest(trial: Any, axis: Axis | Range) -> Value:  # noqa: ANN401
 
 
 def _labels(values: Sequence[Value]) -> tuple[str, ...]:
-    """What tells a combination from others."""
+    """The labels of a combination's values, which identify it among the trials."""
     return tuple(value.label for value in values)
 
 
