@@ -279,10 +279,10 @@ except MemoryError as error:
 
 
 def test_a_list_that_cannot_be_allocated_is_a_memory_error() -> None:
-    short = STAR.format(flows=300_000)
+    short = STAR.format(flows=1_000_000)
     done = python(SHORT, "2000000", short, env=FRUGAL)
     assert done.returncode == 0, done.stderr
-    told = r"out of memory: the system refused [0-9]+ bytes for 300000 messages"
+    told = r"out of memory: the system refused [0-9]+ bytes for 1000000 messages"
     assert pl.Series([done.stdout.strip()]).str.contains(f"^{told}$").all(), done.stdout
 
 

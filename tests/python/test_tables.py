@@ -88,7 +88,7 @@ def test_to_pandas(incast: rocelab.Result, monkeypatch: pytest.MonkeyPatch) -> N
     assert list(frame.columns) == incast.flows.columns
     assert len(frame) == len(incast.flows)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(rocelab.ConfigError, match="to_pandas needs pandas 3") as refused:
+    with pytest.raises(rocelab.MissingPackageError, match="to_pandas needs pandas 3") as refused:
         incast.flows.to_pandas()
     assert refused.value.hint is not None
     assert "to_polars()" in refused.value.hint
