@@ -9,14 +9,22 @@ SOURCES := pyproject.toml Cargo.toml $(shell find crates python rocelab.data -ty
 	-not -name '*.py[co]' -not -name '*.so' -not -name 'THIRD-PARTY-LICENSES.txt')
 LICENCES := python/rocelab/THIRD-PARTY-LICENSES.txt
 
-.PHONY: demo test test-rust test-python miri loom fuzz soak lint format docs docs-slow man wheels agreement bench clean
+.PHONY: demo test test-rust test-debug test-python miri loom fuzz soak lint format docs docs-slow man wheels agreement bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m rocelab.demo examples/incast.toml --out out/demo
 
 test: test-rust test-python
 
+# What has every scheme in it is compiled once, for these tests and for the package.
+WITH_SCHEMES := rocelab rocelab-bindings rocelab-py
+
 test-rust:
+	cargo test --workspace $(WITH_SCHEMES:%=--exclude %) --quiet
+	cargo test --release $(WITH_SCHEMES:%=--package %) --quiet
+
+# The same with debug assertions and checks of overflow everywhere.
+test-debug:
 	cargo test --workspace --quiet
 
 test-python: $(VENV)/.installed-dev
