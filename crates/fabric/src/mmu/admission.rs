@@ -61,7 +61,10 @@ impl Mmu {
         self.used + size <= self.safe_fill
     }
 
-    fn is_below_own_limits(&self, port: u16, priority: u8, size: u64) -> bool {
+    /// Returns whether storing `size` bytes can neither pause nor drop at this ingress. It may not
+    /// see that no ingress is near a limit.
+    #[inline]
+    pub(crate) fn is_below_own_limits(&self, port: u16, priority: u8, size: u64) -> bool {
         let index = self.index(port, priority);
         let ingress = &self.ingress[index];
         if !ingress.lossless {

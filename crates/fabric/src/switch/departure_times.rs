@@ -11,6 +11,8 @@ pub(crate) struct DepartureTimes {
     busy: Vec<u64>,
     /// No port sends before. Most questions for the earliest are answered by it.
     lower_bound: Time,
+    /// No port sends before, except the one that was earliest when it was last asked for.
+    others: Time,
 }
 
 impl DepartureTimes {
@@ -20,6 +22,7 @@ impl DepartureTimes {
             times: vec![Time::NEVER; ports],
             busy: vec![0; ports.div_ceil(64)],
             lower_bound: Time::NEVER,
+            others: Time::NEVER,
         }
     }
 
@@ -64,13 +67,20 @@ impl DepartureTimes {
         self.times[port] = time;
         self.busy[port / 64] |= 1 << (port % 64);
         self.lower_bound = self.lower_bound.min(time);
+        self.others = self.others.min(time);
     }
 
-    /// Returns a time before which no port sends: the earliest when it was last asked for, or one
-    /// that was set since and is earlier.
+    /// Returns a time before which no port sends.
     #[inline]
     pub(crate) fn lower_bound(&self) -> Time {
         self.lower_bound
+    }
+
+    /// Raises the lower bound after `port` has sent, which was the earliest when it was last asked
+    /// for.
+    #[inline]
+    pub(crate) fn raise_lower_bound(&mut self, port: usize) {
+        self.lower_bound = self.times[port].min(self.others);
     }
 
     /// Returns the first busy port at or after `from`.
@@ -101,7 +111,7 @@ impl DepartureTimes {
     /// first rotates.
     #[inline]
     pub(crate) fn earliest(&mut self) -> (Time, usize) {
-        let (mut earliest, mut first, mut tied) = (Time::NEVER, 0, false);
+        let (mut earliest, mut others, mut first) = (Time::NEVER, Time::NEVER, 0);
         for (word, &bits) in self.busy.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
@@ -109,13 +119,14 @@ impl DepartureTimes {
                 let time = self.times[port];
                 // Without a branch, because which port comes first would be mispredicted.
                 let sooner = time < earliest;
-                tied = (tied & !sooner) | (time == earliest);
+                others = others.min(time.max(earliest));
                 first = select_unpredictable(sooner, port, first);
                 earliest = earliest.min(time);
                 bits &= bits - 1;
             }
         }
-        if tied {
+        self.others = others;
+        if earliest == others && earliest != Time::NEVER {
             let count = self.times.len();
             let turn = (earliest.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
             let turn = turn % count;
@@ -154,6 +165,23 @@ mod tests {
                 prop_assert_eq!(busy, expected);
             }
         }
+    }
+
+    #[test]
+    fn the_bound_is_exact_after_the_earliest_port_has_sent() {
+        let mut due = DepartureTimes::new(8);
+        due.set(2, Time::from_ns(10));
+        due.set(5, Time::from_ns(30));
+        assert_eq!(due.earliest(), (Time::from_ns(10), 2));
+        due.reschedule(2, Time::from_ns(20));
+        due.raise_lower_bound(2);
+        assert_eq!(due.lower_bound(), Time::from_ns(20));
+        assert_eq!(due.earliest(), (Time::from_ns(20), 2));
+        due.set_idle(2);
+        due.raise_lower_bound(2);
+        assert_eq!(due.lower_bound(), Time::from_ns(30));
+        due.schedule(7, Time::from_ns(5));
+        assert_eq!(due.lower_bound(), Time::from_ns(5));
     }
 
     #[test]

@@ -255,6 +255,7 @@ impl<S: Scheme> Switch<S> {
                 return due <= limit;
             }
             self.depart(window, port);
+            self.chassis.due.raise_lower_bound(port);
         }
         false
     }

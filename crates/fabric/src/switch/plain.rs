@@ -81,7 +81,7 @@ impl<S: Scheme> Switch<S> {
         }
         let bytes = u64::from(size);
         if !self.chassis.mmu.below_all_limits(bytes)
-            && !self.chassis.mmu.cannot_hit_limit(tag.port(window), priority, bytes)
+            && !self.chassis.mmu.is_below_own_limits(tag.port(window), priority, bytes)
         {
             self.forward_one_near_limits(window, (now, tag, handle), out);
             return false;
