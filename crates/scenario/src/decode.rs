@@ -26,6 +26,8 @@ pub(crate) fn decode<'de, T: de::Deserialize<'de>>(tree: &'de Tree) -> Result<T,
 /// Why a document cannot be read.
 pub(crate) struct Refused {
     pub error: ScenarioError,
+    /// A key that must be given is not there.
+    pub is_missing: bool,
     /// For an unknown key, the one that was probably meant, with its path.
     pub meant: Option<String>,
 }
@@ -37,11 +39,12 @@ pub(crate) fn decode_or_guess<'de, T: de::Deserialize<'de>>(
     T::deserialize(At { tree, skip_kind: false }).map_err(|error| {
         let key = error.path.iter().rev().fold(String::new(), |key, step| join(&key, step));
         let line = tree.line_of(&key);
-        if error.is_unknown
+        let is_missing = error.fault == Fault::Missing;
+        if error.fault == Fault::Unknown
             && let Some(renamed) = crate::renamed::error(tree, &key)
         {
             let meant = crate::renamed::new_name(tree, &key);
-            return Box::new(Refused { error: renamed.at_line(line), meant });
+            return Box::new(Refused { error: renamed.at_line(line), is_missing: false, meant });
         }
         let parent = key.rsplit_once('.').map_or("", |(parent, _)| parent);
         let meant = error.meant.map(|step| join(parent, step));
@@ -50,7 +53,7 @@ pub(crate) fn decode_or_guess<'de, T: de::Deserialize<'de>>(
             Some(hint) => out.hint(hint),
             None => out,
         };
-        Box::new(Refused { error, meant })
+        Box::new(Refused { error, is_missing, meant })
     })
 }
 
@@ -63,13 +66,22 @@ struct DecodeError {
     hint: Option<String>,
     /// The key that was probably meant.
     meant: Option<&'static str>,
+    fault: Fault,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
     /// The format does not know this key, or this word.
-    is_unknown: bool,
+    Unknown,
+    /// A key that must be given is not there.
+    Missing,
+    /// A value does not fit its key.
+    Value,
 }
 
 impl DecodeError {
     fn new(message: String) -> DecodeError {
-        DecodeError { path: Vec::new(), message, hint: None, meant: None, is_unknown: false }
+        DecodeError { path: Vec::new(), message, hint: None, meant: None, fault: Fault::Value }
     }
     fn under(mut self, step: &str) -> DecodeError {
         self.path.push(step.to_owned());
@@ -118,18 +130,19 @@ impl de::Error for DecodeError {
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> DecodeError {
         let mut error = DecodeError::new(format!("unknown value `{word}`"));
         error.hint = Some(known_words(word, known.iter().copied()));
-        error.is_unknown = true;
+        error.fault = Fault::Unknown;
         error
     }
     fn unknown_field(key: &str, known: &'static [&'static str]) -> DecodeError {
         let mut error = DecodeError::new("unknown key".to_owned());
         error.hint = Some(known_words(key, known.iter().copied()));
         error.meant = nearest(key, known.iter().copied());
-        error.is_unknown = true;
+        error.fault = Fault::Unknown;
         error
     }
     fn missing_field(key: &'static str) -> DecodeError {
-        DecodeError::new("is missing".to_owned()).under(key)
+        let error = DecodeError::new("is missing".to_owned()).under(key);
+        DecodeError { fault: Fault::Missing, ..error }
     }
     fn duplicate_field(key: &'static str) -> DecodeError {
         DecodeError::new("is given twice".to_owned()).under(key)

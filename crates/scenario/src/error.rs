@@ -10,11 +10,11 @@ pub type Result<T> = std::result::Result<T, ScenarioError>;
 /// Why a scenario was refused.
 ///
 /// ```
-/// let error = scenario::parse("[topology]\nkind = \"fat-tree\"\nk = 'x'", None, &[]).unwrap_err();
-/// assert_eq!((error.key.as_str(), error.line), ("topology.k", Some(3)));
+/// let error = scenario::parse("[run]\nseed = 'x'", None, &[]).unwrap_err();
+/// assert_eq!((error.key.as_str(), error.line), ("run.seed", Some(2)));
 /// assert_eq!(
 ///     error.to_string(),
-///     "line 3: topology.k: needs a whole number, 0 or more, got \"x\""
+///     "line 2: run.seed: needs a whole number, 0 or more, got \"x\""
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 use crate::decode::{Refused, decode_or_guess};
 use crate::error::ScenarioError;
 use crate::named_after;
+use crate::required;
 use crate::scenario::Scenario;
 use crate::spec::Spec;
 use crate::tree::{Tree, Value, join};
@@ -68,10 +69,11 @@ pub(crate) fn find(tree: Tree, origin: Option<&Path>) -> Vec<ScenarioError> {
                 checked.map_or_else(|error| !search.refused(error), |_| true)
             }
         };
-        if is_sound || search.found.len() == MAX_ERRORS {
+        if is_sound || search.found.len() >= MAX_ERRORS {
             break;
         }
     }
+    search.found.truncate(MAX_ERRORS);
     // What no line is known of stands last.
     search.found.sort_by_key(|error| (error.file.is_some(), error.line.is_none(), error.line));
     search.found
@@ -92,13 +94,15 @@ struct Search {
 impl Search {
     /// An error of reading a value: independent of all others, unless the value was taken out, or
     /// an element of it. Returns whether there may be more.
-    fn unreadable(&mut self, Refused { error, meant }: Refused) -> bool {
+    fn unreadable(&mut self, Refused { error, is_missing, meant }: Refused) -> bool {
         let key = error.key.clone();
+        let beside = if is_missing { self.missing_beside(&error) } else { Vec::new() };
         let original = self.original(&key);
         let has_lost = self.missing_elements.contains_key(&original);
         if !has_lost && !self.taken_out.contains(&original) {
             self.report(error);
         }
+        beside.into_iter().for_each(|error| self.report(error));
         meant.is_some_and(|meant| self.rename(&key, &meant)) || self.take_out(&key)
     }
 
@@ -121,6 +125,15 @@ impl Search {
         }
         let place = element.unwrap_or(&key).to_owned();
         self.take_out(&place)
+    }
+
+    /// What else is missing from the table that lacks the key of `error`. All of it is reported
+    /// now, because the whole table is taken out next.
+    fn missing_beside(&self, error: &ScenarioError) -> Vec<ScenarioError> {
+        let mut keys = required::missing_beside(&self.tree, &error.key);
+        keys.retain(|key| !self.taken_out.contains(&self.original(key)));
+        let error_of = |key| ScenarioError::new(key, &*error.message).at_line(error.line);
+        keys.into_iter().map(error_of).collect()
     }
 
     fn lacks_network(&self) -> bool {

@@ -42,6 +42,7 @@ mod random;
 mod read_file;
 mod receiver;
 mod renamed;
+mod required;
 mod scenario;
 mod scheme;
 mod sections;

@@ -1167,6 +1167,22 @@ fn errors_keep_the_places_of_the_file() {
 }
 
 #[test]
+fn all_missing_keys_of_a_table_are_reported_together() {
+    let text = "[topology]\nkind = \"fat-tree\"\nk = 4\n[[traffic]]\nkind = \"incast\"\n";
+    are(
+        &every(text, &[]),
+        &[
+            "line 1: topology.host_rate: is missing",
+            "line 1: topology.host_delay: is missing",
+            "line 1: topology.rate: is missing",
+            "line 1: topology.delay: is missing",
+            "line 4: traffic.0.senders: is missing",
+            "line 4: traffic.0.size: is missing",
+        ],
+    );
+}
+
+#[test]
 fn errors_are_not_without_end() {
     let unknown: String = (0..300).map(|number| format!("k{number} = 1\n")).collect();
     let errors = every(&format!("{unknown}{STAR}{FLOW}"), &[]);
