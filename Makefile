@@ -9,7 +9,7 @@ SOURCES := pyproject.toml Cargo.toml $(shell find crates python rocelab.data -ty
 	-not -name '*.py[co]' -not -name '*.so' -not -name 'THIRD-PARTY-LICENSES.txt')
 LICENCES := python/rocelab/THIRD-PARTY-LICENSES.txt
 
-.PHONY: demo test test-rust test-debug test-python miri loom fuzz soak lint format docs docs-slow man wheels agreement bench clean
+.PHONY: demo test test-rust test-debug test-python miri loom fuzz soak lint lint-rust lint-python format docs docs-slow man wheels agreement bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m rocelab.demo examples/incast.toml --out out/demo
@@ -51,13 +51,17 @@ N ?= 2000
 soak: $(VENV)/.installed-dev
 	SCENARIOS=$(N) $(BIN)/python -m pytest --quiet tests/python/test_random_scenarios.py
 
-lint: $(VENV)/.installed-dev
+lint: lint-rust lint-python
+
+lint-rust:
 	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+lint-python: $(VENV)/.installed-dev
 	$(PYTHON) tools/check_rooms.py
 	$(PYTHON) tools/check_python_rooms.py
 	$(PYTHON) tools/check_text.py
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	$(BIN)/ruff check python tests/python docs tools
 	$(BIN)/ruff format --check python tests/python docs tools
 	$(BIN)/mypy
