@@ -135,17 +135,17 @@ pub trait Device: Send {
     fn reorder_arrivals(&mut self, _arrivals: &mut Arrivals<'_, '_, Self::Packet>) {}
 }
 
-/// Lets a device reorder the arrivals of a window that begins at `base`, if the tie break says so.
+/// Lets a device reorder the arrivals of a window that begins at `begin`, if the tie break says so.
 #[inline(always)]
 pub(crate) fn reorder_arrivals<D: Device>(
     device: &mut D,
     tie_break: TieBreak,
     packets: &Packets<'_, D::Packet>,
-    base: Time,
+    begin: Time,
     entries: &mut [Entry],
 ) {
     if tie_break == TieBreak::DeviceOrder {
         let rotation = tie_break.rotation();
-        device.reorder_arrivals(&mut Arrivals { packets, base, rotation, entries });
+        device.reorder_arrivals(&mut Arrivals { packets, begin, rotation, entries });
     }
 }

@@ -33,6 +33,40 @@ use units::Time;
 /// Number of slots: the current window and the next two.
 pub(crate) const SLOTS: usize = 3;
 
+/// The slot of a window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot(usize);
+
+impl Slot {
+    /// Returns the slot of the window with this index.
+    #[inline(always)]
+    pub(crate) fn of(window: u64) -> Slot {
+        Slot(window as usize % SLOTS)
+    }
+}
+
+/// Which of two lists a window uses: they are used in alternate windows of those that are run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parity(usize);
+
+impl Parity {
+    /// Returns the parity of the window that is run after `windows` others.
+    #[inline(always)]
+    pub(crate) fn of(windows: u64) -> Parity {
+        Parity((windows & 1) as usize)
+    }
+    /// Returns the parity of the windows before and after.
+    #[inline(always)]
+    pub(crate) fn other(self) -> Parity {
+        Parity(self.0 ^ 1)
+    }
+    /// Returns it as an index into a list of two.
+    #[inline(always)]
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+}
+
 /// A cell that the phases of a window assign to one thread at a time.
 ///
 /// Within a phase no other thread touches it; the [module](crate::mailbox) says why.
@@ -104,8 +138,8 @@ impl Mailboxes {
         }
     }
     #[inline]
-    pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &PhaseCell<Vec<Entry>> {
-        &self.boxes[(slot * self.threads + from) * self.devices + device as usize]
+    pub(crate) fn mailbox(&self, slot: Slot, sender: usize, device: u32) -> &PhaseCell<Vec<Entry>> {
+        &self.boxes[(slot.0 * self.threads + sender) * self.devices + device as usize]
     }
     /// Returns what arrives at `device` in this window.
     ///
@@ -122,10 +156,10 @@ impl Mailboxes {
         device: u32,
         gathered: &'m mut Vec<Entry>,
     ) -> &'m mut Vec<Entry> {
-        let slot = window as usize % SLOTS;
+        let slot = Slot::of(window);
         // SAFETY: the mailboxes of this window's slot are complete since the last barrier, or since
         // the owner published its groups, and the caller has claimed the device's group.
-        let mailbox = |from| unsafe { self.mailbox(slot, from, device).get() };
+        let mailbox = |sender| unsafe { self.mailbox(slot, sender, device).get() };
         match self.threads {
             1 => mailbox(0),
             threads => gather((0..threads).map(mailbox), gathered),
@@ -139,42 +173,42 @@ impl Mailboxes {
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "it returns the content of a cell")]
     pub(crate) unsafe fn merged(&self, window: u64, thread: usize, device: u32) -> &mut Vec<Entry> {
-        let slot = window as usize % SLOTS;
+        let slot = Slot::of(window);
         // SAFETY: the mailboxes of this window's slot are complete since the last barrier, or since
         // the owner published its groups, and the caller has claimed the device's group.
-        let mailbox = |from| unsafe { self.mailbox(slot, from, device).get() };
+        let mailbox = |sender| unsafe { self.mailbox(slot, sender, device).get() };
         let own = mailbox(thread);
-        for from in (0..self.threads).filter(|&from| from != thread) {
-            own.append(mailbox(from));
+        for other in (0..self.threads).filter(|&other| other != thread) {
+            own.append(mailbox(other));
         }
         own
     }
     /// The mailboxes of a slot and a sending thread, by receiving device.
     #[inline]
-    pub(crate) fn row(&self, slot: usize, from: usize) -> &[PhaseCell<Vec<Entry>>] {
-        &self.boxes[(slot * self.threads + from) * self.devices..][..self.devices]
+    pub(crate) fn row(&self, slot: Slot, sender: usize) -> &[PhaseCell<Vec<Entry>>] {
+        &self.boxes[(slot.0 * self.threads + sender) * self.devices..][..self.devices]
     }
     #[inline]
-    pub(crate) fn touched(&self, slot: usize, from: usize, to: usize) -> &PhaseCell<Vec<u32>> {
-        &self.touched[(slot * self.threads + from) * self.threads + to]
+    pub(crate) fn touched(&self, slot: Slot, sender: usize, to: usize) -> &PhaseCell<Vec<u32>> {
+        &self.touched[(slot.0 * self.threads + sender) * self.threads + to]
     }
     #[inline]
     pub(crate) fn deferred(
         &self,
-        parity: usize,
-        from: usize,
+        parity: Parity,
+        sender: usize,
         to: usize,
     ) -> &PhaseCell<Vec<DeferredPacket>> {
-        &self.deferred[(parity * self.threads + from) * self.threads + to]
+        &self.deferred[(parity.0 * self.threads + sender) * self.threads + to]
     }
     #[inline]
     pub(crate) fn returned_groups(
         &self,
-        parity: usize,
+        parity: Parity,
         by: usize,
         owner: usize,
     ) -> &PhaseCell<Vec<(u32, Time)>> {
-        &self.returned_groups[(parity * self.threads + by) * self.threads + owner]
+        &self.returned_groups[(parity.0 * self.threads + by) * self.threads + owner]
     }
 }
 
@@ -226,11 +260,11 @@ pub(crate) struct MailSender<'a> {
     /// Time from the first of these ends to the last, in picoseconds.
     pub(crate) span_ps: u64,
     /// Slots of the next two windows.
-    pub(crate) next_slots: [usize; SLOTS - 1],
+    pub(crate) next_slots: [Slot; SLOTS - 1],
     /// The mailboxes of this thread in these slots.
     pub(crate) rows: [&'a [PhaseCell<Vec<Entry>>]; SLOTS - 1],
     /// Parity of the window.
-    pub(crate) parity: usize,
+    pub(crate) parity: Parity,
     /// Whether anything was sent into each of the next two windows.
     pub(crate) posted: [bool; SLOTS - 1],
     /// The earliest arrival of a deferred packet.
@@ -246,7 +280,7 @@ impl<'a> MailSender<'a> {
     /// thread that runs the group.
     pub(crate) fn within(&self, window: u64, begin: Time) -> MailSender<'a> {
         let MailSender { ends: [end, next, _], next_slots, rows, .. } = *self;
-        let slot = window as usize % SLOTS;
+        let slot = Slot::of(window);
         MailSender {
             ends: [begin, end, next],
             span_ps: (next - begin).ps(),

@@ -9,7 +9,7 @@ use crate::arrival_key::{Entry, Tail};
 use crate::buckets::Bucketizer;
 use crate::config::{Layout, Outcome, RunLimits};
 use crate::device::{Device, reorder_arrivals};
-use crate::mailbox::{MailSender, Mailboxes, SLOTS};
+use crate::mailbox::{MailSender, Mailboxes, Parity, SLOTS, Slot};
 use crate::window::{GroupDelivery, RecordBudget, Window};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -46,7 +46,7 @@ pub fn run_reference<D: Device>(
         let this = &mut devices[device as usize];
         reorder_arrivals(this, layout.tie_break, &packets, now, &mut entries);
         let mut delivery =
-            GroupDelivery { number: 0, group_of: &group_of, until: Time::NEVER, sent: Vec::new() };
+            GroupDelivery { group: 0, group_of: &group_of, until: Time::NEVER, sent: Vec::new() };
         let mut sender = MailSender {
             mailboxes: &mailboxes,
             owner: &owner,
@@ -54,16 +54,16 @@ pub fn run_reference<D: Device>(
             rotation,
             ends: [Time::NEVER; SLOTS],
             span_ps: 0,
-            next_slots: [1, 2],
+            next_slots: [1, 2].map(Slot::of),
             rows: [&[], &[]],
-            parity: 0,
+            parity: Parity::of(0),
             posted: [false; SLOTS - 1],
             earliest_deferred: Time::NEVER,
             within: false,
         };
         let mut window = Window {
             packets: &mut packets,
-            base: now,
+            begin: now,
             until: now + INSTANT,
             arrivals: &entries,
             in_order: true,

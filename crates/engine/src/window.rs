@@ -3,7 +3,7 @@
 //! # The timeline of a window
 //!
 //! ```text
-//!                 base            until
+//!                 begin           until
 //!                  │   window w     │   window w+1   │   window w+2   │   later
 //!  ────────────────┼────────────────┼────────────────┼────────────────┼──────────> simulated time
 //!  arrivals of w       x  xx    x        y
@@ -45,7 +45,7 @@ pub(crate) const PREFETCH_DISTANCE: usize = 6;
 /// The arrivals of a window, in order, for [`Device::reorder_arrivals`](crate::Device).
 pub struct Arrivals<'w, 'run, P: Copy + Send> {
     pub(crate) packets: &'w Packets<'run, P>,
-    pub(crate) base: Time,
+    pub(crate) begin: Time,
     pub(crate) rotation: PortRotation,
     pub(crate) entries: &'w mut [Entry],
 }
@@ -71,7 +71,7 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     #[inline]
     pub fn get(&self, index: usize) -> (Time, u16, &P) {
         let entry = self.entries[index];
-        let time = entry.time(self.base);
+        let time = entry.time(self.begin);
         let port = entry.port(self.rotation, time);
         // SAFETY: `entries` are the mailbox of the device that puts them in order.
         (time, port, unsafe { self.packets.peek(entry.handle()) })
@@ -79,8 +79,8 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     /// Swaps two arrivals. They must arrive at the same instant.
     pub fn swap(&mut self, a: usize, b: usize) {
         debug_assert_eq!(
-            self.entries[a].time(self.base),
-            self.entries[b].time(self.base),
+            self.entries[a].time(self.begin),
+            self.entries[b].time(self.begin),
             "only arrivals of the same instant may be swapped"
         );
         self.entries.swap(a, b);
@@ -121,11 +121,11 @@ impl ArrivalTag {
 pub struct Window<'w, 'run, P: Copy + Send> {
     /// The packets of the run, by handle.
     pub packets: &'w mut Packets<'run, P>,
-    pub(crate) base: Time,
+    pub(crate) begin: Time,
     pub(crate) until: Time,
     /// Entries of the arrivals that remain to be taken.
     pub(crate) arrivals: &'w [Entry],
-    /// They are in the order in which they are handled.
+    /// Whether `arrivals` are in the order of handling.
     pub(crate) in_order: bool,
     pub(crate) sender: &'w mut MailSender<'run>,
     /// Deliveries within the device's group, if the group is advanced step by step.
@@ -161,7 +161,8 @@ impl RecordBudget {
 
 /// Packets between devices of a group that is advanced step by step.
 pub(crate) struct GroupDelivery<'run> {
-    pub(crate) number: u32,
+    /// The index of the group.
+    pub(crate) group: u32,
     pub(crate) group_of: &'run [u32],
     /// End of the engine's window. A packet that arrives later goes by mail.
     pub(crate) until: Time,
@@ -173,7 +174,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// Returns the beginning of the window.
     #[inline]
     pub fn begin(&self) -> Time {
-        self.base
+        self.begin
     }
 
     /// Returns the end of the window. Events at this time or later must wait.
@@ -185,7 +186,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// Returns whether anything arrives exactly at the beginning of the window. The arrivals may be
     /// unsorted.
     pub fn begins_with_arrival(&self) -> bool {
-        self.arrivals.iter().any(|&entry| entry.time(self.base) == self.base)
+        self.arrivals.iter().any(|&entry| entry.time(self.begin) == self.begin)
     }
 
     /// Returns the number of arrivals that remain to be taken.
@@ -198,7 +199,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn next_arrival_time(&self) -> Time {
         match self.arrivals.first() {
-            Some(&entry) => entry.time(self.base),
+            Some(&entry) => entry.time(self.begin),
             None => Time::NEVER,
         }
     }
@@ -224,7 +225,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline(always)]
     pub fn take_before(&mut self, limit: Time) -> Option<(Time, ArrivalTag, Handle)> {
         let (&entry, rest) = self.arrivals.split_first()?;
-        let time = entry.time(self.base);
+        let time = entry.time(self.begin);
         if time >= limit {
             return None;
         }
@@ -319,7 +320,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// Returns the port of an arrival that is in a bucket.
     #[inline(always)]
     pub fn port_of(&self, entry: Entry) -> u16 {
-        entry.port(self.sender.rotation, entry.time(self.base))
+        entry.port(self.sender.rotation, entry.time(self.begin))
     }
 
     /// Takes an arrival that is in a bucket. Returns its time, tag and packet.
@@ -330,7 +331,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// not return `None` from [`advance_bucketed`](crate::Device::advance_bucketed).
     #[inline(always)]
     pub unsafe fn take_bucketed(&self, entry: Entry) -> (Time, ArrivalTag, Handle) {
-        let time = entry.time(self.base);
+        let time = entry.time(self.begin);
         // SAFETY: the mailbox owned the packet for this device. The caller says that it is the
         // first to take it.
         let handle = unsafe { Handle::from_raw(entry.handle()) };
@@ -400,9 +401,9 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline(never)]
     fn send_elsewhere(&mut self, device: u32, arrival: Time, tail: Tail) {
         match self.group.as_deref_mut() {
-            Some(group) if arrival < group.until => {
-                debug_assert_eq!(group.group_of[device as usize], group.number);
-                group.sent.push((device, arrival, tail));
+            Some(delivery) if arrival < delivery.until => {
+                debug_assert_eq!(delivery.group_of[device as usize], delivery.group);
+                delivery.sent.push((device, arrival, tail));
             }
             _ => self.sender.defer(device, arrival, tail),
         }
@@ -427,6 +428,6 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// ([`RunLimits::max_records`](crate::RunLimits::max_records)).
     #[inline]
     pub fn may_record(&self) -> bool {
-        self.base < self.records.recording_stopped_at
+        self.begin < self.records.recording_stopped_at
     }
 }

@@ -11,6 +11,7 @@ mod report;
 mod schedule;
 
 use self::group::{Inbox, indices_in_groups};
+use self::hub::HubGroup;
 pub(crate) use self::report::WorkerReport;
 pub(crate) use self::schedule::Schedule;
 use crate::arena::{Arena, Packets};
@@ -18,11 +19,20 @@ use crate::arrival_key::{Entry, Tail, TieBreak};
 use crate::buckets::Bucketizer;
 use crate::config::{Collector, Group};
 use crate::device::{Device, reorder_arrivals};
-use crate::mailbox::{MailSender, PhaseCell, SLOTS};
+use crate::mailbox::{MailSender, PhaseCell, Slot};
 use crate::run_state::RunShared;
 use crate::sync::Ordering;
 use crate::window::Window;
 use units::Time;
+
+/// A window of the run.
+#[derive(Clone, Copy)]
+struct Span {
+    /// Its index.
+    window: u64,
+    begin: Time,
+    until: Time,
+}
 
 /// The devices of a run and their packets, which all workers share.
 pub(crate) struct RunDevices<'a, D: Device> {
@@ -85,7 +95,7 @@ impl<'a, D: Device> Worker<'a, D> {
     /// Runs groups that are due, and reports. Runs the groups of all workers if it is `alone`.
     pub(crate) fn run_window(&mut self, alone: bool) {
         let (window, parity) = (self.schedule.window, self.schedule.parity());
-        let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
+        let next_slots = [window + 1, window + 2].map(Slot::of);
         let ends = [self.schedule.ends[0], self.schedule.ends[1], self.schedule.ends[2]];
         let mut sender = MailSender {
             mailboxes: self.schedule.shared.mailboxes,
@@ -102,7 +112,8 @@ impl<'a, D: Device> Worker<'a, D> {
             earliest_deferred: Time::NEVER,
             within: false,
         };
-        let from = self.schedule.shared.grid.start(window);
+        let begin = self.schedule.shared.grid.start(window);
+        let span = Span { window, begin, until: ends[0] };
         self.schedule.next_elsewhere = Time::NEVER;
         let (mut this, mut next) = (None, None);
         // A pipeline of three groups: one is run while the next two are prefetched. They lie far
@@ -119,7 +130,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 self.prefetch_work(group, window);
             }
             if let Some(group) = this {
-                self.run_group(group, window, from, &mut sender);
+                self.run_group(group, span, &mut sender);
             }
             (this, next) = (next, later);
         }
@@ -150,17 +161,18 @@ impl<'a, D: Device> Worker<'a, D> {
     }
 
     /// Runs the window of a group that it has claimed.
-    fn run_group(&mut self, group: u32, window: u64, from: Time, sender: &mut MailSender<'a>) {
+    fn run_group(&mut self, group: u32, span: Span, sender: &mut MailSender<'a>) {
         let wake = match self.schedule.single_device(group) {
-            Some(device) => self.advance_single(device, window, from, sender),
+            Some(device) => self.advance_single(device, span, sender),
             None => {
                 let Group { devices, hub, .. } =
                     &self.schedule.shared.layout.groups[group as usize];
                 hub.filter(|_| !self.has_device_order())
                     .and_then(|hub| {
-                        self.advance_hub_group((group, hub), devices, window, from, sender)
+                        let rack = HubGroup { group, hub, devices };
+                        self.advance_hub_group(rack, span, sender)
                     })
-                    .unwrap_or_else(|| self.advance_group(group, devices, window, from, sender))
+                    .unwrap_or_else(|| self.advance_group(group, devices, span, sender))
             }
         };
         let owner = usize::from(self.schedule.shared.group_owner[group as usize]);
@@ -178,18 +190,12 @@ impl<'a, D: Device> Worker<'a, D> {
 
     /// Runs the window of a group that has one device. Returns the time of its next event.
     #[inline]
-    fn advance_single(
-        &mut self,
-        device: u32,
-        window: u64,
-        from: Time,
-        sender: &mut MailSender<'a>,
-    ) -> Time {
+    fn advance_single(&mut self, device: u32, span: Span, sender: &mut MailSender<'a>) -> Time {
         let mut gathered = std::mem::take(&mut self.arrivals);
         let mailboxes = self.schedule.shared.mailboxes;
         // SAFETY: this thread has claimed the device's group in this window.
-        let arrivals = unsafe { mailboxes.arrived(window, device, &mut gathered) };
-        let wake = self.advance_device(device, arrivals, (from, sender.ends[0]), sender);
+        let arrivals = unsafe { mailboxes.arrived(span.window, device, &mut gathered) };
+        let wake = self.advance_device(device, arrivals, span, sender);
         arrivals.clear();
         self.arrivals = gathered;
         wake
@@ -202,7 +208,7 @@ impl<'a, D: Device> Worker<'a, D> {
         &mut self,
         device: u32,
         arrivals: &mut [Entry],
-        span: (Time, Time),
+        span: Span,
         sender: &mut MailSender<'a>,
     ) -> Time {
         self.schedule.delivered += arrivals.len() as u64;
@@ -213,7 +219,7 @@ impl<'a, D: Device> Worker<'a, D> {
         if in_order {
             self.bucketizer.sorter.sort(arrivals);
             let tie_break = self.schedule.shared.layout.tie_break;
-            reorder_arrivals(this, tie_break, &self.packets, span.0, arrivals);
+            reorder_arrivals(this, tie_break, &self.packets, span.begin, arrivals);
         }
         if this.wants_buckets(arrivals.len()) {
             let view = &mut self.window_of((arrivals, in_order), span, sender);
@@ -233,13 +239,13 @@ impl<'a, D: Device> Worker<'a, D> {
     fn window_of<'w>(
         &'w mut self,
         (arrivals, in_order): (&'w [Entry], bool),
-        (base, until): (Time, Time),
+        span: Span,
         sender: &'w mut MailSender<'a>,
     ) -> Window<'w, 'a, D::Packet> {
         Window {
             packets: &mut self.packets,
-            base,
-            until,
+            begin: span.begin,
+            until: span.until,
             arrivals,
             in_order,
             sender,

@@ -2,7 +2,7 @@
 
 use super::{Schedule, Worker};
 use crate::device::Device;
-use crate::mailbox::{PhaseCell, SLOTS};
+use crate::mailbox::{PhaseCell, Slot};
 use crate::prefetch::{LINE, prefetch};
 use crate::run_state::RunShared;
 use crate::window::PREFETCH_DISTANCE;
@@ -68,8 +68,8 @@ impl<D: Device> Worker<'_, D> {
         let devices = self.devices.cells;
         if let Some(device) = self.schedule.single_device(group) {
             prefetch(&devices[device as usize], size_of::<PhaseCell<D>>().div_ceil(LINE));
-            for from in 0..reports.len() {
-                prefetch(mailboxes.mailbox(window as usize % SLOTS, from, device), 1);
+            for sender in 0..reports.len() {
+                prefetch(mailboxes.mailbox(Slot::of(window), sender, device), 1);
             }
         }
     }
@@ -84,11 +84,10 @@ impl<D: Device> Worker<'_, D> {
             // device is alive between two groups.
             let device_to_come = unsafe { devices[device as usize].get() };
             let mut arrivals = 0;
-            for from in 0..reports.len() {
+            for sender in 0..reports.len() {
                 // SAFETY: this thread has claimed the device's group, and so its mailboxes of this
                 // window's slot.
-                let mailbox =
-                    unsafe { mailboxes.mailbox(window as usize % SLOTS, from, device).get() };
+                let mailbox = unsafe { mailboxes.mailbox(Slot::of(window), sender, device).get() };
                 arrivals += mailbox.len();
                 let Some(last) = mailbox.len().checked_sub(1) else { continue };
                 // As many as are handled before the device prefetches the next ones. Without a

@@ -3,7 +3,7 @@
 //! The device that is due first is advanced until another device of the group could send it a
 //! packet. Then the next one is due. Such a step is at least as long as the group's shortest link.
 
-use super::Worker;
+use super::{Span, Worker};
 use crate::arrival_key::Entry;
 use crate::config::Layout;
 use crate::device::{Device, reorder_arrivals};
@@ -33,19 +33,19 @@ impl<'a, D: Device> Worker<'a, D> {
         &mut self,
         group: u32,
         devices: &[u32],
-        window: u64,
-        from: Time,
+        span: Span,
         sender: &mut MailSender<'a>,
     ) -> Time {
         let shared = self.schedule.shared;
         for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
             // SAFETY: this thread has claimed the group.
-            let arrivals = unsafe { shared.mailboxes.arrived(window, device, &mut self.arrivals) };
+            let arrivals =
+                unsafe { shared.mailboxes.arrived(span.window, device, &mut self.arrivals) };
             self.bucketizer.sorter.sort(arrivals);
             inbox.fill(arrivals);
-            inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);
+            inbox.due = inbox.next(span.begin).min(shared.device_wake(device)).max(span.begin);
         }
-        self.advance_lockstep(group, devices, None, from, sender);
+        self.advance_lockstep(group, devices, None, span, sender);
         devices.iter().map(|&device| shared.device_wake(device)).min().unwrap_or(Time::NEVER)
     }
 
@@ -60,14 +60,14 @@ impl<'a, D: Device> Worker<'a, D> {
         group: u32,
         devices: &[u32],
         hub: Option<u32>,
-        from: Time,
+        span: Span,
         sender: &mut MailSender<'a>,
     ) {
         let shared = self.schedule.shared;
-        let until = sender.ends[0];
+        let Span { begin, until, .. } = span;
         let shortest = shared.layout.groups[group as usize].internal_lookahead;
         let mut delivery =
-            GroupDelivery { number: group, group_of: shared.group_of, until, sent: Vec::new() };
+            GroupDelivery { group, group_of: shared.group_of, until, sent: Vec::new() };
         std::mem::swap(&mut delivery.sent, &mut self.sent);
         let inboxes = &mut self.inbox[..devices.len()];
         loop {
@@ -78,14 +78,14 @@ impl<'a, D: Device> Worker<'a, D> {
             let (inbox, device) = (&mut inboxes[index], devices[index]);
             let answered = due.saturating_add(shortest).saturating_add(shortest);
             let end = second.saturating_add(shortest).min(answered).min(until);
-            let arrivals = inbox.take_before(Entry::first_at((end - from).ps()));
+            let arrivals = inbox.take_before(Entry::first_at((end - begin).ps()));
             self.schedule.delivered += arrivals.len() as u64;
             // SAFETY: this thread has claimed the group, and uses one device at a time.
             let this = unsafe { self.devices.cells[device as usize].get() };
-            reorder_arrivals(this, shared.layout.tie_break, &self.packets, from, arrivals);
+            reorder_arrivals(this, shared.layout.tie_break, &self.packets, begin, arrivals);
             let mut view = Window {
                 packets: &mut self.packets,
-                base: from,
+                begin,
                 until: end,
                 arrivals,
                 in_order: true,
@@ -101,10 +101,10 @@ impl<'a, D: Device> Worker<'a, D> {
                 this.advance(&mut view)
             };
             shared.set_device_wake(device, wake);
-            inbox.due = inbox.next(from).min(wake);
+            inbox.due = inbox.next(begin).min(wake);
             for (device, arrival, tail) in delivery.sent.drain(..) {
                 let inbox = &mut inboxes[self.index_in_group[device as usize] as usize];
-                inbox.put(Entry::new((arrival - from).ps(), tail));
+                inbox.put(Entry::new((arrival - begin).ps(), tail));
                 inbox.due = inbox.due.min(arrival);
             }
         }
@@ -128,10 +128,10 @@ impl Inbox {
 
     /// Returns when the next packet arrives, or [`Time::NEVER`].
     #[inline]
-    pub(super) fn next(&self, from: Time) -> Time {
+    pub(super) fn next(&self, begin: Time) -> Time {
         match self.arrivals[self.taken] {
             Entry::NONE => Time::NEVER,
-            entry => entry.time(from),
+            entry => entry.time(begin),
         }
     }
 
@@ -159,9 +159,9 @@ impl Inbox {
     #[inline]
     fn take_before(&mut self, end: Entry) -> &mut [Entry] {
         let count = self.count_before(end);
-        let from = self.taken;
+        let first = self.taken;
         self.taken += count;
-        &mut self.arrivals[from..from + count]
+        &mut self.arrivals[first..first + count]
     }
 }
 

@@ -11,10 +11,20 @@
 //! its links are much shorter than the window. Hosts that may send to each other in the window, the
 //! *coupled* ones, are advanced step by step between parts 1 and 3.
 
-use super::Worker;
+use super::{Span, Worker};
 use crate::device::Device;
 use crate::mailbox::MailSender;
 use units::Time;
+
+/// A group with a hub, and its devices.
+#[derive(Clone, Copy)]
+pub(super) struct HubGroup<'g> {
+    /// Its index.
+    pub(super) group: u32,
+    pub(super) hub: u32,
+    /// All its devices, the hub included.
+    pub(super) devices: &'g [u32],
+}
 
 impl<'a, D: Device> Worker<'a, D> {
     /// Advances a group with a hub: first the hub's downlinks, then the other devices, then its
@@ -24,27 +34,25 @@ impl<'a, D: Device> Worker<'a, D> {
     /// parts: the group must then be advanced step by step.
     pub(super) fn advance_hub_group(
         &mut self,
-        (group, hub): (u32, u32),
-        devices: &[u32],
-        window: u64,
-        from: Time,
+        rack: HubGroup<'_>,
+        span: Span,
         sender: &mut MailSender<'a>,
     ) -> Option<Time> {
+        let HubGroup { hub, devices, .. } = rack;
         let shared = self.schedule.shared;
-        let (until, mailboxes) = (sender.ends[0], shared.mailboxes);
-        let span = (from, until);
+        let mailboxes = shared.mailboxes;
         // SAFETY: this thread has claimed the group, and uses one device at a time.
         let device = |device: u32| unsafe { self.devices.cells[device as usize].get() };
         let mut couplings = std::mem::take(&mut self.couplings);
         couplings.clear();
         couplings.resize(devices.len(), 0);
         for &leaf in devices.iter().filter(|&&device| device != hub) {
-            device(leaf).add_couplings(until, &mut couplings);
+            device(leaf).add_couplings(span.until, &mut couplings);
         }
         couplings[self.index_in_group[hub as usize] as usize] = 0;
-        let mut within = sender.within(window, from);
+        let mut within = sender.within(span.window, span.begin);
         // SAFETY: as above.
-        let arrivals = unsafe { mailboxes.merged(window, self.schedule.thread, hub) };
+        let arrivals = unsafe { mailboxes.merged(span.window, self.schedule.thread, hub) };
         self.bucketizer.kept.clear();
         self.bucketizer.for_coupled.clear();
         let view = &mut self.window_of((arrivals, false), span, &mut within);
@@ -59,16 +67,16 @@ impl<'a, D: Device> Worker<'a, D> {
         }
         self.schedule.delivered += (arrivals.len() - later) as u64;
         arrivals.clear();
-        self.advance_coupled_devices((group, hub), devices, &couplings, window, from, sender);
+        self.advance_coupled_devices(rack, &couplings, span, sender);
         for (&leaf, &coupling) in devices.iter().zip(&couplings) {
             if coupling <= 0 && leaf != hub {
-                self.advance_uncoupled(leaf, window, span, &mut within);
+                self.advance_uncoupled(leaf, span, &mut within);
             }
         }
         self.couplings = couplings;
         sender.merge_posted(&within);
         // SAFETY: as above.
-        let arrivals = unsafe { mailboxes.merged(window, self.schedule.thread, hub) };
+        let arrivals = unsafe { mailboxes.merged(span.window, self.schedule.thread, hub) };
         arrivals.append(&mut self.bucketizer.kept);
         self.schedule.delivered += arrivals.len() as u64;
         let view = &mut self.window_of((arrivals, false), span, sender);
@@ -79,17 +87,12 @@ impl<'a, D: Device> Worker<'a, D> {
     }
 
     /// Advances a device through the whole window, if it is due.
-    fn advance_uncoupled(
-        &mut self,
-        device: u32,
-        window: u64,
-        span: (Time, Time),
-        within: &mut MailSender<'a>,
-    ) {
+    fn advance_uncoupled(&mut self, device: u32, span: Span, within: &mut MailSender<'a>) {
         let shared = self.schedule.shared;
         // SAFETY: this thread has claimed the group, and uses one device at a time.
-        let arrivals = unsafe { shared.mailboxes.merged(window, self.schedule.thread, device) };
-        if !arrivals.is_empty() || shared.device_wake(device) < span.1 {
+        let arrivals =
+            unsafe { shared.mailboxes.merged(span.window, self.schedule.thread, device) };
+        if !arrivals.is_empty() || shared.device_wake(device) < span.until {
             let wake = self.advance_device(device, arrivals, span, within);
             arrivals.clear();
             shared.set_device_wake(device, wake);
@@ -100,13 +103,12 @@ impl<'a, D: Device> Worker<'a, D> {
     /// them.
     fn advance_coupled_devices(
         &mut self,
-        (group, hub): (u32, u32),
-        devices: &[u32],
+        rack: HubGroup<'_>,
         couplings: &[i64],
-        window: u64,
-        from: Time,
+        span: Span,
         sender: &mut MailSender<'a>,
     ) {
+        let HubGroup { group, hub, devices } = rack;
         let shared = self.schedule.shared;
         if couplings.iter().all(|&coupling| coupling <= 0) {
             return;
@@ -116,20 +118,20 @@ impl<'a, D: Device> Worker<'a, D> {
                 self.bucketizer.sorter.sort(&mut self.bucketizer.for_coupled);
                 inbox.fill(&mut self.bucketizer.for_coupled);
                 // Only the hub knows what waits in its queues, so it is called at the beginning.
-                inbox.due = from;
+                inbox.due = span.begin;
             } else if coupling > 0 {
                 // SAFETY: this thread has claimed the group, and uses one device at a time.
                 let arrivals =
-                    unsafe { shared.mailboxes.merged(window, self.schedule.thread, device) };
+                    unsafe { shared.mailboxes.merged(span.window, self.schedule.thread, device) };
                 self.bucketizer.sorter.sort(arrivals);
                 inbox.fill(arrivals);
-                inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);
+                inbox.due = inbox.next(span.begin).min(shared.device_wake(device)).max(span.begin);
             } else {
                 inbox.due = Time::NEVER;
             }
         }
         let kept = self.bucketizer.kept.len();
-        self.advance_lockstep(group, devices, Some(hub), from, sender);
+        self.advance_lockstep(group, devices, Some(hub), span, sender);
         self.schedule.delivered -= (self.bucketizer.kept.len() - kept) as u64;
     }
 }

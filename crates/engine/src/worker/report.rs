@@ -1,6 +1,7 @@
 //! What workers tell each other at the end of a window.
 
 use super::Schedule;
+use crate::mailbox::Parity;
 use crate::run_state::RunShared;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use units::Time;
@@ -25,7 +26,8 @@ pub(crate) struct WorkerReport {
 
 impl Schedule<'_> {
     /// Reports to the other workers. `next` is the time of this worker's next event.
-    pub(super) fn report(&mut self, parity: usize, next: Time) {
+    pub(super) fn report(&mut self, parity: Parity, next: Time) {
+        let parity = parity.index();
         let RunShared { reports, watch, .. } = self.shared;
         let report = &reports[self.thread];
         report.next[parity].store(next.ps(), Ordering::Relaxed);
@@ -38,7 +40,8 @@ impl Schedule<'_> {
     }
 
     /// Adds up the reports of all workers. Returns the time of the next event of all.
-    pub(super) fn read_reports(&mut self, parity: usize) -> Time {
+    pub(super) fn read_reports(&mut self, parity: Parity) -> Time {
+        let parity = parity.index();
         let mut next = u64::MAX;
         let (mut finished, mut delivered, mut recorded, mut held) = (0, 0, 0, 0);
         for report in self.shared.reports {

@@ -2,7 +2,7 @@
 
 use crate::arrival_key::Entry;
 use crate::config::{Group, Outcome, Progress};
-use crate::mailbox::{DeferredPacket, MailSender, SLOTS};
+use crate::mailbox::{DeferredPacket, MailSender, Parity, Slot};
 use crate::run_state::RunShared;
 use crate::sync::Ordering;
 use crate::window::RecordBudget;
@@ -126,12 +126,12 @@ impl<'a> Schedule<'a> {
         self.windows += 1;
         let (window, grid) = (self.window, self.shared.grid);
         self.ends = [1, 2, 3, 4].map(|ahead| grid.start(window + ahead));
-        self.collect_due_groups(window, self.parity() ^ 1);
+        self.collect_due_groups(window, self.parity().other());
     }
 
     /// Parity of the number of windows so far.
-    pub(super) fn parity(&self) -> usize {
-        (self.windows & 1) as usize
+    pub(super) fn parity(&self) -> Parity {
+        Parity::of(self.windows)
     }
 
     /// Goes on to the next window in which anything happens, which is equal for all workers. Called
@@ -188,13 +188,13 @@ impl<'a> Schedule<'a> {
 
     /// Publishes the groups that are due in the window: those with arrivals, and those whose
     /// devices have events of their own. `parity` is that of the window before.
-    fn collect_due_groups(&mut self, window: u64, parity: usize) {
+    fn collect_due_groups(&mut self, window: u64, parity: Parity) {
         let RunShared { mailboxes, grid, .. } = self.shared;
-        let slot = window as usize % SLOTS;
-        for from in 0..self.shared.reports.len() {
+        let slot = Slot::of(window);
+        for sender in 0..self.shared.reports.len() {
             // SAFETY: the list is for this thread. Its writer has passed the barrier, and writes
             // lists of the other parity in this window.
-            let deferred = unsafe { mailboxes.deferred(parity, from, self.thread).get() };
+            let deferred = unsafe { mailboxes.deferred(parity, sender, self.thread).get() };
             for entry in deferred.drain(..) {
                 self.calendar.entry(grid.window_of(entry.time)).or_default().push(entry);
             }
@@ -212,10 +212,10 @@ impl<'a> Schedule<'a> {
                 mark_listed(&mut self.listed, self.shared.group_of[packet.device as usize]);
             }
         }
-        for from in 0..self.shared.reports.len() {
+        for sender in 0..self.shared.reports.len() {
             // SAFETY: the lists of this window's slot are complete since the last barrier, and this
             // one is for this thread.
-            let touched = unsafe { mailboxes.touched(slot, from, self.thread).get() };
+            let touched = unsafe { mailboxes.touched(slot, sender, self.thread).get() };
             for device in touched.drain(..) {
                 mark_listed(&mut self.listed, self.shared.group_of[device as usize]);
             }
