@@ -1,14 +1,16 @@
 //! A worker: what one thread does in each window.
 //!
-//! In each window it finds the groups that are due (`worker/schedule.rs`), claims them one by one
-//! (`worker/claim.rs`), advances their devices (here for groups of one device, `worker/group.rs`
-//! and `worker/hub.rs` for others), and reports to the other workers (`worker/report.rs`).
+//! In each window it finds the groups that are due (`worker/schedule.rs`; `worker/wake_queue.rs` is
+//! their queue) and claims them one by one (`worker/claim.rs`). It advances their devices: here
+//! those of groups with one device, in `worker/group.rs` and `worker/hub.rs` those of others. Then
+//! it reports to the other workers (`worker/report.rs`).
 
 mod claim;
 mod group;
 mod hub;
 mod report;
 mod schedule;
+mod wake_queue;
 
 use self::group::{Inbox, indices_in_groups};
 use self::hub::HubGroup;
@@ -96,7 +98,8 @@ impl<'a, D: Device> Worker<'a, D> {
     pub(crate) fn run_window(&mut self, alone: bool) {
         let (window, parity) = (self.schedule.window, self.schedule.parity());
         let next_slots = [window + 1, window + 2].map(Slot::of);
-        let ends = [self.schedule.ends[0], self.schedule.ends[1], self.schedule.ends[2]];
+        let [end, next, after, _] = *self.schedule.queue.ends();
+        let ends = [end, next, after];
         let mut sender = MailSender {
             mailboxes: self.schedule.shared.mailboxes,
             owner: self.schedule.shared.owner,
@@ -148,7 +151,7 @@ impl<'a, D: Device> Worker<'a, D> {
         let RunDevices { cells, collector, .. } = self.devices;
         // SAFETY: no other thread touches a device, and each is given out once.
         let mut all = cells.iter().map(|device| unsafe { device.get() });
-        if !(collector.collect)(&mut all, self.schedule.ends[0]) {
+        if !(collector.collect)(&mut all, self.schedule.queue.ends()[0]) {
             self.schedule.shared.refused.store(true, Ordering::Relaxed);
         }
     }
@@ -185,7 +188,7 @@ impl<'a, D: Device> Worker<'a, D> {
             .push((group, wake));
             return;
         }
-        self.schedule.set_wake(group, wake);
+        self.schedule.queue.set(group, wake);
     }
 
     /// Runs the window of a group that has one device. Returns the time of its next event.

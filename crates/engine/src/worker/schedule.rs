@@ -1,18 +1,15 @@
 //! Which groups are due in a window, and when anything happens next.
 
+use super::wake_queue::WakeQueue;
 use crate::arrival_key::Entry;
 use crate::config::{Group, Outcome, Progress};
 use crate::mailbox::{DeferredPacket, MailSender, Parity, Slot};
 use crate::run_state::RunShared;
 use crate::sync::Ordering;
 use crate::window::RecordBudget;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use units::Time;
-
-/// Windows that have a list of due groups: the current one and the next three.
-const NEAR_WINDOWS: usize = 4;
 
 /// Stands for the device of a group that has several.
 const NOT_SINGLE: u32 = u32::MAX;
@@ -24,19 +21,8 @@ pub(crate) struct Schedule<'a> {
     pub(super) thread: usize,
     /// The device of each group that has only one, else [`NOT_SINGLE`].
     single_device: Vec<u32>,
-    /// Time of the next event of each group. Groups of other threads are unused.
-    wake: Vec<Time>,
-    /// Groups by the window of their next event, for the near windows in turn. An entry may be
-    /// outdated: then `wake` differs, and the group is in another list, too.
-    near_groups: [Vec<u32>; NEAR_WINDOWS],
-    /// When the near windows end.
-    pub(super) ends: [Time; NEAR_WINDOWS],
-    /// The earliest entry of each group in `far_groups`.
-    queued_at: Vec<Time>,
-    /// Groups whose next event is after the near windows.
-    far_groups: BinaryHeap<Reverse<(Time, u32)>>,
-    /// One bit for each group: whether it is due in this window.
-    listed: Vec<u64>,
+    /// When each of its groups is due.
+    pub(super) queue: WakeQueue,
     /// Number of windows so far.
     pub(super) windows: u64,
     /// Whether it steals groups: only if each thread has a core. Otherwise a thread that gets a
@@ -72,7 +58,6 @@ pub(crate) struct Schedule<'a> {
 impl<'a> Schedule<'a> {
     pub(super) fn new(shared: RunShared<'a>, thread: usize) -> Schedule<'a> {
         let groups = &shared.layout.groups;
-        let count = groups.len();
         let mine = |group: &u32| usize::from(shared.group_owner[*group as usize]) == thread;
         let single = |group: &Group| match group.devices.as_slice() {
             &[device] => device,
@@ -80,13 +65,7 @@ impl<'a> Schedule<'a> {
         };
         Schedule {
             single_device: groups.iter().map(single).collect(),
-            wake: vec![Time::ZERO; count],
-            // Each group is due in the first window, and returns the time of its next event.
-            near_groups: [(0..count as u32).filter(mine).collect(), vec![], vec![], vec![]],
-            ends: [Time::ZERO; NEAR_WINDOWS],
-            queued_at: vec![Time::NEVER; count],
-            far_groups: BinaryHeap::new(),
-            listed: vec![0; count.div_ceil(64)],
+            queue: WakeQueue::new(groups.len(), (0..groups.len() as u32).filter(mine)),
             windows: 0,
             steals: shared.barrier.has_core_each(),
             claimed: 0..0,
@@ -125,8 +104,8 @@ impl<'a> Schedule<'a> {
     pub(crate) fn begin_window(&mut self) {
         self.windows += 1;
         let (window, grid) = (self.window, self.shared.grid);
-        self.ends = [1, 2, 3, 4].map(|ahead| grid.start(window + ahead));
-        self.collect_due_groups(window, self.parity().other());
+        self.queue.begin_window(window, [1, 2, 3, 4].map(|ahead| grid.start(window + ahead)));
+        self.publish_due_groups(window, self.parity().other());
     }
 
     /// Parity of the number of windows so far.
@@ -175,7 +154,8 @@ impl<'a> Schedule<'a> {
     pub(crate) fn records_collected(&mut self) {
         (self.must_collect, self.records.held) = (false, 0);
         if self.shared.refused.load(Ordering::Relaxed) {
-            self.records.recording_stopped_at = self.records.recording_stopped_at.min(self.ends[0]);
+            self.records.recording_stopped_at =
+                self.records.recording_stopped_at.min(self.queue.ends()[0]);
         }
     }
 
@@ -188,7 +168,7 @@ impl<'a> Schedule<'a> {
 
     /// Publishes the groups that are due in the window: those with arrivals, and those whose
     /// devices have events of their own. `parity` is that of the window before.
-    fn collect_due_groups(&mut self, window: u64, parity: Parity) {
+    fn publish_due_groups(&mut self, window: u64, parity: Parity) {
         let RunShared { mailboxes, grid, .. } = self.shared;
         let slot = Slot::of(window);
         for sender in 0..self.shared.reports.len() {
@@ -209,7 +189,7 @@ impl<'a> Schedule<'a> {
                 // mailbox, and the group has not been published.
                 let mailbox = unsafe { mailboxes.mailbox(slot, self.thread, packet.device).get() };
                 mailbox.push(Entry::new((packet.time - start).ps(), packet.tail));
-                mark_listed(&mut self.listed, self.shared.group_of[packet.device as usize]);
+                self.queue.make_due(self.shared.group_of[packet.device as usize]);
             }
         }
         for sender in 0..self.shared.reports.len() {
@@ -217,7 +197,7 @@ impl<'a> Schedule<'a> {
             // one is for this thread.
             let touched = unsafe { mailboxes.touched(slot, sender, self.thread).get() };
             for device in touched.drain(..) {
-                mark_listed(&mut self.listed, self.shared.group_of[device as usize]);
+                self.queue.make_due(self.shared.group_of[device as usize]);
             }
         }
         for by in 0..self.shared.reports.len() {
@@ -225,53 +205,10 @@ impl<'a> Schedule<'a> {
             // lists of the other parity in this window.
             let returned = unsafe { mailboxes.returned_groups(parity, by, self.thread).get() };
             for (group, wake) in returned.drain(..) {
-                self.set_wake(group, wake);
+                self.queue.set(group, wake);
             }
         }
-        let end = self.ends[0];
-        for group in self.near_groups[window as usize % NEAR_WINDOWS].drain(..) {
-            if self.wake[group as usize] < end {
-                mark_listed(&mut self.listed, group);
-            }
-        }
-        while let Some(&Reverse((time, group))) = self.far_groups.peek()
-            && time < end
-        {
-            self.far_groups.pop();
-            self.queued_at[group as usize] = Time::NEVER;
-            if self.wake[group as usize] < end {
-                mark_listed(&mut self.listed, group);
-            } else {
-                self.schedule_far(group, self.wake[group as usize]);
-            }
-        }
-        // In order of their index: neighbours in memory share pages, and usually a pod.
-        let words = self.listed.iter_mut().enumerate();
-        let groups =
-            words.flat_map(|(word, bits)| set_bits(std::mem::take(bits), word as u32 * 64));
-        self.shared.ranges[self.thread].publish(self.windows, groups);
-    }
-
-    /// Sets the time of the next event of a group.
-    #[inline(always)]
-    pub(super) fn set_wake(&mut self, group: u32, wake: Time) {
-        self.wake[group as usize] = wake;
-        // Counted without branches, which would be mispredicted.
-        let ahead = self.ends.iter().filter(|&&end| end <= wake).count();
-        if ahead < NEAR_WINDOWS {
-            self.near_groups[(self.window as usize + ahead) % NEAR_WINDOWS].push(group);
-        } else if wake != Time::NEVER {
-            self.schedule_far(group, wake);
-        }
-    }
-
-    /// Schedules a group for a window beyond the near ones.
-    #[inline]
-    fn schedule_far(&mut self, group: u32, time: Time) {
-        if time < self.queued_at[group as usize] {
-            self.queued_at[group as usize] = time;
-            self.far_groups.push(Reverse((time, group)));
-        }
+        self.shared.ranges[self.thread].publish(self.windows, self.queue.take_due());
     }
 
     /// Returns the earliest time at which anything will happen that this worker knows of.
@@ -282,31 +219,10 @@ impl<'a> Schedule<'a> {
             [false, true] => sender.ends[1],
             [false, false] => sender.earliest_deferred,
         };
-        next = next.min(self.next_elsewhere);
-        for &group in self.near_groups.iter().flatten() {
-            next = next.min(self.wake[group as usize]);
-        }
-        if let Some(&Reverse((time, _))) = self.far_groups.peek() {
-            next = next.min(time);
-        }
+        next = next.min(self.next_elsewhere).min(self.queue.next());
         if let Some((&window, _)) = self.calendar.first_key_value() {
             next = next.min(self.shared.grid.start(window));
         }
         next
     }
-}
-
-/// Returns the positions of the bits that are set. The first bit has position `first`.
-fn set_bits(mut bits: u64, first: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = (bits != 0).then(|| first + bits.trailing_zeros());
-        bits &= bits.wrapping_sub(1);
-        bit
-    })
-}
-
-/// Marks a group as due in this window.
-#[inline]
-fn mark_listed(listed: &mut [u64], group: u32) {
-    listed[group as usize / 64] |= 1 << (group % 64);
 }
