@@ -35,12 +35,13 @@ impl GroupRange {
 
     /// Publishes the groups that are due in a window. Called by the owning thread, after which
     /// nobody can steal groups of the window before.
-    pub(crate) fn publish(&self, window: u64, groups: impl Iterator<Item = u32>) {
+    pub(crate) fn publish(&self, window: u64, mut groups: impl Iterator<Item = u32>) {
         let mut count = 0;
-        for (slot, group) in self.groups.iter().zip(groups) {
+        for (slot, group) in self.groups.iter().zip(groups.by_ref()) {
             slot.store(group, Ordering::Relaxed);
             count += 1;
         }
+        debug_assert!(groups.next().is_none(), "more groups than the thread owns");
         self.left.store(count << HALF, Ordering::Relaxed);
         // A thread that sees the new window sees everything that the owner did before.
         self.window.store(window, Ordering::Release);

@@ -117,6 +117,7 @@ impl Port {
     /// Notes that `size` bytes use the wire from `start` to `end`.
     #[inline(always)]
     fn occupy(&mut self, start: Time, end: Time, size: u16) {
+        debug_assert!(self.free_at <= start, "two packets use the wire at once");
         self.free_at = end;
         self.last_departure = start;
         self.counters.tx_bytes += u64::from(size);
@@ -133,6 +134,7 @@ impl Port {
         (kind, size): (PacketKind, u16),
     ) -> (Time, Rank) {
         debug_assert!(kind != PacketKind::Pfc);
+        debug_assert!(start < end || !self.all_take_time, "it arrives together with another one");
         self.occupy(start, end, size);
         let is_data = kind == PacketKind::Data;
         self.counters.tx_data_packets += u64::from(is_data);
