@@ -1,6 +1,7 @@
 //! Handles a packet that arrives at a CIOQ switch: verdict, next hop, admission, input queue.
 
 use super::CioqSwitch;
+use super::inputs::VoqId;
 use crate::forwarding::Choice;
 use crate::hooks::InputQueuesOf;
 use crate::mmu::{Full, Refused};
@@ -49,7 +50,7 @@ impl<S: Scheme> CioqSwitch<S> {
             return self.chassis.discard(window, now, in_port, handle);
         }
         let input = in_port as usize;
-        let voq = (input, priority as usize, out);
+        let voq = VoqId { input, priority: usize::from(priority), output: out };
         let has_room = self.chassis.mmu.of_ingress(in_port, priority) + size <= self.input_room;
         let far_from_limits =
             has_room && self.chassis.mmu.cannot_hit_limit(in_port, priority, size);

@@ -6,7 +6,7 @@
 //! only, so that no VOQ waits for ever. Inputs and outputs become free one by one, and not in time
 //! slots.
 
-use super::inputs::Head;
+use super::inputs::{Head, VoqId};
 use super::port_set::PortSet;
 use engine::prefetch;
 use units::{Bytes, Rate, Time};
@@ -14,9 +14,8 @@ use units::{Bytes, Rate, Time};
 /// An offer of an output to an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Grant {
-    pub(super) input: usize,
-    pub(super) output: usize,
-    pub(super) priority: usize,
+    /// The VOQ of the packet.
+    pub(super) voq: VoqId,
     /// The packet.
     pub(super) head: Head,
 }
@@ -107,7 +106,7 @@ impl Crossbar {
     /// an offer, so that one output is left over.
     #[inline]
     pub(super) fn offer(&mut self, grant: Grant) -> bool {
-        let input = grant.input;
+        let input = grant.voq.input;
         let rivals = self.offered.contains(input);
         if !rivals || self.rank(&grant) < self.rank(&self.offers[input]) {
             self.offers[input] = grant;
@@ -119,7 +118,7 @@ impl Crossbar {
     /// Returns a rank: an input accepts the lowest. Strict priorities come first, then outputs in
     /// turn.
     fn rank(&self, grant: &Grant) -> (usize, usize, usize) {
-        let Grant { input, output, priority, .. } = *grant;
+        let VoqId { input, output, priority } = grant.voq;
         let from = self.inputs[input].pointer[priority] as usize;
         let distance =
             if output >= from { output - from } else { output + self.inputs.len() - from };
@@ -139,7 +138,7 @@ impl Crossbar {
     /// `first`: it was matched in the first round. Returns when both are free again.
     #[inline]
     pub(super) fn connect(&mut self, grant: &Grant, size: u64, now: Time, first: bool) -> Time {
-        let Grant { input, output, priority, .. } = *grant;
+        let VoqId { input, output, priority } = grant.voq;
         let priority = priority & 7;
         let takes = match self.byte_time {
             0 => self.rate.time_for(Bytes::new(size)),
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
 
     fn grant(input: usize, output: usize, priority: usize) -> Grant {
-        Grant { input, output, priority, head: Head::default() }
+        Grant { voq: VoqId { input, output, priority }, head: Head::default() }
     }
 
     #[test]
@@ -177,7 +176,7 @@ mod tests {
                 crossbar.offer(*offer);
             }
             let accepted = std::iter::from_fn(|| crossbar.accept());
-            accepted.map(|grant| (grant.input, grant.output)).collect::<Vec<_>>()
+            accepted.map(|grant| (grant.voq.input, grant.voq.output)).collect::<Vec<_>>()
         };
         let all = [grant(1, 0, 3), grant(1, 2, 6), grant(1, 3, 7), grant(0, 1, 3)];
         assert_eq!(accepted(&mut crossbar, &all), [(0, 1), (1, 3)]);

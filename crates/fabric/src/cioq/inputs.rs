@@ -18,6 +18,14 @@ pub(super) struct Head {
     pub(super) last: bool,
 }
 
+/// Which VOQ of a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct VoqId {
+    pub(super) input: usize,
+    pub(super) priority: usize,
+    pub(super) output: usize,
+}
+
 #[derive(Debug, Default)]
 struct Voq {
     fifo: Fifo,
@@ -97,7 +105,7 @@ impl Inputs {
     }
 
     #[inline]
-    fn index(&self, input: usize, priority: usize, output: usize) -> usize {
+    fn index(&self, VoqId { input, priority, output }: VoqId) -> usize {
         (input * 8 + priority) * self.ports + output
     }
 
@@ -117,11 +125,12 @@ impl Inputs {
     pub(super) fn push<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
-        (input, priority, output): (usize, usize, usize),
+        voq: VoqId,
         size: u64,
         handle: Handle,
     ) {
-        let index = self.index(input, priority, output);
+        let index = self.index(voq);
+        let VoqId { input, priority, output } = voq;
         self.voqs[index].fifo.push(packets, handle);
         self.bytes[index] += size;
         let waiting = output * 8 + priority;
@@ -155,10 +164,10 @@ impl Inputs {
         &mut self,
         packets: &Packets<'_, Packet<S>>,
         cp: Option<&S::Cp>,
-        (input, priority, output): (usize, usize, usize),
+        id: VoqId,
         now: Time,
     ) -> Option<Head> {
-        let index = self.index(input, priority, output);
+        let index = self.index(id);
         let voq = &mut self.voqs[index];
         let open = |packet: &Packet<S>| {
             let size = u64::from(packet.header.size);
@@ -175,7 +184,7 @@ impl Inputs {
                 None => voq.fifo.peek(packets).and_then(open),
             };
         };
-        let out = PortId::new(output as u16);
+        let out = PortId::new(id.output as u16);
         let first_held_back = |voq: &Voq| {
             let packet = voq.held_back.as_ref()?.fifo.peek(packets)?;
             let last = match InputQueuesOf::<S>::crossing(cp, out, &packet.header, now) {
@@ -210,10 +219,10 @@ impl Inputs {
     pub(super) fn pop<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
-        (input, priority, output): (usize, usize, usize),
+        id: VoqId,
         head: Head,
     ) -> Handle {
-        let index = self.index(input, priority, output);
+        let index = self.index(id);
         let voq = &mut self.voqs[index];
         let handle = match &mut voq.held_back {
             Some(held_back) if head.held_back => held_back.pop(packets),
@@ -223,7 +232,7 @@ impl Inputs {
             && voq.held_back.as_ref().is_none_or(|held_back| held_back.fifo.is_empty());
         self.bytes[index] -= head.size;
         if empty {
-            self.emptied((input, priority, output));
+            self.emptied(id);
         }
         handle.expect("a packet was found")
     }
@@ -232,19 +241,19 @@ impl Inputs {
     pub(super) fn remove<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
-        voq: (usize, usize, usize),
+        id: VoqId,
     ) -> Option<Handle> {
-        let Voq { fifo, held_back } = &self.voqs[self.index(voq.0, voq.1, voq.2)];
+        let Voq { fifo, held_back } = &self.voqs[self.index(id)];
         let oldest = held_back.as_ref().and_then(|held_back| held_back.fifo.peek(packets));
         let packet = oldest.or_else(|| fifo.peek(packets))?;
         let size = u64::from(packet.header.size);
         let head = Head { size, held_back: oldest.is_some(), last: false };
-        Some(self.pop(packets, voq, head))
+        Some(self.pop(packets, id, head))
     }
 
     /// Notes that a VOQ has become empty.
     #[inline]
-    fn emptied(&mut self, (input, priority, output): (usize, usize, usize)) {
+    fn emptied(&mut self, VoqId { input, priority, output }: VoqId) {
         let waiting = output * 8 + priority;
         self.waiting.remove(waiting, input);
         if self.waiting.is_empty(waiting) {

@@ -13,6 +13,7 @@
 
 use super::CioqSwitch;
 use super::crossbar::Grant;
+use super::inputs::VoqId;
 use super::pending::{OutputState, Pending};
 use super::port_set::Members;
 use crate::hooks::InputQueuesOf;
@@ -48,20 +49,20 @@ impl<S: Scheme> CioqSwitch<S> {
         self.cross_at = time.min(self.cross_at);
     }
 
-    /// Notes that a packet for `out` has joined a queue of `input`.
+    /// Notes that a packet of `size` bytes has joined a VOQ.
     #[inline]
     pub(super) fn after_input_enqueue(
         &mut self,
         now: Time,
-        (input, priority, out): (usize, usize, usize),
+        VoqId { input, priority, output }: VoqId,
         size: u64,
     ) {
-        if self.pending.outputs[out].none_fits && !self.fits(out, priority, size) {
+        if self.pending.outputs[output].none_fits && !self.fits(output, priority, size) {
             return;
         }
-        self.pending.outputs[out].none_fits = false;
-        let at = self.crossbar.both_free(input, out).max(now);
-        self.ask(out, at);
+        self.pending.outputs[output].none_fits = false;
+        let at = self.crossbar.both_free(input, output).max(now);
+        self.ask(output, at);
     }
 
     /// Returns when a departure from the queue of `port` may let another packet cross, as far as
@@ -275,11 +276,11 @@ impl<S: Scheme> CioqSwitch<S> {
                 if self.crossbar.input_free(input) > now {
                     continue;
                 }
-                let voq = (input, priority, output);
+                let voq = VoqId { input, priority, output };
                 let Some(head) = self.inputs.head::<S>(window.packets, cp, voq, now) else {
                     continue;
                 };
-                let grant = Grant { input, output, priority, head };
+                let grant = Grant { voq, head };
                 if head.last {
                     waits_for_last = true;
                     let idle = last.is_none() && self.chassis.ports[output].queue_bytes == 0;
@@ -312,8 +313,8 @@ impl<S: Scheme> CioqSwitch<S> {
         now: Time,
         first: bool,
     ) -> bool {
-        let Grant { input, output, priority, head } = *grant;
-        let voq = (input, priority, output);
+        let Grant { voq, head } = *grant;
+        let VoqId { input, priority, output } = voq;
         let mut handle = self.inputs.pop(window.packets, voq, head);
         let until = self.crossbar.connect(grant, head.size, now, first);
         // If something else crosses now, a frame that ends a pause would go before the packet.
@@ -380,12 +381,13 @@ impl<S: Scheme> CioqSwitch<S> {
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
-        (input, priority, output): (usize, usize, usize),
+        voq: VoqId,
         mut handle: Handle,
     ) {
+        let output = voq.output;
         let packet = window.packets.get_mut(&mut handle);
         let (_, class, size) = packet.header.kind_priority_size();
-        let grant = Grant { input, output, priority, head: Default::default() };
+        let grant = Grant { voq, head: Default::default() };
         self.crossbar.connect(&grant, u64::from(size), now, true);
         if !self.passes(output, class, now) {
             self.crossed += u64::from(size);

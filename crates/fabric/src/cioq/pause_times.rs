@@ -4,6 +4,7 @@
 //! waits.
 
 use super::CioqSwitch;
+use super::inputs::VoqId;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{NO_INGRESS, Scheme, Win};
 use crate::switch::actions::SwitchCore;
@@ -33,7 +34,7 @@ impl<S: Scheme> PauseTimes<S> for CioqSwitch<S> {
             }
         }
         for input in 0..self.chassis.ports.len() {
-            let voq = (input, usize::from(priority), port);
+            let voq = VoqId { input, priority: usize::from(priority), output: port };
             while let Some(handle) = self.inputs.remove::<S>(window.packets, voq) {
                 let header = window.packets.remove(handle).header;
                 if let Some(recorder) = &mut self.chassis.recorder {
