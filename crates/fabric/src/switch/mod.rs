@@ -21,6 +21,7 @@ mod departing;
 pub(crate) mod departure_times;
 mod drops;
 pub(crate) mod egress;
+mod fast_paths;
 pub(crate) mod held;
 mod link_failure;
 mod ns3_order;
@@ -40,12 +41,13 @@ use crate::port::losses::Losses;
 use crate::switch::actions::{SwitchAction, SwitchCore};
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::egress::LevelOf;
+use crate::switch::fast_paths::{Conditions, FastPaths};
 use crate::switch::held::HeldPackets;
 use crate::switch::pause_times::PauseTimes;
 use crate::switch::sub_queue::SubQueues;
 use engine::Fifo;
 use rack::RackPorts;
-use schemes::contract::{ArrivalSlot, Level, Order, RequeueSlot, SubQueueSlot};
+use schemes::contract::{ArrivalSlot, Level, RequeueSlot, SubQueueSlot};
 use units::Time;
 
 /// An output-queued switch.
@@ -57,16 +59,12 @@ pub(crate) struct Switch<S: Scheme> {
     requeued: Vec<(Time, u32)>,
     /// Shapers or gates may hold packets that are at the head of a queue.
     gated: bool,
-    /// The switch is plain: only priorities, pauses and shapers decide what leaves, so that a
-    /// packet may pass an idle port without queueing.
-    plain: bool,
+    fast_paths: FastPaths,
     /// The forwarding policy looks at the queues.
     balances_by_load: bool,
     /// Something besides the congestion point may have timers.
     has_rare_timers: bool,
-    /// Each port may be advanced alone through a window.
-    independent_ports: bool,
-    /// The ports of a rack's switch that may be advanced alone; `None` in other switches.
+    /// The ports of a rack's switch that may be advanced in three parts; `None` in other switches.
     rack: Option<Box<RackPorts>>,
     /// RED marks packets when they begin to leave.
     marks_at_dequeue: bool,
@@ -88,12 +86,6 @@ pub(crate) struct Switch<S: Scheme> {
 }
 
 impl<S: Scheme> Switch<S> {
-    /// Whether a switch with the scheme's congestion point can be plain. A switch without one can
-    /// be plain under every scheme.
-    const PLAIN_WITH_POINT: bool = matches!(LevelOf::<S>::ORDER, Order::Lazy)
-        && !RequeueOf::<S>::ENABLED
-        && !ArrivalsOf::<S>::ENABLED;
-
     pub(crate) fn new(chassis: Chassis<S>, losses: Option<Box<Losses>>) -> Switch<S> {
         let Chassis { common, node, ports, router, cp, recorder, .. } = &chassis;
         let count = ports.len();
@@ -119,21 +111,14 @@ impl<S: Scheme> Switch<S> {
             slowest.max().is_some_and(|slowest| slowest > shortest)
                 || recorder.as_ref().is_some_and(|this| this.samples_queues_within(shortest))
         };
-        let mut switch = Switch {
+        let conditions = Conditions::of(&chassis, losses.as_deref(), has_short_links);
+        let fast_paths = FastPaths::under(&conditions);
+        Switch {
             gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
+            fast_paths,
             balances_by_load: router.depends() == Depends::Queues,
             has_rare_timers: chassis.tags || chassis.pause_clock.is_some(),
-            independent_ports: false,
-            rack: None,
-            plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
-                && common.fast_paths
-                && !has_short_links
-                && router.depends() == Depends::Header
-                && losses.is_none()
-                && sub_queues.is_empty()
-                && recorder.as_ref().is_none_or(|recorder| !recorder.records_packets())
-                && !common.marks_at_enqueue
-                && chassis.pause_clock.as_ref().is_none_or(|clock| !clock.has_watchdog()),
+            rack: fast_paths.rack.then(|| Box::new(RackPorts::new(common, *node))),
             marks_at_dequeue: common.marks_at_dequeue,
             epoch: 0,
             epoch_end: common.graph.end_of(0),
@@ -150,19 +135,7 @@ impl<S: Scheme> Switch<S> {
             held: Box::default(),
             reordering: Vec::new(),
             chassis,
-        };
-        switch.independent_ports = switch.ports_are_independent();
-        let Chassis { common, node, .. } = &switch.chassis;
-        // A pause of a host in a rack acts on a downlink in the same window; and looking up next
-        // hops of a rack's packets is written for those of their hashes alone.
-        let is_separable = switch.independent_ports
-            && switch.emission_order.is_off()
-            && !common.hosts_pause
-            && switch.chassis.router.hashes_flows();
-        if is_separable && common.groups.is_hub(*node) {
-            switch.rack = Some(Box::new(RackPorts::new(common, *node)));
         }
-        switch
     }
 
     /// Prefetches what most packets touch, if the arrivals are enough for it to pay.
@@ -199,7 +172,7 @@ impl<S: Scheme> Switch<S> {
                 // Until then only arrivals are due. One of them may set a timer: it may be held, or
                 // make the congestion point ask for a wake-up.
                 let quiet = self.next_timer().min(self.chassis.probes.next()).min(until);
-                if self.plain {
+                if self.fast_paths.plain {
                     self.forward_batch(window, quiet);
                 } else {
                     let last = quiet.min(until - Time::from_ps(1));
@@ -224,7 +197,7 @@ impl<S: Scheme> Switch<S> {
                 break;
             }
             if next == arrival {
-                if self.plain && next < timer.min(probe) {
+                if self.fast_paths.plain && next < timer.min(probe) {
                     self.forward_next(window, coincides);
                 } else {
                     let (time, port, handle) = window.next_arrival().expect("there is one");
@@ -285,7 +258,7 @@ impl<S: Scheme> Switch<S> {
     /// Lets `port` send all that it sends before `time`.
     #[inline]
     fn drain(&mut self, window: &mut Win<'_, '_, S>, port: usize, time: Time) {
-        if self.plain && self.chassis.due.at(port) < time {
+        if self.fast_paths.plain && self.chassis.due.at(port) < time {
             return self.drain_plain(window, port, time);
         }
         while self.chassis.due.at(port) < time {

@@ -4,6 +4,7 @@
 //! switch.
 
 use super::actions::SwitchCore;
+use super::fast_paths::can_point_be_plain;
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
 use crate::hooks::has_own_classes;
@@ -161,7 +162,7 @@ impl<S: Scheme> Switch<S> {
     ) -> Option<Handle> {
         let packet = window.packets.get_mut(&mut handle);
         let mut egress = self.chassis.egress(out);
-        if Self::PLAIN_WITH_POINT && egress.cp.is_some() {
+        if can_point_be_plain::<S>() && egress.cp.is_some() {
             packet.header.ingress = tag.port(window);
             egress.notify_enqueue(now, packet);
             if LevelOf::<S>::EMITS && !egress.effects.is_empty() {

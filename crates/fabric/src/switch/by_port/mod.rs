@@ -6,10 +6,10 @@
 
 mod backlogged;
 
-use super::{LevelOf, Switch};
+use super::Switch;
 use crate::compat::event_order::set_ns3_lead;
 use crate::forwarding::{ForwardingRow, RowHash};
-use crate::hooks::{EnqueuesOf, has_own_classes};
+use crate::hooks::EnqueuesOf;
 use crate::mmu::Mmu;
 use crate::observe::recorder::Recorder;
 use crate::packet::{Header, NO_INGRESS, Packet, PacketKind, Scheme, Win};
@@ -20,7 +20,7 @@ use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::ArrivalSchedule;
 use engine::{Buckets, Entry, Handle, LinkLane};
-use schemes::contract::{EnqueueSlot, Level, Order};
+use schemes::contract::EnqueueSlot;
 use units::Time;
 
 /// With fewer arrivals per port it does not pay.
@@ -62,25 +62,11 @@ fn bucket_by_row<S: Scheme>(
 }
 
 impl<S: Scheme> Switch<S> {
-    /// Whether the scheme's congestion point allows it.
-    const POINTS_ARE_LOCAL: bool =
-        !LevelOf::<S>::EMITS && matches!(LevelOf::<S>::ORDER, Order::Lazy);
-
-    /// Returns whether the order of events at different ports can have no effect.
-    pub(super) fn ports_are_independent(&self) -> bool {
-        self.plain
-            && !has_own_classes::<S>()
-            && (self.chassis.cp.is_none() || Self::POINTS_ARE_LOCAL)
-            && (!self.emission_order.is_off()
-                || !(self.chassis.draws.is_some()
-                    || self.chassis.common.compat.alternates_packets()
-                    || self.chassis.records_queues_or_packets()))
-    }
-
     /// Returns whether the switch wants its arrivals of a window bucketed by port.
     #[inline]
     pub(crate) fn wants_buckets(&self, arrivals: usize) -> bool {
-        self.independent_ports && arrivals >= MIN_ARRIVALS_PER_PORT * self.chassis.ports.len()
+        self.fast_paths.independent_ports
+            && arrivals >= MIN_ARRIVALS_PER_PORT * self.chassis.ports.len()
     }
 
     /// Advances all ports through a window with arrivals in no order. Returns when something is due
