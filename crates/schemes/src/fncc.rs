@@ -303,9 +303,12 @@ impl<const N: usize> ReactionPoint<N> {
 
 impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
     type Timer = Absent;
-    /// As HPCC.
-    const PACING: Pacing = Pacing::Continuous;
 
+    /// As in HPCC, a new rate also moves the packet that waits.
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        Pacing::Continuous
+    }
     fn open(
         params: &FnccParams,
         _host: &mut ActiveFlows,

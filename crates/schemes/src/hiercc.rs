@@ -372,9 +372,12 @@ impl ReactionPoint {
 
 impl Rp<Hiercc> for ReactionPoint {
     type Timer = Absent;
-    /// A new rate applies at once, also to a packet that already waits.
-    const PACING: Pacing = Pacing::Continuous;
 
+    /// A new rate applies at once, also to a packet that already waits.
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        Pacing::Continuous
+    }
     fn open(params: &HierccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Self {
         ReactionPoint::new(params, path)
     }

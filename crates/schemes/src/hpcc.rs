@@ -343,9 +343,12 @@ impl<const N: usize> Variant<N> {
 
 impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {
     type Timer = Absent;
-    /// As in the HPCC simulator, whose pacer moves the next packet when the rate changes.
-    const PACING: Pacing = Pacing::Continuous;
 
+    /// In the HPCC simulator the pacer moves the next packet when the rate changes.
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        Pacing::Continuous
+    }
     fn open(params: &HpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Variant<N> {
         Variant::new(params, path)
     }

@@ -229,9 +229,12 @@ pub struct ReactionPoint {
 
 impl Rp<HpccPint> for ReactionPoint {
     type Timer = Absent;
-    /// As in HPCC.
-    const PACING: Pacing = Pacing::Continuous;
 
+    /// As in HPCC, a new rate also moves the packet that waits.
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        Pacing::Continuous
+    }
     fn open(
         params: &HpccPintParams,
         _host: &mut Arc<Codebook>,

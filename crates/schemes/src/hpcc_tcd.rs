@@ -106,8 +106,11 @@ pub struct OverloadMaskingReactionPoint<const N: usize>(Variant<N>);
 
 impl<const N: usize> Rp<HpccTcd<N>> for OverloadMaskingReactionPoint<N> {
     type Timer = Absent;
-    const PACING: Pacing = <Variant<N> as Rp<Hpcc<N>>>::PACING;
 
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        self.0.pacing()
+    }
     fn open(
         params: &HpccTcdParams,
         _host: &mut (),

@@ -361,8 +361,11 @@ impl<B: Base> Sender<B> {
 
 impl<B: Base> Rp<Mercury<B>> for Sender<B> {
     type Timer = Present;
-    const PACING: Pacing = <B::Rp as Rp<B>>::PACING;
 
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        self.law.pacing()
+    }
     fn open(
         params: &B::Joined,
         host: &mut Host<B::Host>,

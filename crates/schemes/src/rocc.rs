@@ -455,9 +455,12 @@ impl ReactionPoint {
 
 impl Rp<Rocc> for ReactionPoint {
     type Timer = Present;
-    /// At a low rate a packet may wait long. A message takes effect without waiting for it.
-    const PACING: Pacing = Pacing::Continuous;
 
+    /// At a low rate a packet may wait long. A message takes effect without waiting for it.
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        Pacing::Continuous
+    }
     fn open(params: &RoccParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
         ReactionPoint::new(params, path)
     }

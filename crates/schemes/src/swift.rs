@@ -343,9 +343,12 @@ impl ReactionPoint {
 
 impl Rp<Swift> for ReactionPoint {
     type Timer = Absent;
-    /// A window that grows past one packet ends the wait for the pacer.
-    const PACING: Pacing = Pacing::Continuous;
 
+    /// A window that grows past one packet ends the wait for the pacer.
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        Pacing::Continuous
+    }
     fn open(
         params: &SwiftParams,
         host: &mut StarvedFlows,

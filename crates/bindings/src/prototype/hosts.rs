@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use schemes::contract::{
-    self, HostCx, Np, NpTimer, Pacing, Present, Rp, RpTimer, SendLimits, SenderMetric,
+    self, HostCx, Np, NpTimer, Present, Rp, RpTimer, SendLimits, SenderMetric,
 };
 use std::sync::Arc;
 use units::{Bytes, Time, cancel};
@@ -113,7 +113,6 @@ impl Sender {
 
 impl Rp<Prototype> for Sender {
     type Timer = Present;
-    const PACING: Pacing = Pacing::FromNextPacket;
 
     fn open(
         params: &PrototypeParams,

@@ -61,7 +61,7 @@ fn a_stamp_comes_back_and_a_window_of_one_sends_a_packet_a_round_trip() {
     assert_eq!(fct(&output, 0), rtt(FIRST) + 9 * rtt(FULL));
 }
 
-// ---- rate, PACING, on_timer, not_before ----
+// ---- rate, pacing, on_timer, not_before ----
 
 /// Sends at 1 Gb/s (8 ns a byte) until 3 us, then at 2 Gb/s (4 ns a byte).
 struct Doubler {

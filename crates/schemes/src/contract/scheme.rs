@@ -25,7 +25,8 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// packets or PFC use a drop-tail one. `None`: the scheme has no classes of its own.
     const CLASSES: Option<Classes<Self::Params>> = None;
 
-    /// Whether QPs of a run may have different laws: it is a [`Mix`](super::Mix).
+    /// Whether QPs of a run may have different laws. Only [`Mix`](super::Mix) sets it.
+    #[doc(hidden)]
     const IS_MIX: bool = false;
 
     /// Its parameters.
@@ -66,8 +67,9 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
         (0, 0)
     }
-    /// Returns the bytes that `Meta` adds to a data packet and to an ACK of QPs of this side of a
-    /// [`Mix`](super::Mix).
+    /// Returns the bytes that `Meta` adds to a data packet and to an ACK of QPs of this side. Only
+    /// [`Mix`](super::Mix) writes it.
+    #[doc(hidden)]
     fn meta_bytes_of_side(params: &Self::Params, _side: MixSide) -> (u32, u32) {
         Self::meta_bytes(params)
     }

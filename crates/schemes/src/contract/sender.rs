@@ -116,12 +116,11 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     /// Whether it has a timer: [`Present`](super::Present) with an implementation of
     /// [`RpTimer`](super::RpTimer), else [`Absent`](super::Absent).
     type Timer: RpTimerSlot<S, Self>;
-    /// Whether a change of the rate moves the time of the next packet.
-    const PACING: Pacing = Pacing::FromNextPacket;
-    /// As [`PACING`](Rp::PACING). Only a [`Mix`](super::Mix) has an answer for each QP.
+    /// Returns whether a change of the rate moves the time of the next packet. The answer must not
+    /// change while the QP is open.
     #[inline(always)]
     fn pacing(&self) -> Pacing {
-        Self::PACING
+        Pacing::FromNextPacket
     }
 
     /// Makes the reaction point of a QP that begins at `now`.

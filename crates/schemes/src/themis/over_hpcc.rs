@@ -430,9 +430,12 @@ pub struct Sender<const N: usize> {
 
 impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     type Timer = Absent;
-    /// As in HPCC.
-    const PACING: Pacing = Pacing::Continuous;
 
+    /// As in HPCC, a new rate also moves the packet that waits.
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        Pacing::Continuous
+    }
     fn open(params: &ThemisHpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Sender<N> {
         Sender {
             whole: ReactionPoint::new(&params.hpcc, path),

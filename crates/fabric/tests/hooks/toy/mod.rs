@@ -237,7 +237,10 @@ pub struct SenderPart<S>(Box<dyn Sender<S>>);
 
 impl<S: ToyScheme> Rp<S> for SenderPart<S> {
     type Timer = Present;
-    const PACING: Pacing = S::PACING;
+
+    fn pacing(&self) -> Pacing {
+        S::PACING
+    }
     fn open(parts: &Parts<S>, host: &mut Host, path: &PathFacts, now: Time) -> Self {
         SenderPart((parts.sender)(host, path, now))
     }
