@@ -13,7 +13,7 @@ pub(crate) type Win<'a, 'run, S> = Window<'a, 'run, Packet<S>>;
 /// are dropped: no device has infinite memory.
 pub(crate) const MAX_OWN_CONTROL: u32 = 65_536;
 /// The ingress of a packet that this switch made itself.
-pub(crate) const NO_INGRESS: u16 = u16::MAX;
+pub(crate) const NO_INGRESS: u16 = Header::NO_INGRESS;
 
 /// Returns the rank of a packet, which decides the order of arrivals at the same instant.
 #[inline]
@@ -62,10 +62,4 @@ impl PfcFrame {
         }
         Packet::with_meta(header, S::Meta::default())
     }
-}
-
-/// Whether a PFC frame pauses.
-#[inline]
-pub(crate) fn is_pause(header: &Header) -> bool {
-    header.echo != EcnCodePoint::NotMarked
 }

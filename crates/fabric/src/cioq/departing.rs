@@ -1,7 +1,7 @@
 //! What a CIOQ switch sends: its output queues, PFC frames and packets that it makes.
 
 use super::CioqSwitch;
-use crate::packet::{Header, NO_INGRESS, PfcFrame, Scheme, Win, is_pause};
+use crate::packet::{Header, NO_INGRESS, PfcFrame, Scheme, Win};
 use crate::port::scheduler::PFC;
 use crate::switch::actions::{SwitchAction, SwitchCore};
 use crate::switch::chassis::Chassis;
@@ -120,7 +120,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let changed = self.chassis.apply_pfc(now, port, header);
         self.update_due(port, now);
         if changed {
-            self.chassis.egress(port).notify_pfc(now, header.priority, is_pause(header));
+            self.chassis.egress(port).notify_pfc(now, header.priority, header.is_pause());
             self.apply_effects(window, now);
         }
     }

@@ -6,7 +6,7 @@
 use super::CioqSwitch;
 use super::inputs::VoqId;
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{NO_INGRESS, Scheme, Win};
+use crate::packet::{Scheme, Win};
 use crate::switch::actions::SwitchCore;
 use crate::switch::pause_times::PauseTimes;
 use units::Time;
@@ -29,7 +29,7 @@ impl<S: Scheme> PauseTimes<S> for CioqSwitch<S> {
     fn drop_waiting(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
         while let Some(handle) = self.chassis.ports[port].remove_of(window.packets, priority) {
             let header = self.chassis.drop_queued(window, now, port, handle);
-            if header.ingress != NO_INGRESS {
+            if header.in_port().is_some() {
                 self.crossed -= u64::from(header.size);
             }
         }

@@ -1,6 +1,6 @@
 //! What a policy may use beside the header of a packet.
 
-use crate::packet::{Header, NO_INGRESS, PacketKind};
+use crate::packet::{Header, PacketKind};
 use crate::routing::{Routes, SwitchRow};
 use schemes::contract::HostLocation;
 use std::cell::Cell;
@@ -57,12 +57,6 @@ impl<'a> Choice<'a> {
     #[inline]
     pub fn now(&self) -> Time {
         self.now
-    }
-
-    /// The port through which the packet came; `None` if this switch made it.
-    #[inline]
-    pub fn in_port(&self, header: &Header) -> Option<PortId> {
-        (header.ingress != NO_INGRESS).then_some(PortId::new(header.ingress))
     }
 
     /// The ports that lead to the packet's destination: those on shortest paths, or one for each

@@ -280,7 +280,7 @@ impl Forwarding for Conga {
     const DEPENDS: Depends = Depends::Queues;
 
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
-        let in_port = choice.in_port(header);
+        let in_port = header.in_port();
         let from_switch = in_port.is_some_and(|port| self.estimators[port.index()].is_some());
         let [source, target] = choice.racks(header);
         match &mut self.leaf {

@@ -2,7 +2,7 @@
 
 use super::{Host, ReceiverSlot};
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Flags, Header, PacketKind, Scheme, Win, is_pause};
+use crate::packet::{Flags, Header, PacketKind, Scheme, Win};
 use engine::Handle;
 use units::Time;
 
@@ -53,13 +53,13 @@ impl<S: Scheme> Host<S> {
             PacketKind::Pfc => {
                 let header = window.packets.remove(handle).header;
                 if let Some(clock) = &mut self.pause_clock {
-                    let pause = is_pause(&header);
+                    let pause = header.is_pause();
                     clock.received(port as usize, header.priority, pause, now);
                     self.timers.wake_pauses(clock.next());
                 }
                 let nic = &mut self.nics[port as usize];
-                nic.port.set_paused(header.priority, is_pause(&header), now);
-                if is_pause(&header) {
+                nic.port.set_paused(header.priority, header.is_pause(), now);
+                if header.is_pause() {
                     nic.schedule();
                 } else {
                     nic.wake(now);
@@ -97,7 +97,7 @@ impl<S: Scheme> Host<S> {
         let header = &mut window.packets.get_mut(handle).header;
         if let Some(recorder) = &mut self.recorder {
             if header.kind == PacketKind::Pfc {
-                recorder.pfc(now, port, header.priority, is_pause(header));
+                recorder.pfc(now, port, header.priority, header.is_pause());
             }
             recorder.packet(now, port, PacketEventKind::Received, 0, header);
         }

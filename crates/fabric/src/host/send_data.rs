@@ -47,9 +47,6 @@ impl<S: Scheme> Host<S> {
         if stays_in_rack {
             header.flags.insert(Flags::NEIGHBOURLY);
         }
-        if let Some(scan) = &nic.scan {
-            set_ns3_lead(header, scan.lead);
-        }
         let (size, is_last) = (header.size, header.flags.contains(Flags::LAST));
         if resent > 0 {
             let row = &common.flows[message.flow as usize];
@@ -63,6 +60,9 @@ impl<S: Scheme> Host<S> {
         let mut cx =
             HostCx { now, params: &common.params, host: &mut self.state, outbox: &mut self.outbox };
         sender.rp.on_send(&mut cx, header, meta);
+        if let Some(scan) = &nic.scan {
+            set_ns3_lead(header, scan.lead);
+        }
         let limits = sender.rp.limits();
         wake(&mut self.timers, sender, now, slot);
         let ack_requested = asks_for_ack(common, sender, &limits, is_last);

@@ -200,7 +200,7 @@ impl Recorder {
         if self.records_packets && self.is_asked(time) {
             self.fresh += 1;
             self.fresh_bytes += size_of::<PacketEvent>() as u64;
-            let pause = header.echo != EcnCodePoint::NotMarked;
+            let pause = header.is_pause();
             let Address { src, dst, flow, .. } = header.address;
             let address = Address { src, dst, flow, ..Address::default() };
             let header = Header { address, ingress: NO_INGRESS, ..*header };

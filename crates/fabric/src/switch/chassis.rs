@@ -11,7 +11,7 @@ use crate::observe::probe::{PortProbes, at_first_switch};
 use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
-use crate::packet::{Header, Packet, PacketKind, PfcFrame, Scheme, Win, is_pause};
+use crate::packet::{Header, Packet, PacketKind, PfcFrame, Scheme, Win};
 use crate::port::Port;
 use crate::port::pause_clock::PauseClock;
 use crate::port::red::Red;
@@ -288,7 +288,7 @@ impl<S: Scheme> Chassis<S> {
     /// Applies a PFC frame to a port, which must have been drained to `now`. Returns whether it
     /// changed anything.
     pub(crate) fn apply_pfc(&mut self, now: Time, port: usize, header: &Header) -> bool {
-        let (pause, priority) = (is_pause(header), header.priority);
+        let (pause, priority) = (header.is_pause(), header.priority);
         if let Some(recorder) = &mut self.recorder {
             recorder.pfc(now, port as u16, priority, pause);
         }

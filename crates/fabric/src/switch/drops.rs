@@ -95,8 +95,8 @@ impl<S: Scheme> Chassis<S> {
     pub(crate) fn count_watchdog_drop(&mut self, port: usize, header: &Header) {
         let clock = self.pause_clock.as_mut().expect("it has a watchdog");
         clock.counts(port).dropped += 1;
-        if header.ingress != NO_INGRESS {
-            self.ports[usize::from(header.ingress)].counters.dropped_packets += 1;
+        if let Some(in_port) = header.in_port() {
+            self.ports[in_port.index()].counters.dropped_packets += 1;
             self.audit.removed += u64::from(header.size);
         }
     }

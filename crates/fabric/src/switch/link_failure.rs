@@ -3,7 +3,7 @@
 use super::Switch;
 use super::actions::SwitchCore;
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{NO_INGRESS, PacketKind, PfcFrame, Scheme, Win};
+use crate::packet::{PacketKind, PfcFrame, Scheme, Win};
 use crate::switch::chassis::Chassis;
 use engine::Handle;
 use units::Time;
@@ -75,9 +75,9 @@ impl<S: Scheme> Switch<S> {
                 continue;
             }
             self.chassis.egress(port).notify_drop(now, &packet);
-            if header.ingress != NO_INGRESS {
+            if let Some(in_port) = header.in_port() {
                 self.chassis.audit.removed += u64::from(header.size);
-                self.release_ingress(window, now, header.ingress, header.priority, header.size);
+                self.release_ingress(window, now, in_port.get(), header.priority, header.size);
             }
         }
         self.chassis.refresh_view(port);

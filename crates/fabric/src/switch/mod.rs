@@ -34,7 +34,7 @@ pub(crate) mod sub_queue;
 use crate::forwarding::{Depends, Router};
 use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf};
 use crate::observe::recorder::Recorder;
-use crate::packet::{Header, NO_INGRESS, PfcFrame, Scheme, Win, is_pause};
+use crate::packet::{Header, NO_INGRESS, PfcFrame, Scheme, Win};
 use crate::port::Port;
 use crate::port::emission_order::EmissionOrder;
 use crate::port::losses::Losses;
@@ -302,7 +302,7 @@ impl<S: Scheme> Switch<S> {
             self.send_immediately(window, now, port);
         }
         if changed {
-            self.chassis.egress(port).notify_pfc(now, header.priority, is_pause(header));
+            self.chassis.egress(port).notify_pfc(now, header.priority, header.is_pause());
             self.apply_effects(window, now);
         }
     }

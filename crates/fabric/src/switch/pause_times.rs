@@ -3,7 +3,7 @@
 
 use super::Switch;
 use super::actions::SwitchCore;
-use crate::packet::{NO_INGRESS, PfcFrame, Scheme, Win};
+use crate::packet::{PfcFrame, Scheme, Win};
 use crate::port::pause_clock::{PauseEvent, WatchdogVerdict};
 use model::WatchdogAction;
 use units::Time;
@@ -105,8 +105,8 @@ impl<S: Scheme> PauseTimes<S> for Switch<S> {
         self.drain_all(window, now);
         while let Some(handle) = self.remove_of(window, port, priority) {
             let header = self.chassis.drop_queued(window, now, port, handle);
-            if header.ingress != NO_INGRESS {
-                self.release_ingress(window, now, header.ingress, priority, header.size);
+            if let Some(in_port) = header.in_port() {
+                self.release_ingress(window, now, in_port.get(), priority, header.size);
             }
         }
         self.chassis.refresh_view(port);

@@ -9,7 +9,7 @@ use crate::hooks::RpTimerOf;
 use crate::host::Host;
 use crate::host::qp::Sender;
 use crate::network::graph::LinkEnd;
-use crate::packet::{Packet, PacketKind, Scheme, is_pause};
+use crate::packet::{Packet, PacketKind, Scheme};
 use crate::port::Port;
 use crate::unfinished::obstacles::{Obstacles, Stream};
 use crate::unfinished::pauses::{Pause, endless};
@@ -128,7 +128,7 @@ impl<'a, S: Scheme> EndState<'a, S> {
         let (mut moving, mut resumes) = (Vec::new(), 0);
         left.each(|packet| {
             let header = &packet.header;
-            if header.kind == PacketKind::Pfc && !is_pause(header) {
+            if header.kind == PacketKind::Pfc && !header.is_pause() {
                 resumes |= 1 << header.priority;
             } else if state.moves(packet) {
                 moving.push((header.address.src, header.address.sender_slot));

@@ -1,5 +1,5 @@
 use super::Scheme;
-use units::Time;
+use units::{PortId, Time};
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +111,9 @@ pub struct Header {
     /// Data: payload bytes. ACK and NACK: the low 16 bits of the number of the packet that is
     /// answered, in its QP's stream, if receivers keep data that is out of order; else 0.
     pub payload: u16,
-    /// In a switch: the port through which the packet came, or `u16::MAX` if the switch made it. On
-    /// a link, in runs with the quirk `ns3_tie_order`: how long before its sending the sending was
-    /// scheduled, in ns.
+    /// In a switch: the port through which the packet came, or [`NO_INGRESS`](Self::NO_INGRESS) if
+    /// the switch made it ([`in_port`](Self::in_port)). On a link, in runs with the quirk
+    /// `ns3_tie_order`: how long before its sending the sending was scheduled, in ns.
     pub ingress: u16,
     /// What it is.
     pub kind: PacketKind,
@@ -121,13 +121,28 @@ pub struct Header {
     pub priority: u8,
     /// Its ECN field.
     pub code_point: EcnCodePoint,
-    /// ACK and NACK: the code point of the data packet answered. PFC: pause, if not `NotMarked`.
+    /// ACK and NACK: the code point of the data packet answered. PFC: see
+    /// [`is_pause`](Self::is_pause).
     pub echo: EcnCodePoint,
     /// Further properties, one bit each.
     pub flags: Flags,
 }
 
 impl Header {
+    /// The ingress of a packet that the switch at hand made itself.
+    pub const NO_INGRESS: u16 = u16::MAX;
+
+    /// Returns the port through which the packet came to the switch at hand; `None` if that switch
+    /// made it. Only for packets in a switch.
+    #[inline]
+    pub fn in_port(&self) -> Option<PortId> {
+        (self.ingress != Self::NO_INGRESS).then_some(PortId::new(self.ingress))
+    }
+    /// Returns whether a PFC frame pauses; otherwise it resumes.
+    #[inline]
+    pub fn is_pause(&self) -> bool {
+        self.echo != EcnCodePoint::NotMarked
+    }
     /// Returns what a port needs to send the packet.
     #[inline(always)]
     pub fn kind_priority_size(&self) -> (PacketKind, u8, u16) {

@@ -104,7 +104,7 @@ impl ConWeave {
 
     /// What a packet that has arrived asks of this switch as that of its destination.
     pub(crate) fn arrive(&mut self, choice: &Choice<'_>, header: &Header) -> Arrival {
-        let in_port = choice.in_port(header);
+        let in_port = header.in_port();
         let [from, to] = choice.racks(header);
         let Some(rack) = self.rack.as_mut().filter(|rack| rack.number == to) else {
             return Arrival::PASS;
@@ -184,7 +184,7 @@ impl Forwarding for ConWeave {
         }
         let [_, to] = choice.racks(header);
         let own = self.rack.as_ref().map(|rack| rack.number);
-        let in_port = choice.in_port(header);
+        let in_port = header.in_port();
         if in_port.is_some_and(|port| self.switches[port.index()].is_none()) {
             let tag = if own == Some(to) { NO_TAG } else { self.stamp(choice, header, to) };
             choice.set_tag(tag);
