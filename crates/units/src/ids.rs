@@ -8,17 +8,17 @@ macro_rules! id {
         pub struct $name($inner);
 
         impl $name {
-            /// The identifier with this number.
+            /// Returns the identifier with this number.
             #[inline]
             pub const fn new(n: $inner) -> $name {
                 $name(n)
             }
-            /// Its number.
+            /// Returns its number.
             #[inline]
             pub const fn get(self) -> $inner {
                 self.0
             }
-            /// Its number as an index.
+            /// Returns its number as an index.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -45,9 +45,40 @@ id! {
     /// A message (a row of the flow table): its index in order of posting time.
     FlowId(u32)
 }
-id! {
-    /// A priority (traffic class), 0 to 7.
-    Priority(u8)
+/// A priority (traffic class), 0 to 7.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Priority(u8);
+
+impl Priority {
+    /// How many priorities there are.
+    pub const COUNT: u8 = 8;
+
+    /// Returns the priority with this number.
+    ///
+    /// # Panics
+    /// If the number is above 7. In a constant that is an error of the compiler.
+    #[inline]
+    pub const fn new(number: u8) -> Priority {
+        assert!(number < Priority::COUNT, "a priority is 0 to 7");
+        Priority(number)
+    }
+    /// Returns its number.
+    #[inline]
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+    /// Returns its number as an index.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// Which scheme a QP has in a run with two; in other runs it is the first.
@@ -69,5 +100,18 @@ impl MixSide {
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Priority;
+    use std::panic::catch_unwind;
+
+    /// Protects from a packet that a wrong number would put into another class's queue.
+    #[test]
+    fn a_priority_above_seven_is_refused() {
+        assert_eq!(Priority::new(7).index(), 7);
+        assert!(catch_unwind(|| Priority::new(8)).is_err());
     }
 }
