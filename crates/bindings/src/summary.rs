@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 
 /// A value of a summary.
 trait Value: Sized {
-    /// As Python code sees it: records are objects.
+    /// Returns it as Python code sees it: records are objects.
     fn to_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
 
-    /// As plain data, which JSON can hold.
+    /// Returns it as plain data, which JSON can hold.
     fn to_plain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.to_object(py)
     }
@@ -28,39 +28,39 @@ trait Value: Sized {
         false
     }
 
-    /// Reads it from plain data. `place` says where that stands, for the error.
-    fn read(data: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Self>;
+    /// Reads it from plain data. `path` is that of the value, for the error.
+    fn read(data: &Bound<'_, PyAny>, path: &KeyPath<'_>) -> PyResult<Self>;
 }
 
-/// Where a value stands: in which record, list or table, and under which name.
-struct Place<'a> {
-    outer: Option<&'a Place<'a>>,
+/// The path of a value: the record, list or table that it is in, and its name or index there.
+struct KeyPath<'a> {
+    outer: Option<&'a KeyPath<'a>>,
     name: &'a str,
 }
 
-impl Place<'_> {
-    const TOP: Place<'static> = Place { outer: None, name: "" };
+impl KeyPath<'_> {
+    const TOP: KeyPath<'static> = KeyPath { outer: None, name: "" };
 
-    fn at<'a>(&'a self, name: &'a str) -> Place<'a> {
-        Place { outer: Some(self), name }
+    fn at<'a>(&'a self, name: &'a str) -> KeyPath<'a> {
+        KeyPath { outer: Some(self), name }
     }
 
-    /// Such as `slowdown.bins.0`; empty at the top.
-    fn path(&self) -> String {
-        match self.outer.map(Place::path) {
+    /// Returns it as text, such as `slowdown.bins.0`; empty at the top.
+    fn text(&self) -> String {
+        match self.outer.map(KeyPath::text) {
             Some(outer) if !outer.is_empty() => format!("{outer}.{}", self.name),
             _ => self.name.to_owned(),
         }
     }
 
-    /// An error about what stands here.
+    /// Makes an error about the value.
     fn error(&self, what: &str) -> PyErr {
-        let path = self.path();
-        let place = if path.is_empty() { path } else { format!("{path}: ") };
-        PyValueError::new_err(format!("{place}{what}"))
+        let text = self.text();
+        let prefix = if text.is_empty() { text } else { format!("{text}: ") };
+        PyValueError::new_err(format!("{prefix}{what}"))
     }
 
-    /// The error for a value that does not fit here.
+    /// Makes the error for a value that does not fit.
     fn unfit(&self, data: &Bound<'_, PyAny>) -> PyErr {
         /// Characters of the value that are shown.
         const SHOWN: usize = 40;
@@ -81,10 +81,10 @@ macro_rules! plain {
             fn to_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 Ok(self.clone().into_pyobject(py)?.to_owned().into_any())
             }
-            fn read(data: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Self> {
+            fn read(data: &Bound<'_, PyAny>, path: &KeyPath<'_>) -> PyResult<Self> {
                 let fits = $(data.is_exact_instance_of::<$class>())||+;
                 let value = fits.then(|| data.extract().ok()).flatten();
-                value.ok_or_else(|| place.unfit(data))
+                value.ok_or_else(|| path.unfit(data))
             }
         }
     )*};
@@ -114,8 +114,8 @@ macro_rules! optional {
             fn is_absent(&self) -> bool {
                 $absent && self.is_none()
             }
-            fn read(data: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Self> {
-                if data.is_none() { Ok(None) } else { Value::read(data, place).map(Some) }
+            fn read(data: &Bound<'_, PyAny>, path: &KeyPath<'_>) -> PyResult<Self> {
+                if data.is_none() { Ok(None) } else { Value::read(data, path).map(Some) }
             }
         }
     )*};
@@ -137,10 +137,10 @@ impl<T: Value> Value for Vec<T> {
         let items = self.iter().map(|item| item.to_plain(py)).collect::<PyResult<Vec<_>>>()?;
         Ok(PyList::new(py, items)?.into_any())
     }
-    fn read(data: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Self> {
-        let list = data.cast::<PyList>().map_err(|_| place.unfit(data))?;
+    fn read(data: &Bound<'_, PyAny>, path: &KeyPath<'_>) -> PyResult<Self> {
+        let list = data.cast::<PyList>().map_err(|_| path.unfit(data))?;
         let items = list.iter().enumerate();
-        items.map(|(index, item)| T::read(&item, &place.at(&index.to_string()))).collect()
+        items.map(|(index, item)| T::read(&item, &path.at(&index.to_string()))).collect()
     }
 }
 
@@ -155,11 +155,11 @@ impl<T: Value> Value for BTreeMap<String, T> {
         self.iter().try_for_each(|(key, value)| table.set_item(key, value.to_plain(py)?))?;
         Ok(table.into_any())
     }
-    fn read(data: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Self> {
-        let table = data.cast::<PyDict>().map_err(|_| place.unfit(data))?;
+    fn read(data: &Bound<'_, PyAny>, path: &KeyPath<'_>) -> PyResult<Self> {
+        let table = data.cast::<PyDict>().map_err(|_| path.unfit(data))?;
         let read = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            let key: String = key.extract().map_err(|_| place.unfit(data))?;
-            let value = T::read(&value, &place.at(&key))?;
+            let key: String = key.extract().map_err(|_| path.unfit(data))?;
+            let value = T::read(&value, &path.at(&key))?;
             Ok((key, value))
         };
         table.iter().map(read).collect()
@@ -199,8 +199,8 @@ macro_rules! class {
                 })*
                 Ok(table.into_any())
             }
-            fn read(data: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Self> {
-                let table = data.cast::<PyDict>().map_err(|_| place.error("not a table"))?;
+            fn read(data: &Bound<'_, PyAny>, path: &KeyPath<'_>) -> PyResult<Self> {
+                let table = data.cast::<PyDict>().map_err(|_| path.error("not a table"))?;
                 let mut missing = Vec::new();
                 $(if is_needed(|it: &results::$name| &it.$field)
                     && !table.contains(stringify!($field))?
@@ -208,12 +208,12 @@ macro_rules! class {
                     missing.push(stringify!($field));
                 })*
                 if !missing.is_empty() {
-                    return Err(place.error(&format!("has no {}", missing.join(", "))));
+                    return Err(path.error(&format!("has no {}", missing.join(", "))));
                 }
                 Ok(results::$name {$(
                     $field: Value::read(
                         &value_of(table, stringify!($field))?,
-                        &place.at(stringify!($field)),
+                        &path.at(stringify!($field)),
                     )?,
                 )*})
             }
@@ -231,7 +231,7 @@ macro_rules! class {
             /// ignored. Raises `ValueError` if one is missing, or if a value does not fit.
             #[classmethod]
             fn from_dict(_: &Bound<'_, PyType>, data: &Bound<'_, PyAny>) -> PyResult<$name> {
-                Value::read(data, &Place::TOP).map($name)
+                Value::read(data, &KeyPath::TOP).map($name)
             }
 
             /// All of it as plain data: dictionaries, lists, text, numbers.
