@@ -10,7 +10,7 @@ use fabric::{Cause, FlowOutcome, PfcEvent, PortCounters, QueueBlock};
 use hpcc_files::fct::FctRow;
 use hpcc_files::packet_trace::{Header, PortRate};
 use std::io;
-use units::{NodeId, Rate, Time};
+use units::{NodeId, PortId, Rate, Time};
 
 /// Maximum number of drops that are listed.
 const MAX_DROPS: usize = 1000;
@@ -165,7 +165,7 @@ impl Simulation<'_> {
                 self.output.queues.push(QueueBlock {
                     time: Time::from_ns(now),
                     node: NodeId::new(number as u32),
-                    port: port.number - 1,
+                    port: PortId::new(port.number - 1),
                     counts: port.samples.histogram.clone(),
                 });
             }

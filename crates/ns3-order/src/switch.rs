@@ -9,7 +9,7 @@ use crate::simulation::{Simulation, hash};
 use fabric::PfcEvent;
 use hpcc_files::CcMode;
 use hpcc_files::packet_trace::Event;
-use units::{NodeId, Time};
+use units::{NodeId, PortId, Time};
 
 /// A port resumes its peer this far below the threshold.
 const RESUME_OFFSET: u32 = 3072;
@@ -125,7 +125,7 @@ impl Simulation<'_> {
         self.output.pfc.push(PfcEvent {
             time: Time::from_ns(now),
             node: NodeId::new(port.node),
-            port: port.number - 1,
+            port: PortId::new(port.number - 1),
             priority,
             pause,
         });

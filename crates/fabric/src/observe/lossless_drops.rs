@@ -2,7 +2,7 @@
 
 use crate::packet::{Address, Header};
 use std::fmt;
-use units::Time;
+use units::{FlowId, NodeId, PortId, Time};
 
 /// A packet that was dropped because there was no room, in a class that PFC protects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,13 +10,13 @@ pub struct LosslessDrop {
     /// When it was dropped.
     pub time: Time,
     /// The switch or host that dropped it.
-    pub node: u32,
+    pub node: NodeId,
     /// Its ingress port.
-    pub port: u16,
+    pub port: PortId,
     /// Its priority.
     pub priority: u8,
-    /// Index of its message.
-    pub flow: u32,
+    /// Its message.
+    pub flow: FlowId,
     /// Its size on the wire.
     pub size: u16,
     /// What was full.
@@ -65,8 +65,9 @@ impl LosslessDrops {
         self.count += 1;
         if self.listed.len() < Self::MAX_LISTED {
             let Header { priority, size, address: Address { flow, .. }, .. } = *header;
-            let drop = LosslessDrop { time, node, port, priority, flow, size, full };
-            self.listed.push(drop);
+            let (node, port) = (NodeId::new(node), PortId::new(port));
+            let flow = FlowId::new(flow);
+            self.listed.push(LosslessDrop { time, node, port, priority, flow, size, full });
         }
     }
 }

@@ -9,7 +9,7 @@ use engine::Window;
 use schemes::contract::EcnCodePoint;
 use std::io::{self, ErrorKind, Read};
 use std::mem;
-use units::{NodeId, Time};
+use units::{NodeId, PortId, Time};
 
 /// The arrival of a PFC frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct PfcEvent {
     /// Where.
     pub node: NodeId,
     /// At which port.
-    pub port: u16,
+    pub port: PortId,
     /// Of which priority.
     pub priority: u8,
     /// Whether it pauses; otherwise it resumes.
@@ -52,7 +52,7 @@ pub struct PacketEvent {
     /// Where.
     pub node: NodeId,
     /// At which port.
-    pub port: u16,
+    pub port: PortId,
     /// What.
     pub happening: PacketEventKind,
     /// Bytes in its queue, the packet not counted.
@@ -71,7 +71,7 @@ pub struct QueueBlock {
     /// Where.
     pub node: NodeId,
     /// At which port.
-    pub port: u16,
+    pub port: PortId,
     /// Number of samples by length in bins.
     pub counts: Vec<u64>,
 }
@@ -184,6 +184,7 @@ impl Recorder {
         if self.takes_pfc && self.is_asked(time) {
             self.fresh += 1;
             self.fresh_bytes += size_of::<PfcEvent>() as u64;
+            let port = PortId::new(port);
             self.pfc.push(PfcEvent { time, node: self.node, port, priority, pause });
         }
     }
@@ -204,7 +205,7 @@ impl Recorder {
             let Address { src, dst, flow, .. } = header.address;
             let address = Address { src, dst, flow, ..Address::default() };
             let header = Header { address, ingress: NO_INGRESS, ..*header };
-            let node = self.node;
+            let (node, port) = (self.node, PortId::new(port));
             let event = PacketEvent { time, node, port, happening, queue_bytes, header, pause };
             self.packets.push(event);
         }
@@ -260,7 +261,12 @@ impl Recorder {
         for (port, lengths) in self.queues.iter_mut().enumerate() {
             lengths.count(end, bytes(port));
             for (time, counts) in lengths.blocks.drain(..) {
-                all.queues.push(QueueBlock { time, node: self.node, port: port as u16, counts });
+                all.queues.push(QueueBlock {
+                    time,
+                    node: self.node,
+                    port: PortId::new(port as u16),
+                    counts,
+                });
             }
         }
     }
@@ -325,7 +331,7 @@ impl Stored for PfcEvent {
     fn store(&self, out: &mut Vec<u8>) {
         out.extend(self.time.ps().to_le_bytes());
         out.extend(self.node.get().to_le_bytes());
-        out.extend(self.port.to_le_bytes());
+        out.extend(self.port.get().to_le_bytes());
         out.extend([self.priority, self.pause.into()]);
     }
 
@@ -340,7 +346,7 @@ impl Stored for QueueBlock {
     fn store(&self, out: &mut Vec<u8>) {
         out.extend(self.time.ps().to_le_bytes());
         out.extend(self.node.get().to_le_bytes());
-        out.extend(self.port.to_le_bytes());
+        out.extend(self.port.get().to_le_bytes());
         out.extend((self.counts.len() as u64).to_le_bytes());
         self.counts.iter().for_each(|count| out.extend(count.to_le_bytes()));
     }
@@ -359,7 +365,7 @@ impl Stored for PacketEvent {
         let Address { src, dst, flow, .. } = header.address;
         out.extend(self.time.ps().to_le_bytes());
         out.extend(self.node.get().to_le_bytes());
-        out.extend(self.port.to_le_bytes());
+        out.extend(self.port.get().to_le_bytes());
         out.extend([self.happening as u8, self.pause.into()]);
         out.extend(self.queue_bytes.to_le_bytes());
         [src, dst, flow].into_iter().for_each(|part| out.extend(part.to_le_bytes()));
@@ -401,10 +407,10 @@ impl Stored for PacketEvent {
 }
 
 /// Reads time, node and port, with which each record begins.
-fn port_at_time(from: &mut impl Read) -> io::Result<(Time, NodeId, u16)> {
+fn port_at_time(from: &mut impl Read) -> io::Result<(Time, NodeId, PortId)> {
     let time = Time::from_ps(u64::from_le_bytes(array(from)?));
     let node = NodeId::new(u32::from_le_bytes(array(from)?));
-    Ok((time, node, u16::from_le_bytes(array(from)?)))
+    Ok((time, node, PortId::new(u16::from_le_bytes(array(from)?))))
 }
 
 /// Every kind of packet, at the index that is its number in a file.

@@ -191,8 +191,9 @@ fn a_pause_that_holds_over_an_outage_is_told_again() {
         balances(&output).unwrap();
         // Sooner than anything that is sent after the repair can have called for it.
         let at_once = until..until + Time::from_ns(1_100);
-        let here =
-            |event: &PfcEvent| (event.node.get(), event.port, event.pause) == (spine, 2, true);
+        let here = |event: &PfcEvent| {
+            (event.node.get(), event.port.get(), event.pause) == (spine, 2, true)
+        };
         let mut pauses = output.pfc_events.iter().map(Result::unwrap).filter(here);
         told += usize::from(pauses.any(|event| at_once.contains(&event.time)));
     }

@@ -105,7 +105,10 @@ fn a_headroom_one_packet_too_small_drops_and_says_where() {
         balances(&output).unwrap();
         assert_eq!(output.lossless_drops, 1, "{less} B less");
         let drop = &output.drops[0];
-        assert_eq!((drop.node, drop.port, drop.priority, drop.flow), (2, 0, 3, 0));
+        assert_eq!(
+            (drop.node.get(), drop.port.get(), drop.priority, drop.flow.get()),
+            (2, 0, 3, 0)
+        );
         assert_eq!(drop.time, Time::from_ps(arrival(sent)));
         assert_eq!(u64::from(drop.size), FULL);
         assert_eq!(drop.full, Memory::Headroom);

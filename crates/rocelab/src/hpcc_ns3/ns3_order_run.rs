@@ -15,7 +15,7 @@ use scenario::{Scenario, ScenarioError};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-use units::{Bytes, PortId, Time};
+use units::{Bytes, FlowId, PortId, Time};
 
 /// The counter of events whose order only their numbers tell.
 const UNORDERED: &str = "unordered_events";
@@ -98,10 +98,10 @@ fn fabric_output(output: Output, pauses: bool, options: &RunOptions) -> RunOutpu
     let dropped: u64 = ports.iter().map(|port| port.counters.dropped_packets).sum();
     let drops = output.drops.iter().map(|drop| LosslessDrop {
         time: drop.time,
-        node: drop.node.get(),
-        port: drop.port,
+        node: drop.node,
+        port: PortId::new(drop.port),
         priority: drop.priority,
-        flow: drop.flow,
+        flow: FlowId::new(drop.flow),
         size: drop.size,
         full: Memory::Headroom,
     });

@@ -207,7 +207,7 @@ fn write_pfc(
             time: event.time,
             node: event.node,
             is_switch: experiment.topology.is_switch[event.node.index()],
-            port: u32::from(event.port) + 1,
+            port: u32::from(event.port.get()) + 1,
             pause: event.pause,
         };
         writeln!(out, "{row}")
@@ -224,7 +224,7 @@ fn write_qlen(mut out: &mut dyn Write, recordings: &Recordings) -> io::Result<()
         let histograms: Vec<_> = iter::once(first)
             .chain(others)
             .map(|QueueBlock { node, port, counts, .. }| {
-                (node, u32::from(port) + 1, queue_lengths::Histogram { counts })
+                (node, u32::from(port.get()) + 1, queue_lengths::Histogram { counts })
             })
             .collect();
         let ports = histograms.iter().map(|(node, port, histogram)| (*node, *port, histogram));
@@ -275,7 +275,7 @@ fn write_trace(
 fn is_traced(event: &PacketEvent, experiment: &Experiment) -> bool {
     let at_failed = |from: fn(Time, Time) -> bool| {
         let Some(down) = experiment.config.link_down else { return false };
-        let port = u32::from(event.port) + 1;
+        let port = u32::from(event.port.get()) + 1;
         let mut links = experiment.topology.links.iter();
         from(event.time, down.at)
             && links.any(|link| {
@@ -347,7 +347,7 @@ fn record(event: &PacketEvent, experiment: &Experiment, ports: &[(u16, u16)]) ->
         node: event.node,
         is_switch,
         // A byte, as in the original.
-        port: (event.port as u8).wrapping_add(1),
+        port: (event.port.get() as u8).wrapping_add(1),
         // Hosts queue ACKs apart and have 0 bytes in the trace, and what comes in is in no queue.
         queue: if came_in || is_pfc || (is_ack && !is_switch) { 0 } else { header.priority },
         queue_bytes: if came_in || is_pfc || !is_switch { 0 } else { event.queue_bytes as u32 },
@@ -374,7 +374,7 @@ fn came_in(event: &PacketEvent) -> bool {
 /// The address of the interface that sends a PFC frame: the link's number in the file makes
 /// 10.x.y, the end 1 or 2.
 fn interface(experiment: &Experiment, event: &PacketEvent) -> Ipv4Addr {
-    let port = u32::from(event.port) + 1;
+    let port = u32::from(event.port.get()) + 1;
     let links = &experiment.topology.links;
     let of = |link: &hpcc_files::topology::Link| {
         let at_a = link.a == event.node && link.a_port == port;

@@ -7,7 +7,7 @@ use schemes::contract::{EcnCodePoint, Flags, Header, PacketKind};
 use schemes::dcqcn::Cnp;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use units::{NodeId, Rate};
+use units::{NodeId, PortId, Rate};
 use wire::ethernet::{EthernetHeader, FCS_BYTES, IPV4};
 use wire::ip::{Ecn, Ipv4Header, ROCEV2_PORT, UDP, UdpHeader};
 use wire::pcapng::{Capture, Direction};
@@ -29,7 +29,7 @@ const MAX_BYTES: usize = 128;
 #[derive(Debug)]
 pub(crate) struct Capturer {
     /// By number: node and port, name, rate.
-    interfaces: Vec<((NodeId, u16), String, Rate)>,
+    interfaces: Vec<((NodeId, PortId), String, Rate)>,
     frames: Frames,
 }
 
@@ -42,7 +42,7 @@ impl Capturer {
             for (number, port) in ports[node.index()].iter().enumerate() {
                 let name = format!("{}:{}", network.name(node), network.name(port.peer));
                 let rate = network.links[port.link as usize].rate;
-                interfaces.push(((node, number as u16), name, rate));
+                interfaces.push(((node, PortId::new(number as u16)), name, rate));
             }
         }
         Capturer { interfaces, frames: Frames::new(scenario, setup, ports) }
@@ -146,8 +146,8 @@ impl Frames {
     ) -> usize {
         let header = &event.header;
         let here = (event.node, event.port);
-        let peer = &self.ports[event.node.index()][usize::from(event.port)];
-        let there = (peer.peer, peer.peer_port.get());
+        let peer = &self.ports[event.node.index()][event.port.index()];
+        let there = (peer.peer, peer.peer_port);
         let (from, to) = match direction {
             Direction::Inbound => (there, here),
             Direction::Outbound => (here, there),
@@ -281,9 +281,9 @@ impl Frames {
 }
 
 /// The address of a port: locally administered, then its node and its number.
-fn mac((node, port): (NodeId, u16)) -> [u8; 6] {
+fn mac((node, port): (NodeId, PortId)) -> [u8; 6] {
     let [_, a, b, c] = node.get().to_be_bytes();
-    let [d, e] = port.to_be_bytes();
+    let [d, e] = port.get().to_be_bytes();
     [0x02, a, b, c, d, e]
 }
 

@@ -42,11 +42,11 @@ pub(crate) fn report(
         .iter()
         .map(|drop| Drop {
             time_ps: drop.time.ps(),
-            node: names[drop.node as usize].clone(),
-            port: drop.port,
+            node: names[drop.node.index()].clone(),
+            port: drop.port.get(),
             reason: format!("{} full", drop.full),
             priority: drop.priority,
-            flow_id: drop.flow,
+            flow_id: drop.flow.get(),
             size_bytes: u64::from(drop.size),
         })
         .collect();

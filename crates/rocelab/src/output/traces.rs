@@ -10,11 +10,11 @@ use units::Time;
 
 /// PFC frames. `peers`: by node and port, the node at the other end.
 pub(crate) fn pfc(events: &[PfcEvent], peers: &[Vec<u32>], names: &Arc<Vec<String>>) -> PfcTrace {
-    let peer = |event: &PfcEvent| peers[event.node.index()][usize::from(event.port)];
+    let peer = |event: &PfcEvent| peers[event.node.index()][event.port.index()];
     PfcTrace {
         time_ps: events.iter().map(|event| event.time.ps()).collect(),
         node: events.iter().map(|event| event.node.get()).collect(),
-        port: events.iter().map(|event| event.port).collect(),
+        port: events.iter().map(|event| event.port.get()).collect(),
         peer: events.iter().map(peer).collect(),
         priority: events.iter().map(|event| event.priority).collect(),
         pause: events.iter().map(|event| event.pause).collect(),
@@ -35,7 +35,7 @@ pub(crate) fn packets(events: &[PacketEvent], names: &Arc<Vec<String>>) -> Packe
     PacketTrace {
         time_ps: events.iter().map(|event| event.time.ps()).collect(),
         node: events.iter().map(|event| event.node.get()).collect(),
-        port: events.iter().map(|event| event.port).collect(),
+        port: events.iter().map(|event| event.port.get()).collect(),
         event: events.iter().map(happening).collect(),
         kind: events.iter().map(kind).collect(),
         flow_id: events.iter().map(flow_id).collect(),

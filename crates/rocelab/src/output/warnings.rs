@@ -93,8 +93,7 @@ fn many_tags(flows: &FlowTable) -> Option<String> {
 fn dropped(scenario: &Scenario, output: &RunOutput, order: EventOrder) -> Option<String> {
     let count = output.lossless_drops;
     let first = output.drops.first()?;
-    let node = NodeId::new(first.node);
-    let (name, at) = (scenario.network.name(node), scenario.network.node(node));
+    let (name, at) = (scenario.network.name(first.node), scenario.network.node(first.node));
     let what = at.buffer.map_or("switch.buffer".to_owned(), |_| format!("the buffer of {name}"));
     let mend = match first.full {
         _ if links_lose(output) => "; links lost packets, and with them perhaps pauses",

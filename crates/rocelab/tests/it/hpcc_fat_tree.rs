@@ -237,7 +237,7 @@ fn a_link_goes_down_and_flows_take_the_other_ways() {
     let again = run.again(2);
     assert_eq!(again.summary.digest, run.result.summary.digest);
     let last = again.recorded.packets.iter().filter(|event| {
-        let (node, port) = (event.node.get(), u32::from(event.port));
+        let (node, port) = (event.node.get(), u32::from(event.port.get()));
         // A ToR's first two ports lead to hosts, then to its aggregation switches in order.
         event.happening == PacketEventKind::Dequeued && (node, port) == (16, 3)
     });
