@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
@@ -117,6 +118,7 @@ def narrow(text: str, room_pt: float) -> list[str]:
     return lines
 
 
+@lru_cache(maxsize=4096)
 def width_pt(line: str) -> float:
     """How wide a line of text is."""
     from matplotlib.font_manager import FontProperties
