@@ -6,6 +6,7 @@ case runs in a process of its own, so that the peak memory is its own.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -136,43 +137,50 @@ def _exit_reason(code: int) -> str:
     return f"the run {how}"
 
 
-def count_instructions(case: str) -> InstructionCount:
-    """Instructions that a packet-hop of ``case`` takes on one thread, counted by cachegrind.
+def count_instructions(cases: Sequence[str]) -> list[InstructionCount]:
+    """Instructions that a packet-hop of each case takes on one thread, counted by cachegrind.
 
     They repeat exactly where times do not. Two runs of different length are compared, so that
     starting, set-up and results do not count.
     """
-    if case not in case_names():
-        raise ConfigError(f"no case {case!r}", hint=f"cases: {', '.join(case_names())}")
+    for case in cases:
+        if case not in case_names():
+            raise ConfigError(f"no case {case!r}", hint=f"cases: {', '.join(case_names())}")
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise ConfigError("there is no valgrind on the path", hint="install valgrind")
-    (before, hops_before), (after, hops_after) = _instructions_of_runs(valgrind, case)
-    hops = hops_after - hops_before
-    return InstructionCount(case, hops, (after - before) / hops)
+    runs = _instructions_of_runs(valgrind, cases)
+    counted = []
+    for case, (before, hops_before), (after, hops_after) in zip(
+        cases, runs[::2], runs[1::2], strict=True
+    ):
+        hops = hops_after - hops_before
+        counted.append(InstructionCount(case, hops, (after - before) / hops))
+    return counted
 
 
-def _instructions_of_runs(valgrind: str, case: str) -> list[tuple[int, int]]:
+def _instructions_of_runs(valgrind: str, cases: Sequence[str]) -> list[tuple[int, int]]:
     """Instructions and packet-hops of the runs of :func:`_run_in_forks`."""
     cachegrind = [valgrind, "--tool=cachegrind", "--cache-sim=no"]
     cachegrind += ["--cachegrind-out-file=/dev/null"]
-    command = [*cachegrind, sys.executable, "-m", "rocelab.bench", _FORKS, case]
+    command = [*cachegrind, sys.executable, "-m", "rocelab.bench", _FORKS, *cases]
     # Without it, strings hash differently from run to run, and Python takes other ways.
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, capture_output=True, check=False, text=True, env=environment)
     counted = dict(re.findall(r"==(\d+)== I +refs: +([\d,]+)", done.stderr))
     runs = [line.split() for line in done.stdout.splitlines()]
     if done.returncode != 0 or not {process for process, _ in runs} <= counted.keys():
-        raise SimulationError(f"case {case} under valgrind: {done.stderr.strip()[-500:]}")
+        last = done.stderr.strip()[-500:]
+        raise SimulationError(f"cases {', '.join(cases)} under valgrind: {last}")
     return [(int(counted[process].replace(",", "")), int(hops)) for process, hops in runs]
 
 
-def _run_in_forks(case: str) -> None:
-    """Runs ``case`` until each time of :data:`_COUNTED`; prints process and packet-hops of each.
+def _run_in_forks(cases: Sequence[str]) -> None:
+    """Runs each case until each time of :data:`_COUNTED`; prints process and packet-hops of each.
 
     The runs are forks of this process, so that Python starts once.
     """
-    for stop in _COUNTED:
+    for case, stop in itertools.product(cases, _COUNTED):
         process = os.fork()
         if process == 0:
             measured = _measure_here(case, 1, 1, f"run.stop={stop}")
@@ -250,7 +258,7 @@ def _peak_memory() -> int:
 if __name__ == "__main__":
     try:
         if sys.argv[1] == _FORKS:
-            _run_in_forks(sys.argv[2])
+            _run_in_forks(sys.argv[2:])
             sys.exit()
         name, thread_count, run_count, *given = sys.argv[1:]
         fastest = _measure_here(name, int(thread_count), int(run_count), *given)

@@ -66,7 +66,7 @@ def bench(
     if instructions:
         others_given = {"scheme": scheme, "set": settings, "threads": threads, "repeat": repeat}
         choose_one(instructions=True, **others_given)
-        counted = [count_instructions(name) for name in names]
+        counted = count_instructions(names)
         show(_json(counted) if as_json else instructions_table(counted))
         return
     others: list[str | None] = [None] if scheme is None else [*scheme]
