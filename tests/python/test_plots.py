@@ -6,6 +6,7 @@ import pickle
 import signal
 import tomllib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +19,7 @@ from matplotlib.figure import Figure
 import rocelab
 from conftest import INCAST, Command
 from pictures import assert_picture, legend_texts, png_size
-from rocelab.plot import slowdown, theme
+from rocelab.plot import gallery, save, slowdown, theme
 from rocelab.plot.figure import LabelledFigure
 from rocelab.plot.gallery import plot_all
 from rocelab.plot.size_bins import Bin
@@ -638,7 +639,11 @@ PORTS = probes(PORT_KINDS)
     ["", LATE, PORTS, LATE + probes(PORT_KINDS + FLOW_KINDS)],
     ids=["nothing", "a flow", "ports", "a flow and ports"],
 )
-def test_result_without_a_completed_flow_is_no_crash(stop: str, rest: str, tmp_path: Path) -> None:
+def test_result_without_a_completed_flow_is_no_crash(
+    stop: str, rest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # All that is drawn is in one format, too.
+    monkeypatch.setattr(gallery, "save", partial(save, formats="svg"))
     scenario = f'[run]\nstop = "{stop}"\n{EMPTY}[scheme]\nname = "hpcc"\n{rest}'
     result = rocelab.run(rocelab.Scenario.from_toml(scenario))
     assert result.summary["flows_done"] == 0
@@ -661,8 +666,8 @@ def test_result_without_a_completed_flow_is_no_crash(stop: str, rest: str, tmp_p
         "hpcc: no flow completed, so fct and tags are not drawn",
         *(f"hpcc: no sample of {kind}, so {kind} is not drawn" for kind in sorted(kinds - drawn)),
     ]
-    if rest != PORTS or stop == "1ns":
-        # Ports at which nothing happens look the same until any time.
+    if stop == "1ns" or (stop == "20us" and rest != PORTS):
+        # Ports at which nothing happens look the same until any time, as flows before they begin.
         assert stems(plot_all([back, back], tmp_path / "both")[0]) == drawn
 
 
