@@ -16,12 +16,13 @@ demo: $(VENV)/.installed
 
 test: test-rust test-python
 
-# What has every scheme in it is compiled once, for these tests and for the package.
-WITH_SCHEMES := rocelab rocelab-bindings rocelab-py
+# What takes longest to compile, every scheme and Arrow, is compiled once, for these tests and for the
+# package.
+AS_RELEASED := results rocelab rocelab-bindings rocelab-py
 
 test-rust:
-	cargo test --workspace $(WITH_SCHEMES:%=--exclude %) --quiet
-	cargo test --release $(WITH_SCHEMES:%=--package %) --quiet
+	cargo test --workspace $(AS_RELEASED:%=--exclude %) --quiet
+	cargo test --release $(AS_RELEASED:%=--package %) --quiet
 
 # The same with debug assertions and checks of overflow everywhere.
 test-debug:
