@@ -601,10 +601,23 @@ class Quirks(TypedDict):
     acks_ignore_pause: NotRequired[bool]
     """Have hosts send ACKs while the priority that carries them is paused."""
 
+    conweave_drill: NotRequired[bool]
+    """Needs `routing.balance = "drill"`: as in ConWeave's simulator, compare ports by the bytes
+    that wait, whether they are paused or not, and remember the best ones for each destination
+    host.
+    """
+
     conweave_ecmp_hash: NotRequired[bool]
     """As `ns3_ecmp_hash`, but as ConWeave's simulator does it: next hops in trees by ascending
     node number, and UDP ports that each host counts, from 10000 for the QPs to others and from
     100 for those from others. It goes with `routing.balance` and with `host.recovery`.
+    """
+
+    conweave_recovery: NotRequired[bool]
+    """Needs `host.loss_after = "gap"`: as in ConWeave's simulator, an ACK that shows a gap has the
+    sender send everything again that is not known to have arrived. While it recovers, further
+    gaps do nothing. It recovers until an ACK shows no gap, or until all has arrived that it had
+    sent when that began.
     """
 
     missed_wakeup: NotRequired[bool]

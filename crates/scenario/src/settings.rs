@@ -21,8 +21,8 @@ pub use run::{Run, Stop};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Node};
 use crate::spec::{
-    AckPriority, Architecture, ClassesSpec, HashKind, HostSpec, PathsKind, Quantity, QuirksSpec,
-    RoutingSpec, SwitchSpec, Timeout, WireSpec,
+    AckPriority, Architecture, ClassesSpec, HashKind, HostSpec, LossAfter, PathsKind, Quantity,
+    QuirksSpec, RoutingSpec, SwitchSpec, Timeout, WireSpec,
 };
 pub use crate::spec::{Headroom, MarkAt, WireProfile};
 use crate::traffic::{MAX_TIME, check_priority, check_time};
@@ -110,6 +110,12 @@ pub(crate) fn quirks(spec: &mut QuirksSpec) -> Result<()> {
     }
 }
 
+/// The error of a quirk without what it changes.
+fn needs(quirk: &str, what: &str) -> ScenarioError {
+    ScenarioError::new(format!("quirks.{quirk}"), format!("has no effect without {what}"))
+        .hint(format!("set {what}, or turn quirks.{quirk} off"))
+}
+
 /// The quirks that are on, as `quirks.KEY` with commas between them.
 fn quirks_on(quirks: &QuirksSpec) -> String {
     // Without a default for what is left out this names every quirk.
@@ -117,6 +123,8 @@ fn quirks_on(quirks: &QuirksSpec) -> String {
         whole_nanoseconds,
         ns3_ecmp_hash,
         conweave_ecmp_hash,
+        conweave_drill,
+        conweave_recovery,
         one_way_rtt,
         acks_ignore_pause,
         silent_duplicates,
@@ -133,6 +141,8 @@ fn quirks_on(quirks: &QuirksSpec) -> String {
         ("whole_nanoseconds", *whole_nanoseconds),
         ("ns3_ecmp_hash", *ns3_ecmp_hash),
         ("conweave_ecmp_hash", *conweave_ecmp_hash),
+        ("conweave_drill", *conweave_drill),
+        ("conweave_recovery", *conweave_recovery),
         ("one_way_rtt", *one_way_rtt),
         ("acks_ignore_pause", *acks_ignore_pause),
         ("silent_duplicates", *silent_duplicates),
@@ -232,6 +242,9 @@ pub(crate) fn host(
         ("host.ports", spec.ports != PortUse::Hash),
         ("host.recovery", recovery != Recovery::GO_BACK_N),
     ];
+    if quirks.conweave_recovery && spec.loss_after != Some(LossAfter::Gap) {
+        return Err(needs("conweave_recovery", "host.loss_after = \"gap\""));
+    }
     if !quirks.has_native_nodes()
         && let Some((key, _)) = uses.into_iter().find(|(_, is_used)| *is_used)
     {

@@ -36,6 +36,15 @@ pub(crate) enum SearchOrder {
     Descending,
 }
 
+/// How DRILL compares ports and what it remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DrillForm {
+    /// By the time of the backlog, the best of each group of next hops.
+    Native,
+    /// By the bytes that wait, the best for each destination host.
+    ByHostAndBytes,
+}
+
 /// Says how a run differs from a native one. In a native run no question is answered with a
 /// deviation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,6 +75,16 @@ impl Compat {
     /// Returns whether switches hash addresses and UDP ports with MurmurHash3.
     pub(crate) fn hashes_with_murmur3(&self) -> bool {
         self.quirks.ns3_ecmp_hash || self.quirks.conweave_ecmp_hash
+    }
+
+    /// Returns how DRILL compares ports and what it remembers.
+    pub(crate) fn drill_form(&self) -> DrillForm {
+        if self.quirks.conweave_drill { DrillForm::ByHostAndBytes } else { DrillForm::Native }
+    }
+
+    /// Returns whether a gap has senders go back to it, past what has arrived.
+    pub(crate) fn goes_back_at_gaps(&self) -> bool {
+        self.quirks.conweave_recovery
     }
 
     /// Returns whether the base round trip counts payload one way only, once for each pair of

@@ -14,6 +14,13 @@ pub struct Quirks {
     /// As `ns3_ecmp_hash`, but the search visits neighbours by ascending node number, as in
     /// ConWeave's simulator.
     pub conweave_ecmp_hash: bool,
+    /// DRILL compares ports by the bytes that wait, whether they are paused or not, and remembers
+    /// the best ports for each destination host, as in ConWeave's simulator.
+    pub conweave_drill: bool,
+    /// Selective repeat as in ConWeave's simulator: an ACK that shows a gap has everything sent
+    /// again that is not known to have arrived, unless the sender recovers already. It recovers
+    /// until an ACK shows no gap, or until all has arrived that it had sent when that began.
+    pub conweave_recovery: bool,
     /// The base round trip counts the payload's serialisation one way and the propagation both
     /// ways. Headers and ACKs do not count. The ideal FCT follows it, and the network's BDP is the
     /// largest product of round trip and lowest rate of any pair of hosts.

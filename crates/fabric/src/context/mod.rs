@@ -155,8 +155,15 @@ impl NetworkContext {
         let line_rates = graph.hosts.iter().map(|&host| host_rate(&graph, host, setup.host.ports));
         let line_rate = line_rates.max().unwrap_or_default();
         let HostConfig { recovery, retransmit_timeout, .. } = setup.host;
-        let recovery =
-            RecoveryPlan::new(&recovery, retransmit_timeout, &wire, &routes, line_rate, &flows);
+        let recovery = RecoveryPlan::new(
+            &recovery,
+            &compat,
+            retransmit_timeout,
+            &wire,
+            &routes,
+            line_rate,
+            &flows,
+        );
 
         let locations = host_locations::of_hosts(&graph);
         let spreads_at_switches = setup.balance != Balance::Ecmp || setup.host.spray != Spray::Off;

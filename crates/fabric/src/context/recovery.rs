@@ -2,6 +2,7 @@
 //! stream.
 
 use super::wire_sizes::WireSizes;
+use crate::compat::Compat;
 use crate::network::flow::{FlowInfo, NO_FLOW};
 use crate::packet::Header;
 use crate::routing::Routes;
@@ -15,6 +16,8 @@ pub(crate) enum LossTest {
     Distance(u32),
     /// When a packet has arrived that left this much later, or more.
     After(Time),
+    /// All that are on the way, when an ACK shows a gap, unless the sender recovers already.
+    AllAtGap,
     /// Never.
     Never,
 }
@@ -63,6 +66,7 @@ impl RecoveryPlan {
     /// `line_rate`: that of the fastest host.
     pub(crate) fn new(
         recovery: &Recovery,
+        compat: &Compat,
         retransmit_timeout: Time,
         wire: &WireSizes,
         routes: &Routes,
@@ -106,6 +110,7 @@ impl RecoveryPlan {
             is_selective,
             reorder,
             loss_test: match recovery.loss_after {
+                LossRule::Gap if compat.goes_back_at_gaps() => LossTest::AllAtGap,
                 LossRule::Gap => LossTest::Distance(1),
                 LossRule::Span(span) => LossTest::Distance(capped(span).max(1)),
                 LossRule::After(time) => LossTest::After(time),

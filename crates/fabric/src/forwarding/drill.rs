@@ -4,10 +4,12 @@
 //! Open in the paper, decided here: drawn ports differ from each other, and may be remembered ones.
 //! Among equally loaded ports the remembered one is kept, as in the ConWeave authors' simulator.
 //! The memory is that of a group of next hops. A port that PFC pauses is the last choice.
+//! [`DrillForm`] has the other simulator's decisions.
 
 use super::group_table::GroupTable;
 use super::least_loaded::by_time;
 use super::{Choice, Depends, Ecmp, Forwarding};
+use crate::compat::DrillForm;
 use crate::packet::Header;
 use crate::routing::hash::scale_to;
 use rand_pcg::Pcg64Mcg;
@@ -20,19 +22,26 @@ pub(crate) struct Drill {
     ecmp: Ecmp,
     samples: usize,
     memory: usize,
+    form: DrillForm,
     draws: Pcg64Mcg,
-    /// By group: places of the ports that were least loaded, the best first.
+    /// By group or destination: places of the ports that were least loaded, the best first.
     remembered: GroupTable<Vec<usize>>,
     /// Places of the ports that a packet chooses from; empty between packets.
     candidates: Vec<usize>,
 }
 
 impl Drill {
-    pub(crate) fn new(ecmp: Ecmp, samples: u32, memory: u32, draws: Pcg64Mcg) -> Drill {
+    pub(crate) fn new(
+        ecmp: Ecmp,
+        (samples, memory): (u32, u32),
+        form: DrillForm,
+        draws: Pcg64Mcg,
+    ) -> Drill {
         Drill {
             ecmp,
             samples: samples as usize,
             memory: memory as usize,
+            form,
             draws,
             remembered: GroupTable::new(),
             candidates: Vec::new(),
@@ -49,7 +58,11 @@ impl Forwarding for Drill {
         }
         let loads = choice.loads();
         let count = loads.len();
-        let remembered = self.remembered.get(choice.group(header), Vec::new);
+        let key = match self.form {
+            DrillForm::Native => choice.group(header),
+            DrillForm::ByHostAndBytes => header.destination(),
+        };
+        let remembered = self.remembered.get(key, Vec::new);
         let candidates = &mut self.candidates;
         candidates.append(remembered);
         let kept = candidates.len();
@@ -60,7 +73,10 @@ impl Forwarding for Drill {
             }
         }
         // A stable sort: remembered ones come first among equals.
-        candidates.sort_by_key(|&place| by_time(&loads[place]));
+        match self.form {
+            DrillForm::Native => candidates.sort_by_key(|&place| by_time(&loads[place])),
+            DrillForm::ByHostAndBytes => candidates.sort_by_key(|&place| loads[place].bytes),
+        }
         for place in candidates.drain(..) {
             if remembered.len() < self.memory.max(1) && !remembered.contains(&place) {
                 remembered.push(place);

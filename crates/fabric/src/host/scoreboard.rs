@@ -79,6 +79,8 @@ pub(crate) struct Scoreboard {
     transmissions: VecDeque<(Time, u32)>,
     /// When the packet left that left last of those known to have arrived.
     newest_arrived: Time,
+    /// [`LossTest::AllAtGap`]: the sender recovers until all before this number has arrived.
+    recovers_up_to: u32,
 }
 
 impl Scoreboard {
@@ -232,8 +234,26 @@ impl Scoreboard {
                 }
                 bytes
             }
+            LossTest::AllAtGap if self.kept == 0 => {
+                self.recovers_up_to = self.first;
+                0
+            }
+            LossTest::AllAtGap if self.first < self.recovers_up_to => 0,
+            LossTest::AllAtGap => {
+                self.recovers_up_to = self.next_to_send();
+                let settled = self.settled;
+                self.lose_all(false, false, each);
+                u64::from(self.settled - settled)
+            }
             LossTest::Never => 0,
         }
+    }
+
+    /// Returns the number of the packet that is sent next.
+    fn next_to_send(&self) -> u32 {
+        let is_lost = |packet: &SentPacket| packet.state == State::Lost;
+        let place = self.packets.iter().position(is_lost).unwrap_or(self.packets.len());
+        self.first + place as u32
     }
 
     /// Takes a packet for lost if it is on the way and `condition` holds. Returns its payload
@@ -344,6 +364,27 @@ mod tests {
             2000,
             "packet 4, and the second copy of packet 0"
         );
+    }
+
+    #[test]
+    fn a_gap_may_have_all_sent_again_that_has_not_arrived() {
+        let test = LossTest::AllAtGap;
+        let mut board = sent(6, test);
+        board.acknowledge(0, 2, ns(2));
+        assert_eq!(board.find_lost(test, |_| ()), 5000, "all but packet 2");
+        let again: Vec<u32> = (0..2).map(|_| board.resend(ns(10), test).number).collect();
+        assert_eq!(again, [0, 1]);
+        // It recovers from this gap.
+        board.acknowledge(1000, 4, ns(4));
+        assert_eq!(board.find_lost(test, |_| ()), 0);
+        // Without a gap that is over, and what is left is sent again all the same.
+        board.acknowledge(5000, 1, ns(10));
+        assert_eq!((board.find_lost(test, |_| ()), board.has_lost()), (0, true));
+        assert_eq!(board.resend(ns(11), test).number, 5);
+        // The next gap has it go back again.
+        board.send(ns(12), 6000, PAYLOAD, test);
+        board.acknowledge(5000, 6, ns(12));
+        assert_eq!(board.find_lost(test, |_| ()), 1000, "packet 5");
     }
 
     #[test]

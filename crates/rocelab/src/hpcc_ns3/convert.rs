@@ -132,6 +132,8 @@ fn conweave(spec: &mut Spec, config: &Config) {
         whole_nanoseconds: true,
         one_way_rtt: true,
         conweave_ecmp_hash: true,
+        conweave_drill: config.load_balancing == LoadBalancing::Drill,
+        conweave_recovery: config.enable_irn,
         ..QuirksSpec::default()
     };
     // Receivers there answer a packet that is ahead of a gap with a NACK and a CNP.
@@ -243,6 +245,8 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
             whole_nanoseconds: true,
             ns3_ecmp_hash: true,
             conweave_ecmp_hash: false,
+            conweave_drill: false,
+            conweave_recovery: false,
             one_way_rtt: true,
             acks_ignore_pause: config.ack_high_prio,
             silent_duplicates: true,

@@ -48,6 +48,7 @@ const PFC: [Keys; 5] = [
     &[("pfc.threshold", "dynamic")],
 ];
 
+/// All but those that need a way to balance load or to recover, which many schemes lack.
 const QUIRKS: [Keys; 15] = [
     &[],
     &[("quirks.whole_nanoseconds", "true")],

@@ -2,7 +2,7 @@
 
 use super::leaf_spine::check_leaf_spine;
 use super::recovery::no_effect_of;
-use super::{Classes, Pfc, SwitchSettings, Threshold};
+use super::{Classes, Pfc, SwitchSettings, Threshold, needs};
 use crate::error::{Result, ScenarioError};
 use crate::network::Network;
 use crate::spec::{
@@ -36,6 +36,9 @@ pub(crate) fn balance(
     if let Some((why, hint)) = refusal(spec, quirks, switch) {
         let why = format!("{} {why}", word(kind));
         return Err(ScenarioError::new("routing.balance", why).hint(hint));
+    }
+    if quirks.conweave_drill && kind != BalanceKind::Drill {
+        return Err(needs("conweave_drill", "routing.balance = \"drill\""));
     }
     Ok(match kind {
         BalanceKind::Ecmp => Balance::Ecmp,

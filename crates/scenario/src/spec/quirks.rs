@@ -21,6 +21,15 @@ pub struct QuirksSpec {
     /// node number, and UDP ports that each host counts, from 10000 for the QPs to others and from
     /// 100 for those from others. It goes with `routing.balance` and with `host.recovery`.
     pub conweave_ecmp_hash: bool,
+    /// Needs `routing.balance = "drill"`: as in ConWeave's simulator, compare ports by the bytes
+    /// that wait, whether they are paused or not, and remember the best ones for each destination
+    /// host.
+    pub conweave_drill: bool,
+    /// Needs `host.loss_after = "gap"`: as in ConWeave's simulator, an ACK that shows a gap has the
+    /// sender send everything again that is not known to have arrived. While it recovers, further
+    /// gaps do nothing. It recovers until an ACK shows no gap, or until all has arrived that it had
+    /// sent when that began.
+    pub conweave_recovery: bool,
     /// Count the base round trip as propagation both ways and the payload's serialisation one way;
     /// take it for the ideal FCT too, and for the network's BDP the largest round trip times lowest
     /// rate of any pair of hosts.
@@ -65,12 +74,14 @@ impl QuirksSpec {
     }
 
     /// Whether hosts and switches are rocelab's own. Times, formulas and hashes may be those of the
-    /// other simulator.
+    /// other simulator, and ways of rocelab's own those of ConWeave's.
     pub fn has_native_nodes(&self) -> bool {
         let of_numbers = QuirksSpec {
             whole_nanoseconds: self.whole_nanoseconds,
             one_way_rtt: self.one_way_rtt,
             conweave_ecmp_hash: self.conweave_ecmp_hash,
+            conweave_drill: self.conweave_drill,
+            conweave_recovery: self.conweave_recovery,
             ..QuirksSpec::default()
         };
         *self == of_numbers

@@ -635,6 +635,17 @@ fn settings_must_make_sense() {
         &both("[quirks]\nns3_ecmp_hash = true\nconweave_ecmp_hash = true"),
         &["quirks.conweave_ecmp_hash: is one way", "hint: turn one of the two off"],
     );
+    says(
+        &both("[quirks]\nconweave_drill = true"),
+        &[
+            "quirks.conweave_drill: has no effect without routing.balance = \"drill\"",
+            "hint: set routing.balance = \"drill\", or turn quirks.conweave_drill off",
+        ],
+    );
+    says(
+        &both("[quirks]\nconweave_recovery = true"),
+        &["quirks.conweave_recovery: has no effect without host.loss_after = \"gap\""],
+    );
 }
 
 #[test]
