@@ -252,6 +252,34 @@ def test_best_and_sorted_combinations(tmp_path: Path, command: Command) -> None:
     assert (failed.returncode, failed.stderr) == (2, "error: --sort and --best: choose one\n")
 
 
+def test_metrics_are_those_of_the_runs_and_not_of_the_file(
+    tmp_path: Path, command: Command
+) -> None:
+    """Tags and probes may vary: what no run has is refused before the first one, and no other."""
+    (tmp_path / "s.toml").write_text(INCAST)
+    tags = ("sweep", "s.toml", "--over", "traffic.0.tag=small,large")
+    failed = command(*tags, "--metric", "incast.slowdown_p99", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("error: no metric 'incast.slowdown_p99'\n")
+    assert "small.slowdown_p99" in failed.stderr
+    assert "large.slowdown_p99" in failed.stderr
+    assert not (tmp_path / "out").exists(), "nothing is run before"
+    chosen = (*tags, "--sort", "large.flows", "--json", "--quiet")
+    rows = json.loads(command(*chosen, cwd=tmp_path).stdout)
+    assert [(row["traffic.0.tag"], row["large.flows"]) for row in rows] == [
+        ("large", 3),
+        ("small", None),
+    ]
+    probe = '{ name = "added", kind = "queue", ports = ["s0:h4"], interval = "1us" }'
+    probes = ("sweep", "s.toml", "--over", f"probe=[],[{probe}]", "--metric", "added.max")
+    rows = json.loads(command(*probes, "--json", "--quiet", cwd=tmp_path).stdout)
+    assert rows[0]["added.max"] is None
+    assert rows[1]["added.max"] > 0
+    wrong = ("sweep", "s.toml", "--over", "traffic.0.size=1KB,0KB", "--metric", "nope")
+    refused = command(*wrong, cwd=tmp_path).stderr
+    assert "traffic.0.size: must be above zero; with traffic.0.size=0KB" in refused
+
+
 def test_numbers_in_pictures_have_three_digits() -> None:
     assert [plot_number(value) for value in (1588.3, 0.123, 12.34)] == ["1,588", "0.123", "12.3"]
 

@@ -34,11 +34,7 @@ from rocelab.cli.output import (
 from rocelab.errors import ConfigError
 from rocelab.sweeps import DEFAULT_METRICS, Sweep, run_plan, run_shard
 from rocelab.sweeps.grid import parse_axis
-from rocelab.sweeps.metrics import (
-    known_metrics,
-    select_metrics,
-    sort_rows,
-)
+from rocelab.sweeps.metrics import planned_metrics, select_metrics, sort_rows
 from rocelab.sweeps.plan import SweepPlan
 from rocelab.sweeps.remote import dask_executor
 
@@ -131,12 +127,11 @@ def sweep(
     choose_one(shard=shard, dask=dask)
     groups = [[key.strip() for key in one.split(",")] for one in zipped or []]
     plan = SweepPlan(base, [parse_axis(one) for one in over or []], seeds, groups)
-    known = known_metrics(base)
     by = [one.strip() for one in (sort or best or "").split(",") if one.strip()]
     if (sort is not None and len(by) != 1) or (best is not None and not by):
         raise ConfigError("--sort takes one metric, and --best one or several")
     # What combinations are sorted by is shown first.
-    names = [one.name for one in select_metrics([*by, *(metric or DEFAULT_METRICS)], known)]
+    names = [one.name for one in planned_metrics([*by, *(metric or DEFAULT_METRICS)], plan)]
     place = out or Path("out") / f"{base.name}-sweep"
     part = _shard(shard)
     with report_kept_runs(f"{place}; the same command runs the others"):

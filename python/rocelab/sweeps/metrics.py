@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rocelab.result import Result
     from rocelab.scenario import Scenario
+    from rocelab.sweeps.plan import SweepPlan
 
 Key = TypeVar("Key")
 
@@ -291,6 +292,21 @@ def known_metrics(scenario: Scenario) -> list[Metric]:
     """The metrics that runs of ``scenario`` have."""
     probes = {probe["name"]: probe["kind"] for probe in scenario.to_dict().get("probe", [])}
     return all_metrics(scenario._groups, probes)
+
+
+def planned_metrics(names: Iterable[str], plan: SweepPlan) -> list[Metric]:
+    """The metrics of these ``names``, each once, before anything is run.
+
+    Raises :class:`ConfigError` where no run of ``plan`` has one of them. Tags and probes may be
+    among what varies, so runs are looked at until all are found.
+    """
+    wanted = list(names)
+    known = {metric.name: metric for metric in METRICS}
+    for case in plan.cases:
+        if known.keys() >= set(wanted):
+            break
+        known |= {metric.name: metric for metric in known_metrics(plan.scenario_of(case))}
+    return select_metrics(wanted, list(known.values()))
 
 
 def _of_samples(name: str, read: Callable[[pl.Series], Number]) -> Callable[[Result], Number]:

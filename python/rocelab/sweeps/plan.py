@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -95,21 +96,29 @@ class SweepPlan:
         return [at for at in several if self.axes[at].key not in left_out]
 
     def scenario_of(self, case: Case) -> Scenario:
-        """The scenario of a run."""
+        """The scenario of a run. Errors name combination and seed."""
         pairs = zip(self.axes, case.combination, strict=True)
         settings = [(axis.key, value.text) for axis, value in pairs]
-        return apply_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
+        with self._naming(case):
+            return apply_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
 
     def checked(self, case: Case, at_a_time: int) -> tuple[Scenario, str | None]:
         """The scenario of a run after all checks, and a warning if memory may not suffice.
 
         Memory must suffice for ``at_a_time`` parallel runs. Errors name combination and seed.
         """
-        try:
-            scenario = self.scenario_of(case)
+        scenario = self.scenario_of(case)
+        with self._naming(case):
             # Of each seed, as who sends to whom may matter.
             shortage = _memory.shortage(scenario, "run", at_a_time)
             scenario._checked.check()
+        return scenario, shortage
+
+    @contextmanager
+    def _naming(self, case: Case) -> Iterator[None]:
+        """Has errors name combination and seed of a run."""
+        try:
+            yield
         except ConfigError as error:
             named = [grid.name(self.axes, case.combination)] if self.axes else []
             named += [f"seed {case.seed}"] if case.seed != self.seeds[0] else []
@@ -122,7 +131,6 @@ class SweepPlan:
                 line=error.line,
                 hint=error.hint,
             ) from None
-        return scenario, shortage
 
 
 def _key_groups(zipped: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
