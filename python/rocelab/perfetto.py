@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from rocelab import _format
+from rocelab._format import picoseconds
 from rocelab._pauses import Pause, pauses_of
 from rocelab._ports import port_names_of
 from rocelab.errors import MissingPackageError
@@ -17,8 +19,11 @@ from rocelab.io.files import write_atomic
 
 if TYPE_CHECKING:
     from rocelab.result import Result
+    from rocelab.table import Series
 
 PS_PER_NS = 1000
+MEANS = frozenset({"throughput", "utilisation", "paused-share", "latency", "goodput"})
+"""Kinds of probes whose samples are of the time since the last one, and not of a moment."""
 _SEQUENCE = 1
 """All packets are of one writer."""
 _BATCH = 10_000
@@ -31,7 +36,9 @@ def write_trace(result: Result, path: Path) -> None:
     Times are rounded down to nanoseconds. Each node is a group of tracks. A host has the flows that
     it sends, on as many tracks as there are at a time; a port has its pauses and its counters. A
     flow that was not over ends with the run, a pause with the trace of PFC frames; one that a
-    watchdog ended is there until it was taken back. Raises :class:`MissingPackageError`
+    watchdog ended is there until it was taken back. Viewers show a counter's value until the next
+    one. So a mean since the last sample stands where that time begins, and where a probe had no
+    value, as after the end of a flow, the counter is 0. Raises :class:`MissingPackageError`
     without the package perfetto.
     """
     try:
@@ -45,9 +52,30 @@ def write_trace(result: Result, path: Path) -> None:
     names = port_names_of(result)
     if "pfc" in result.traces:
         made.add_pauses(pauses_of(result, result.traces["pfc"].to_polars()), names)
-    for name, series in result.series.items():
-        made.add_series(name, series.to_polars(), series.column, names)
+    for series in result.series.values():
+        made.add_series(series, _Samples.of(result, series), names)
     write_atomic(path, made.encoded())
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """When a probe looked."""
+
+    interval_ps: int
+    until_ps: int
+    """No sample was taken after this time."""
+
+    @staticmethod
+    def of(result: Result, series: Series) -> _Samples:
+        """When the probe of ``series`` looked."""
+        probe = result.probes[series.name]
+        summary = result.summary
+        stopped = summary.recording_stopped_ps
+        # None is taken at the end of the run itself, and none from when on nothing is recorded.
+        ends = [int(summary.simulated_ns) * PS_PER_NS - 1]
+        ends += [] if stopped is None else [int(stopped) - 1]
+        ends += [picoseconds(probe["end"])] if "end" in probe else []
+        return _Samples(picoseconds(probe["interval"]), min(ends))
 
 
 class _Trace:
@@ -95,22 +123,29 @@ class _Trace:
             self._slice(self._track(node, called), *span_ns, "paused", {"priority": priority})
 
     def add_series(
-        self, name: str, samples: pl.DataFrame, column: str, names: Mapping[tuple[str, int], str]
+        self, series: Series, samples: _Samples, names: Mapping[tuple[str, int], str]
     ) -> None:
-        """A counter for each port or flow that the probe ``name`` looked at."""
-        is_of_ports = "node" in samples.columns
+        """A counter for each port or flow that a probe looked at."""
+        table = series.to_polars()
+        is_of_ports = "node" in table.columns
         keys = ["node", "port"] if is_of_ports else ["flow_id"]
-        for key, rows in samples.group_by(keys, maintain_order=True):
+        unit = series.column.rsplit("_", 1)[-1]
+        before_ps = samples.interval_ps if series.kind in MEANS else 0
+        for key, rows in table.group_by(keys, maintain_order=True):
             group, what = (
                 (str(key[0]), names[str(key[0]), int(key[1])])
                 if is_of_ports
                 else ("flows", f"flow {key[0]}")
             )
-            track = self._track(group, f"{what} {name}", unit=column.rsplit("_", 1)[-1])
-            values = rows[column].cast(pl.Float64)
-            for time_ps, value in zip(rows["time_ps"], values, strict=True):
-                if value is not None:
-                    self._count(track, time_ps // PS_PER_NS, value)
+            track = self._track(group, f"{what} {series.name}", unit=unit)
+            seen = rows.select("time_ps", pl.col(series.column).cast(pl.Float64)).drop_nulls()
+            times_ps = seen["time_ps"].to_list()
+            following = [*times_ps[1:], samples.until_ps + 1]
+            for at_ps, next_ps, value in zip(times_ps, following, seen[series.column], strict=True):
+                self._count(track, (at_ps - before_ps) // PS_PER_NS, value)
+                if at_ps + samples.interval_ps < next_ps:
+                    end_ps = at_ps + samples.interval_ps - before_ps
+                    self._count(track, end_ps // PS_PER_NS, 0.0)
 
     def _slice(self, track: int, begin: int, end: int, title: str, notes: dict[str, Any]) -> None:
         events = self._proto.TrackEvent

@@ -11,7 +11,7 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 
 import rocelab
 from conftest import INCAST, Command
-from rocelab import Scenario
+from rocelab import Scenario, perfetto
 from rocelab.errors import MissingPackageError
 from rocelab.perfetto import write_trace
 from rocelab.report import charts
@@ -103,7 +103,63 @@ def test_a_trace_has_what_the_tables_have(congested: rocelab.Result, tmp_path: P
     assert [value for _, value in read.counters[name]] == queue["queue_bytes"].to_list()
     assert read.units[name].unit == proto.CounterDescriptor.UNIT_SIZE_BYTES
     assert read.units["flows / flow 0 speed"].unit_name == "bps"
-    assert len(read.counters["flows / flow 0 speed"]) == len(congested.series["speed"])
+    # What a receiver took in the two microseconds before a sample stands where these begin.
+    speed = congested.series["speed"].to_polars()
+    assert read.counters["flows / flow 0 speed"] == [
+        (time // 1000 - 2000, value) for time, value in speed["time_ps", "goodput_bps"].iter_rows()
+    ]
+
+
+def test_counters_that_stand_where_their_time_begins_are_those_of_the_schema() -> None:
+    """A new kind of probe must not be forgotten."""
+    means = {
+        one["const"]
+        for one in rocelab.schema()["$defs"]["ProbeKind"]["oneOf"]
+        if "since the last sample" in " ".join(one["description"].split())
+    }
+    assert means == perfetto.MEANS
+
+
+def test_counters_are_0_where_the_probe_had_no_value(tmp_path: Path) -> None:
+    """A viewer shows a value until the next one: a flow that is over would seem to go on."""
+    scenario = Scenario(
+        topology={"kind": "star", "hosts": 3, "host_rate": "100Gbps", "host_delay": "1us"},
+        scheme="dcqcn",
+        traffic=[
+            {
+                "kind": "flows",
+                "flows": [
+                    {"src": "h0", "dst": "h1", "size": "100KB"},
+                    {"src": "h0", "dst": "h1", "size": "100KB", "start": "40us"},
+                ],
+            }
+        ],
+        probe=[
+            {"name": "rate", "kind": "rate", "flows": [0, 1], "interval": "2us"},
+            {"name": "early", "kind": "rate", "flows": [0], "interval": "2us", "end": "6us"},
+            {"name": "delay", "kind": "latency", "flows": [0, 1], "interval": "2us"},
+        ],
+        run={"stop": "70us"},
+    )
+    result = rocelab.run(scenario)
+    ends = (result.flows["start_ps"] + result.flows["fct_ps"]).to_list()
+    assert ends[0] < 38e6
+    assert 48e6 < ends[1] < 66e6
+    write_trace(result, tmp_path / "t.pftrace")
+    counters = Read(tmp_path / "t.pftrace").counters
+    for flow, end_ps in enumerate(ends):
+        *values, (zero_ns, zero) = counters[f"flows / flow {flow} rate"]
+        assert zero == 0
+        assert 0 <= zero_ns - end_ps / 1000 < 2000
+        assert all(value > 0 for _, value in values)
+    # It was not looked at any longer.
+    assert [at for at, _ in counters["flows / flow 0 early"]] == [0, 2000, 4000, 6000]
+    assert all(value > 0 for _, value in counters["flows / flow 0 early"])
+    # The first packet arrives between the samples at 2 and at 4 us.
+    latencies = counters["flows / flow 0 delay"]
+    assert latencies[0][0] == 2000
+    assert latencies[-1][1] == 0
+    assert latencies[-1][0] <= ends[0] // 1000
 
 
 def test_pauses_last_as_long_as_the_ports_were_paused(
