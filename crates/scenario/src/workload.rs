@@ -54,6 +54,12 @@ impl Cdf {
         if last.0 == 0 {
             return Err("has no size above 0 bytes".to_owned());
         }
+        // Messages of no bytes would be sent as one byte, and the load would be too high.
+        if let Some((_, p)) = points[1..].iter().rfind(|(bytes, _)| *bytes == 0) {
+            return Err(format!(
+                "has a probability of {p} at 0 bytes; a message has at least one byte"
+            ));
+        }
         if last.0 > MAX_MESSAGE {
             return Err(format!("reaches {} bytes; a message has at most 4000GB", last.0));
         }

@@ -211,7 +211,8 @@ fn what_is_wrong(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("has {len} columns, and the head {expected_len}")
+            let s = if *len == 1 { "" } else { "s" };
+            format!("has {len} column{s}, and the head {expected_len}")
         }
         _ => error.to_string(),
     }

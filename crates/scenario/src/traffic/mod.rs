@@ -124,7 +124,8 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
     for (index, spec) in specs.iter_mut().enumerate() {
         let key = format!("traffic.{index}");
         let (kind, spec_tag, spec_priority) = common(spec);
-        let tag = sink.tag(spec_tag.get_or_insert_with(|| kind.to_owned()), &key)?;
+        let tag_key = format!("{key}.tag");
+        let tag = sink.tag(spec_tag.get_or_insert_with(|| kind.to_owned()), &tag_key)?;
         let priority = *spec_priority.get_or_insert(context.data_class);
         check_priority(priority, || format!("{key}.priority"))?;
         // Random streams go by tag, and by the count of entries with that tag, so that an entry
@@ -252,8 +253,9 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
+    /// Returns the number of a tag; `key` is the one that gives it.
     fn tag(&mut self, tag: &str, key: &str) -> Result<u16> {
-        let wrong = |why: &str| ScenarioError::new(format!("{key}.tag"), why);
+        let wrong = |why: &str| ScenarioError::new(key, why);
         if tag.is_empty() {
             return Err(wrong("must not be empty").hint("leave it out"));
         }

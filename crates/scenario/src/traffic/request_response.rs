@@ -33,7 +33,7 @@ pub(super) fn request_response(
     let messages = if request == 0 { 1 } else { 2 };
     entry.make_room((arrivals.expected as u64).saturating_mul(messages), sink)?;
     let mut mix = Mix::new(spec, arrivals.expected);
-    let [intra, inter] = ["intra", "inter"].map(|tag| sink.tag(tag, &entry.key));
+    let [intra, inter] = ["intra", "inter"].map(|tag| sink.tag(tag, &entry.key("tag")));
     let (intra, inter) = (intra?, inter?);
     while !mix.is_full()
         && let Some((index, at)) = arrivals.next()

@@ -391,6 +391,10 @@ fn traffic_must_make_sense() {
         &set("traffic.0.tag", "\"a\\tb\""),
         &["traffic.0.tag: \"a\\tb\" has a control character, which no tag may have"],
     );
+    says(
+        &set("traffic.0.flows.0.tag", ""),
+        &["traffic.0.flows.0.tag: must not be empty; hint: leave it out"],
+    );
     let poisson = |keys: &str| star(&format!("[[traffic]]\nkind = \"poisson\"\n{keys}"));
     for load in ["0", "2", "-0.5", "nan", "1.0000001"] {
         let text = format!("workload = \"WebSearch\"\nduration = \"1ms\"\nload = {load}");
@@ -436,6 +440,10 @@ fn traffic_must_make_sense() {
     says(
         &poisson("load = 0.5\ncdf = [[0, 0], [10, 0.5], [5, 1]]\nduration = \"1ms\""),
         &["traffic.0.cdf: is not monotone: 5 bytes after 10"],
+    );
+    says(
+        &poisson("load = 0.5\ncdf = [[0, 0], [0, 0.25], [10, 1]]\nduration = \"1ms\""),
+        &["traffic.0.cdf: has a probability of 0.25 at 0 bytes; a message has at least one byte"],
     );
     says(
         &poisson("load = 0.5\ncdf = [[0, 0], [10, 0.5]]\nduration = \"1ms\""),

@@ -66,6 +66,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
     says("unit", &format!("{head}h0,h1,1kb,0ns\n"), "line 2: ");
     says("bare", &format!("{head}h0,h1,1000,0ns\n"), "line 2: ");
     says("short", &format!("{head}h0,h1,1KB\n"), "line 2: has 3 columns, and the head 4");
+    says("one", &format!("{head}h0\n"), "line 2: has 1 column, and the head 4");
     says(
         "neither",
         "src,dst,size,size_bytes\nh0,h1,,\n",
