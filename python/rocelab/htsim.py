@@ -19,6 +19,8 @@ from rocelab.io.read import read_bytes
 _MAX_BYTES = 1 << 30
 _COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
 _WORDS = ("id", "start", "size", "prio")
+_MAX_DIGITS = 20
+"""As many as the largest numbers of htsim have, which are of 64 bits."""
 _WAITS = ("trigger", "send_done_trigger", "recv_done_trigger")
 
 
@@ -147,4 +149,7 @@ def _connection(path: Path, number: int, words: list[str], nodes: int) -> tuple[
 def _whole(path: Path, number: int, what: str, text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise ConfigError(f"{what} needs a whole number, got {text!r}", file=str(path), line=number)
-    return int(text)
+    digits = text.lstrip("0")
+    if len(digits) > _MAX_DIGITS:
+        raise ConfigError(f"{what} has more than {_MAX_DIGITS} digits", file=str(path), line=number)
+    return int(digits or "0")

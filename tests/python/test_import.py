@@ -11,7 +11,7 @@ from conftest import Command
 MATRIX = """Nodes 4
 Connections 3
 # a comment
-0->1 id 1 start 0 size 2000000
+0->1 id 1 start 0 size 002000000
 2->3 start 1500000.750000 size 100
 3->0 id 3 start 0 size 5000 prio 2
 """
@@ -61,6 +61,8 @@ def test_a_connection_matrix_becomes_flows_of_a_scenario(command: Command, tmp_p
         ("Nodes 2\nConnections 1\n0->1 start 0. size 1\n", "m.cm:3: start needs a whole number"),
         ("Nodes 2\nConnections 1\n0->1 start 0 size 1.0\n", "m.cm:3: size needs a whole number"),
         ("Nodes 2\nConnections 1\n0->1 start 0 size 0\n", "m.cm:3: the connection has no end"),
+        # More digits than Python reads.
+        (f"Nodes 2\nConnections 1\n0->1 start 0 size {'9' * 5000}\n", "m.cm:3: size has more than"),
         ("Nodes 2\nConnections 1\n0->1 weight 1\n", "m.cm:3: unknown word 'weight'"),
         (
             "Nodes 2\nConnections 1\n0->1 trigger 1 size 1\n",
