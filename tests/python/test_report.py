@@ -50,6 +50,7 @@ def test_the_answer_has_the_numbers_of_each_run_and_marks_the_best(runs: list[Pa
     assert [cell.best for cell in cells] == [one == min(values) for one in values]
     best = ("dcqcn", "hpcc")[values.index(min(values))]
     assert f"Lowest p99 FCT slowdown of victim: {best} ({min(values):.3g})." in report.found
+    assert dict(report.asked)["network"] == "5 hosts, 1 switch"
     # What is 0 in all runs has no column, and is named.
     assert "Packets dropped" not in numbers.head
     assert "Packets dropped" in numbers.note

@@ -312,7 +312,8 @@ def _verdicts(claims: Sequence[Mapping[str, str]]) -> str:
 
 
 def _network(run: Result) -> str:
-    return f"{run.summary.hosts} hosts, {run.summary.switches} switches"
+    switches = _format.pluralise(run.summary.switches, "switch", "switches")
+    return f"{run.summary.hosts} hosts, {switches}"
 
 
 def _versions(results: Sequence[Result]) -> list[tuple[str, str]]:
