@@ -67,6 +67,17 @@ def test_table_and_csv(command: Command, hundred: Path) -> None:
     assert float(rows[19]["p50"]) == 9.8
 
 
+def test_groups_of_one_size_are_explained(command: Command, hundred: Path, tmp_path: Path) -> None:
+    """Their percentiles rise from row to row though the size does not: it looks like an effect."""
+    lines = [line(1000, 100 * rank) for rank in range(1, 41)]
+    incast = write(tmp_path / "incast" / "fct.txt", lines)
+    for paths in ((incast,), (hundred, incast), (incast, incast)):
+        told = command("fct", *paths).stdout
+        assert told.endswith("in order of their slowdown;\n--by-tag joins them.\n")
+    for arguments in ((hundred,), (hundred, hundred), (incast, "--by-tag")):
+        assert "in order of their slowdown" not in command("fct", *arguments).stdout
+
+
 def test_groups_where_flows_do_not_divide() -> None:
     def sizes(count: int) -> list[tuple[int, int]]:
         flows = [Flow(size, 1.0, 2.0, "100") for size in range(1, count + 1)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 _EXPLAINED = (
     "\n%: share of the flows up to this size; size: largest of the group, in bytes;\n"
     "p50, p95, p99: FCT slowdown"
+)
+_SORTED = (
+    "Groups with the same size have flows of that size in order of their slowdown;\n"
+    "--by-tag joins them."
 )
 _FORMATS = (".png", ".svg", ".pdf")
 
@@ -157,7 +162,8 @@ class _Table:
     """How many columns stand again where the others do not fit beside each other."""
     unlike: int = 0
     """How many rows are of two files that cannot be compared."""
-    explanation: str = _EXPLAINED
+    explanation: str = ""
+    """What stands below the text."""
 
     def text(self) -> str:
         """The rows below the titles, as wide as the terminal."""
@@ -189,7 +195,8 @@ def _of_groups(groups: Sequence[Group]) -> _Table:
     tag = _tag_column(groups[0].tag)
     columns = [*tag, ("%", "part"), ("size", "upper_bytes"), ("flows", "flows")]
     columns += [(name, name) for name in PERCENTILES]
-    return _Table([group.to_dict() for group in groups], columns, left=len(tag))
+    rows = [group.to_dict() for group in groups]
+    return _Table(rows, columns, left=len(tag), explanation=_explained(rows, "upper_bytes"))
 
 
 def _of_compared(compared: Sequence[Compared]) -> _Table:
@@ -209,7 +216,24 @@ def _of_compared(compared: Sequence[Compared]) -> _Table:
         columns += [(f"{name} a", f"{name}_a"), (f"{name} b", f"{name}_b")]
         columns.append(("change", f"{name}_percent"))
     unlike = sum(not row.comparable for row in compared)
-    return _Table(rows, columns, left=len(tag), repeated=repeated, unlike=unlike)
+    return _Table(
+        rows,
+        columns,
+        left=len(tag),
+        repeated=repeated,
+        unlike=unlike,
+        explanation=_explained(rows, "upper_bytes_a", "upper_bytes_b"),
+    )
+
+
+def _explained(rows: Sequence[dict[str, Any]], *sizes: str) -> str:
+    """What stands below rows of groups, in order, with their largest sizes under these names."""
+    same = any(
+        None is not one[size] == other[size] and one.get("tag") == other.get("tag")
+        for one, other in pairwise(rows)
+        for size in sizes
+    )
+    return f"{_EXPLAINED}\n{_SORTED}" if same else _EXPLAINED
 
 
 def _of_places(selected: Sequence[Selection], sites: Sequence[int]) -> _Table:
@@ -221,7 +245,7 @@ def _of_places(selected: Sequence[Selection], sites: Sequence[int]) -> _Table:
         for file, each in zip(files, selected, strict=True)
         for place in by_data_centre(each, sites)
     ]
-    return _Table(rows, [(name, name) for name in rows[0]], explanation="")
+    return _Table(rows, [(name, name) for name in rows[0]])
 
 
 def _tag_column(tag: str | None) -> list[tuple[str, str]]:
