@@ -40,6 +40,12 @@ def test_times_of_pictures_have_a_unit(incast: rocelab.Result, start: Any) -> No
         assert caught.value.hint == 'with its unit, such as "1.5ms"'
 
 
+def test_the_size_of_a_picture_is_a_pair(incast: rocelab.Result) -> None:
+    wrong: Any = 3
+    with pytest.raises(TypeError, match=r"size must be a pair of inches, such as \(7, 3\), not 3"):
+        incast.plot.queue(size=wrong)
+
+
 def test_progress_is_a_flag_or_a_function(scenario: rocelab.Scenario) -> None:
     wrong: Any = "yes"
     law = rocelab.prototype(Unlimited)

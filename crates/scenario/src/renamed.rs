@@ -140,7 +140,9 @@ pub fn migrate(text: &str) -> Result<String> {
     }
     out.push_str(&text[copied..]);
     // A key that stood there under both names is refused here.
-    Tree::from_toml(&out)?;
+    Tree::from_toml(&out).map_err(|error| {
+        error.hint("the key stands there under its old name, too: take one of the two out")
+    })?;
     Ok(out)
 }
 
@@ -300,7 +302,8 @@ mod tests {
     #[test]
     fn a_key_under_both_names_is_refused() {
         let error = migrate("[run]\nlimit = \"1s\"\ntime_limit = \"2s\"\n").unwrap_err();
-        assert!(error.to_string().contains("duplicate key"), "{error}");
+        assert!(error.to_string().contains("line 3: duplicate key"), "{error}");
+        assert!(error.to_string().contains("under its old name, too"), "{error}");
     }
 
     /// Every new name is a key of the format, and no old one is where it was.

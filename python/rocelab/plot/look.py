@@ -31,6 +31,8 @@ class Look:
         if isinstance(self.notes, str):
             raise TypeError(f"notes must be True, False or a list of lines, not {self.notes!r}")
         if self.size is not None:
+            if not isinstance(self.size, Sequence):
+                raise TypeError(f"size must be a pair of inches, such as (7, 3), not {self.size!r}")
             low, high = _SIZE_IN
             if len(self.size) != 2 or not all(low <= one <= high for one in self.size):
                 raise ConfigError(

@@ -183,9 +183,10 @@ class Sweep:
         return without_effect([axis.key for axis in self.plan.axes], outcomes)
 
     def best(self, metrics: str | Sequence[str]) -> list[int]:
-        """The rows of ``statistics`` that are best by ``metrics``, best first by the first one.
+        """Numbers of the rows of ``statistics`` that are best by ``metrics``, the best one first.
 
-        With several metrics these are all rows that no other row beats or equals in all of them
+        Rows are counted from 0, and in the order of the first metric. With several metrics these
+        are all rows that no other row beats or equals in all of them
         while it beats it in one (the Pareto front). Rows without a value are left out.
         """
         from rocelab.sweeps.metrics import pareto, select_metrics
