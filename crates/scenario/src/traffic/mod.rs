@@ -120,18 +120,20 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         network: context.nodes.network(),
         reach: Reachability::new(context.nodes.network(), &BTreeSet::new()),
     };
-    let mut ordinals: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut ordinals: BTreeMap<String, u64> = BTreeMap::new();
     for (index, spec) in specs.iter_mut().enumerate() {
         let key = format!("traffic.{index}");
         let (kind, spec_tag, spec_priority) = common(spec);
+        let (first, known_tags) = (sink.messages.len(), sink.tags.len());
         let tag_key = format!("{key}.tag");
         let tag = sink.tag(spec_tag.get_or_insert_with(|| kind.to_owned()), &tag_key)?;
         let priority = *spec_priority.get_or_insert(context.data_class);
         check_priority(priority, || format!("{key}.priority"))?;
         // Random streams go by tag, and by the count of entries with that tag, so that an entry
         // more or less changes no other.
-        let ordinal = ordinals.entry(tag).or_insert(0);
-        let entity = crate::random::entity_of(&sink.tags[usize::from(tag)]).wrapping_add(*ordinal);
+        let name = &sink.tags[usize::from(tag)];
+        let ordinal = ordinals.entry(name.clone()).or_insert(0);
+        let entity = crate::random::entity_of(name).wrapping_add(*ordinal);
         *ordinal += 1;
         let entry = Entry { key, tag, priority, entity };
         match spec {
@@ -150,6 +152,9 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
             TrafficSpec::Collective(collective) => {
                 collective::collective(collective, &entry, context, &mut sink)?;
             }
+        }
+        if usize::from(tag) == known_tags {
+            sink.take_back(tag, first);
         }
     }
     Ok(sink.finish(context.port_numbers))
@@ -270,6 +275,18 @@ impl Sink<'_> {
         };
         self.tags.push(tag.to_owned());
         Ok(index)
+    }
+
+    /// Takes back a new tag if there are messages from `first` on and all of them have others.
+    fn take_back(&mut self, tag: u16, first: usize) {
+        let made = &mut self.messages[first..];
+        if made.is_empty() || made.iter().any(|message| message.tag == tag) {
+            return;
+        }
+        self.tags.remove(usize::from(tag));
+        for message in made {
+            message.tag -= u16::from(message.tag > tag);
+        }
     }
 
     /// Adds a message on a QP of its own; `key` is asked for when something is wrong with it.

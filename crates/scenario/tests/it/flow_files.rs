@@ -145,7 +145,7 @@ fn a_file_has_a_head_even_without_messages() {
 fn quotes_and_blank_lines_are_read() {
     let text = "\"src\",dst,size,tag\n\nh0,h1,\"1KB\",\"say \"\"so\"\"\"\n\nh1,h2,2KB,a \"b\n";
     let scenario = read("quotes", text).unwrap();
-    assert_eq!(scenario.tags[1..], ["say \"so\"", "a \"b"]);
+    assert_eq!(scenario.tags, ["say \"so\"", "a \"b"]);
 }
 
 #[test]

@@ -296,6 +296,31 @@ flows = [
     assert_eq!(scenario.tags, ["flows", "more"]);
 }
 
+/// A tag that no message has would be one of those that results have statistics of.
+#[test]
+fn tags_are_those_of_messages() {
+    let own_tags = "[[traffic]]\nkind = \"flows\"\nflows = [\n\
+                    { src = \"h0\", dst = \"h1\", size = \"1B\", tag = \"a\" },\n\
+                    { src = \"h0\", dst = \"h2\", size = \"2B\", tag = \"b\" },\n]\n";
+    let scenario = build(&format!("{own_tags}{POISSON}tag = \"c\"\nmessages = 9\n"));
+    assert_eq!(scenario.tags, ["a", "b", "c"]);
+    let tag_of = |size: u64| {
+        let message = scenario.messages.iter().find(|m| m.size.get() == size).unwrap();
+        scenario.tags[usize::from(message.tag)].as_str()
+    };
+    assert_eq!((tag_of(1), tag_of(2)), ("a", "b"));
+    // What is drawn does not depend on it.
+    let before = "[[traffic]]\nkind = \"flows\"\ntag = \"c\"\n\
+                  flows = [{ src = \"h0\", dst = \"h1\", size = \"1B\" }]\n";
+    let replaced = before.replace("\"1B\"", "\"1B\", tag = \"a\"");
+    let poisson = format!("{POISSON}tag = \"c\"\nmessages = 9\n");
+    let drawn = |first: &str| of_tag(&build(&format!("{first}{poisson}")), "c");
+    assert_eq!(drawn(before)[1..], drawn(&replaced)[..]);
+    // Traffic that happens to have no message keeps its tag, beside other traffic.
+    let none = format!("{own_tags}{POISSON}tag = \"c\"\nduration = \"1ps\"\n");
+    assert_eq!(build(&none).tags, ["a", "b", "c"]);
+}
+
 #[test]
 fn a_million_messages_are_made() {
     let scenario = build(&format!("{POISSON}messages = 1000000\n"));
