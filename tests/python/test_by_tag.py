@@ -93,7 +93,7 @@ def test_a_sweep_compares_tags(tmp_path: Path, command: Command) -> None:
     failed = command("sweep", "s.toml", *over, "victims.slowdown_p99", cwd=tmp_path)
     assert failed.returncode == 2
     assert "no metric 'victims.slowdown_p99'" in failed.stderr
-    assert "victim.slowdown_p99" in failed.stderr
+    assert "hint: did you mean victim.slowdown_p99? there are: flows, " in failed.stderr
 
 
 def test_fct_splits_by_tag(tmp_path: Path, command: Command) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -366,5 +367,7 @@ def select_metrics(names: Iterable[str], known: Sequence[Metric]) -> list[Metric
     found = list(dict.fromkeys(names))
     for name in found:
         if name not in by_name:
-            raise ConfigError(f"no metric {name!r}", hint=f"there are: {', '.join(by_name)}")
+            near = get_close_matches(name, by_name, n=1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise ConfigError(f"no metric {name!r}", hint=f"{meant}there are: {', '.join(by_name)}")
     return [by_name[name] for name in found]
