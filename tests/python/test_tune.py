@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 from pathlib import Path
 
+import optuna
 import polars as pl
 import pytest
 
@@ -16,6 +18,7 @@ from rocelab.sweeps.tune import (
     Range,
     Trial,
     Tuning,
+    _importance,
     parse_condition,
     parse_space,
     tune,
@@ -239,6 +242,28 @@ def test_keys_that_change_nothing_explain_nothing_and_are_named(tmp_path: Path) 
     found = tuned(tmp_path / "b", space, "slowdown_mean")
     assert found.warnings == [f"pfc.resume_offset {line}"]
     assert set(found.importance) == {"scheme.name", "pfc.resume_offset"}
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_shares_are_of_good_values_whatever_the_direction(others: int) -> None:
+    """The high values depend on x alone, the low ones on y alone, and z never varies."""
+    low, high = optuna.study.StudyDirection.MINIMIZE, optuna.study.StudyDirection.MAXIMIZE
+    study = optuna.create_study(directions=[high, *([low] * others)])
+    unit = optuna.distributions.FloatDistribution(0, 1)
+    places = [(2 * place + 1) / 40 for place in range(20)]
+    for x, y in itertools.product(places, places):
+        goal = 1.0 if x > 0.9 else -1.0 if y < 0.1 else 0.0
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={"x": x, "y": y, "z": 0.5},
+                distributions=dict.fromkeys("xyz", unit),
+                values=[goal, *([0.0] * others)],
+            )
+        )
+    (jain,) = select_metrics(["jain"], METRICS)
+    shares = _importance(study, jain)
+    assert shares.keys() == {"x", "y"}
+    assert shares["x"] > 0.9
 
 
 def test_a_goal_that_is_the_same_everywhere_has_no_shares(tmp_path: Path, command: Command) -> None:

@@ -312,7 +312,7 @@ def tune(
             hint="give other ranges by --over",
         )
     if len(done.first_goals) > 1:
-        done.importance = _importance(study, len(goals))
+        done.importance = _importance(study, goals[0])
     return done
 
 
@@ -442,21 +442,24 @@ def _means(metrics: Sequence[Metric], results: Sequence[Result]) -> tuple[float,
     return tuple(means)
 
 
-def _importance(study: Any, goals: int) -> dict[str, float]:  # noqa: ANN401
+def _importance(study: optuna.Study, first: Metric) -> dict[str, float]:
+    """How much each key that varies has to do with good values of the ``first`` goal."""
     library = _optuna()
     import warnings
 
-    def first(trial: Any) -> float:  # noqa: ANN401
-        value: float = trial.values[0]
-        return value
-
+    sign = -1.0 if first.more_is_better else 1.0
+    tried = study.get_trials(deepcopy=False, states=(library.trial.TrialState.COMPLETE,))
+    keys = dict.fromkeys(key for one in tried for key in one.params)
+    varied = [key for key in keys if len({one.params[key] for one in tried}) > 1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             found: Mapping[str, float] = library.importance.get_param_importances(
                 study,
                 evaluator=library.importance.PedAnovaImportanceEvaluator(),
-                target=first if goals > 1 else None,
+                params=varied,
+                # Of what it is given it takes low values for good, whatever the study's direction.
+                target=lambda trial: sign * trial.values[0],
             )
         except (ValueError, RuntimeError):
             # Too few trials.
