@@ -108,10 +108,11 @@ def select_flows(path: Path, tag: str | None, cut: float) -> Selection:
     posted = None if result is None else _posted(result, tag)
     if posted and not chosen:
         raise ResultError(f"{path}: {pluralise(posted, 'flow', 'flows')}, and none is done")
-    if flows and not chosen:
+    # Tags of flows that are not done, too.
+    names = {flow.port for flow in flows} if result is None else set(result.flows["tag"].unique())
+    if names and not chosen:
         what = "port" if result is None else "tag"
-        ports = sorted({flow.port for flow in flows})[:_MAX_NAMES]
-        known = ", ".join(printable(port, _MAX_TAG) for port in ports)
+        known = ", ".join(printable(name, _MAX_TAG) for name in sorted(names)[:_MAX_NAMES])
         raise ResultError(
             f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
         )
