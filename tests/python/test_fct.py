@@ -174,7 +174,7 @@ def test_a_result_of_ours(command: Command, incast: rocelab.Result, tmp_path: Pa
         f"error: {directory}: no flow with tag 200",
         "hint: its flows have incast, victim; choose with --tag",
     ]
-    # Tags are told whether their flows are done or not.
+    # Tags are named whether their flows are done or not.
     cut = rocelab.run(incast.scenario.with_settings(run__stop="1us")).save(tmp_path / "cut")
     assert command("fct", cut, "--tag", "web").stderr.splitlines() == [
         f"error: {cut}: no flow with tag web",
