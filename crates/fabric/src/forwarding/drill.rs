@@ -33,7 +33,8 @@ pub(crate) struct Drill {
 impl Drill {
     pub(crate) fn new(
         ecmp: Ecmp,
-        (samples, memory): (u32, u32),
+        samples: u32,
+        memory: u32,
         form: DrillForm,
         draws: Pcg64Mcg,
     ) -> Drill {

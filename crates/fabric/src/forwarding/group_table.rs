@@ -1,6 +1,7 @@
 //! What a policy remembers of each group of next hops that a switch uses together.
 
-/// A value for each group. A switch has few groups with several ports.
+/// A value for each group, or for each destination host. A switch has few groups with several
+/// ports.
 #[derive(Debug)]
 pub(super) struct GroupTable<T> {
     groups: Vec<(u32, T)>,

@@ -130,6 +130,7 @@ pub(crate) struct Place<'a> {
     pub(crate) paths: Option<&'a Arc<PathTable>>,
     /// How hosts use their ports.
     pub(crate) port_use: PortUse,
+    /// Whose form of DRILL it is.
     pub(crate) drill_form: DrillForm,
 }
 
@@ -172,7 +173,7 @@ impl Router {
                 Router::Adaptive(Adaptive::new(ecmp, levels.clone(), update, gap, draws()))
             }
             Balance::Drill { samples, memory } => {
-                Router::Drill(Drill::new(ecmp, (samples, memory), place.drill_form, draws()))
+                Router::Drill(Drill::new(ecmp, samples, memory, place.drill_form, draws()))
             }
             Balance::Conga(ref params) => Router::Conga(Conga::new(ecmp, params, draws(), place)),
             Balance::ConWeave(ref params) => {

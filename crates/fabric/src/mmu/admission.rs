@@ -61,8 +61,8 @@ impl Mmu {
         self.used + size <= self.safe_fill
     }
 
-    /// Returns whether storing `size` bytes can neither pause nor drop at this ingress. It may not
-    /// see that no ingress is near a limit.
+    /// Returns whether the limits of this ingress alone say that storing `size` bytes can neither
+    /// pause nor drop.
     #[inline]
     pub(crate) fn is_below_own_limits(&self, port: u16, priority: u8, size: u64) -> bool {
         let index = self.index(port, priority);

@@ -81,6 +81,7 @@ impl DepartureTimes {
     #[inline]
     pub(crate) fn raise_lower_bound(&mut self, port: usize) {
         self.lower_bound = self.times[port].min(self.others);
+        debug_assert!(self.times.iter().all(|&time| self.lower_bound <= time));
     }
 
     /// Returns the first busy port at or after `from`.

@@ -76,7 +76,7 @@ impl QuirksSpec {
     /// Whether hosts and switches are rocelab's own. Times, formulas and hashes may be those of the
     /// other simulator, and ways of rocelab's own those of ConWeave's.
     pub fn has_native_nodes(&self) -> bool {
-        let of_numbers = QuirksSpec {
+        let same_nodes = QuirksSpec {
             whole_nanoseconds: self.whole_nanoseconds,
             one_way_rtt: self.one_way_rtt,
             conweave_ecmp_hash: self.conweave_ecmp_hash,
@@ -84,7 +84,7 @@ impl QuirksSpec {
             conweave_recovery: self.conweave_recovery,
             ..QuirksSpec::default()
         };
-        *self == of_numbers
+        *self == same_nodes
     }
 
     /// The quirk that hashes addresses and ports with each switch's own seed, if one does.
