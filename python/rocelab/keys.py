@@ -601,6 +601,13 @@ class Quirks(TypedDict):
     acks_ignore_pause: NotRequired[bool]
     """Have hosts send ACKs while the priority that carries them is paused."""
 
+    conweave_conga: NotRequired[bool]
+    """Needs `routing.balance = "conga"`: as in ConWeave's simulator, a flow chooses among four
+    neighbouring uplinks, the first of which is drawn, and ports count data alone, when it
+    arrives. Levels may exceed that of the full rate. Leaves return what they know in random
+    order.
+    """
+
     conweave_drill: NotRequired[bool]
     """Needs `routing.balance = "drill"`: as in ConWeave's simulator, compare ports by the bytes
     that wait, whether they are paused or not, and remember the best ones for each destination

@@ -190,14 +190,16 @@ def test_parameters_of_conweave_s_load_balancing(command: Command, case: Path) -
     assert (conweave["path_busy"], conweave["resume_default"]) == ("8us", "500us")
 
 
-def test_drill_and_recovery_are_those_of_conweaves_simulator(command: Command, case: Path) -> None:
+def test_policies_and_recovery_are_those_of_conweaves_simulator(
+    command: Command, case: Path
+) -> None:
     """Without that, long flows of DRILL with selective repeat take half as long as there."""
-    of = ("conweave_drill", "conweave_recovery")
+    of = ("conweave_drill", "conweave_recovery", "conweave_conga")
     for keys, quirks in (
-        ("LB_MODE 2", (True, False)),
-        ("LB_MODE 2\nENABLE_IRN 1\nENABLE_PFC 0", (True, True)),
-        ("LB_MODE 0\nENABLE_IRN 1\nENABLE_PFC 0", (False, True)),
-        ("LB_MODE 6", (False, False)),
+        ("LB_MODE 2", (True, False, False)),
+        ("LB_MODE 2\nENABLE_IRN 1\nENABLE_PFC 0", (True, True, False)),
+        ("LB_MODE 0\nENABLE_IRN 1\nENABLE_PFC 0", (False, True, False)),
+        ("LB_MODE 6", (False, False, False)),
     ):
         made = scenario_of(command, case, keys)["quirks"]
         assert tuple(made.get(key, False) for key in of) == quirks, keys

@@ -204,6 +204,59 @@ def test_a_path_of_which_nothing_is_heard_counts_as_idle_again() -> None:
     assert port["tx_bytes"].item() > 25 * 30 * 1082
 
 
+def shares_of_spines(quirks: Table, topology: Table, traffic: list[Table]) -> list[float]:
+    """What each uplink of the first leaf carries, over the mean of all."""
+    routing = {"balance": "conga", "conga": {"age": "1ns"}}
+    result = run(topology=topology, traffic=traffic, routing=routing, quirks=quirks)
+    ports = result.ports.to_polars().filter(pl.col("peer").str.starts_with("spine"))
+    sent: list[float] = ports.filter(node="leaf0").sort("peer")["tx_bytes"].to_list()
+    return [one * len(sent) / sum(sent) for one in sent]
+
+
+def test_from_how_many_uplinks_a_flow_chooses() -> None:
+    """From all, or from four neighbours of eight.
+
+    One of five such quartets has the first uplink, four of them have the fourth.
+    """
+    flows = [
+        {"src": f"h{n % 8}", "dst": f"h{8 + n % 8}", "size": "1KB", "start": f"{n}us"}
+        for n in range(4_000)
+    ]
+    traffic: list[Table] = [{"kind": "flows", "flows": flows}]
+    all_uplinks = shares_of_spines({}, leaf_spine(8, 8), traffic)
+    quartets = shares_of_spines({"conweave_conga": True}, leaf_spine(8, 8), traffic)
+    assert all_uplinks == pytest.approx([1] * 8, rel=0.25)
+    expected = [1, 2, 3, 4, 4, 3, 2, 1]
+    assert quartets == pytest.approx([share * 2 / 5 for share in expected], rel=0.2)
+    # Of fewer than four all are looked at.
+    few = shares_of_spines({"conweave_conga": True}, leaf_spine(8, 3), traffic)
+    assert few == pytest.approx([1] * 3, rel=0.1)
+
+
+def test_conga_may_count_packets_before_they_wait() -> None:
+    """A burst that arrives at one instant: the flows behind it avoid its uplink at once."""
+    slow = {**leaf_spine(6, 2), "rate": "10Gbps"}
+    # The burst of h0 waits for 240 us. Six flows begin while it has sent less than an eighth of
+    # what the uplink may send in the time over which links are measured.
+    flows = [{"src": "h0", "dst": "h6", "size": "300KB"}]
+    flows += [
+        {"src": f"h{1 + n % 5}", "dst": f"h{7 + n % 5}", "size": "1KB", "start": f"{22 + n}us"}
+        for n in range(10)
+    ]
+    shared = {}
+    for name, quirks in (("departure", {}), ("arrival", {"conweave_conga": True})):
+        result = run(
+            topology=slow,
+            traffic=[{"kind": "flows", "flows": flows}],
+            routing={"balance": "conga", "conga": {"dre_period": "50us", "alpha": 0.2}},
+            quirks=quirks,
+        )
+        ports = result.ports.to_polars().filter(pl.col("peer").str.starts_with("spine"))
+        shared[name] = round(min(ports.filter(node="leaf0")["tx_bytes"].to_list()) / 1082)
+    assert shared["arrival"] == 10
+    assert shared["departure"] < 10
+
+
 @pytest.mark.parametrize(
     ("topology", "why"),
     [

@@ -53,8 +53,8 @@ fn chassis<S: Scheme>(
     let red = red(setup, node, common.graph.ports(node));
     let (graph, hosts) = (&common.graph, &common.host_locations);
     let (paths, port_use) = (common.paths.as_ref(), setup.host.ports);
-    let drill_form = common.compat.drill_form();
-    let place = Place { graph, hosts, node, paths, port_use, drill_form };
+    let compat = common.compat;
+    let place = Place { graph, hosts, node, paths, port_use, compat };
     let router = Router::new(&setup.balance, common.ecmp.at(node), setup.seed, &place);
     let (cp, cp_ports, port_facts) = congestion_point(setup, common, node, &red)?;
     let draws = if red.iter().any(|red| red.draws_above().is_some()) {

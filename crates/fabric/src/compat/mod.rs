@@ -45,6 +45,16 @@ pub(crate) enum DrillForm {
     ByHostAndBytes,
 }
 
+/// What CONGA measures and which uplinks it compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CongaForm {
+    /// All packets that leave, and all uplinks.
+    Native,
+    /// Data when it arrives, and four neighbouring uplinks. A level has no upper bound but that of
+    /// its number, and a leaf returns those that it knows in random order.
+    FourUplinks,
+}
+
 /// Says how a run differs from a native one. In a native run no question is answered with a
 /// deviation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,6 +90,11 @@ impl Compat {
     /// Returns how DRILL compares ports and what it remembers.
     pub(crate) fn drill_form(&self) -> DrillForm {
         if self.quirks.conweave_drill { DrillForm::ByHostAndBytes } else { DrillForm::Native }
+    }
+
+    /// Returns what CONGA measures and which uplinks it compares.
+    pub(crate) fn conga_form(&self) -> CongaForm {
+        if self.quirks.conweave_conga { CongaForm::FourUplinks } else { CongaForm::Native }
     }
 
     /// Returns whether a gap has senders go back to it, past what has arrived.

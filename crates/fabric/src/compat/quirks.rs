@@ -17,6 +17,11 @@ pub struct Quirks {
     /// DRILL compares ports by the bytes that wait, whether they are paused or not, and remembers
     /// the best ports for each destination host, as in ConWeave's simulator.
     pub conweave_drill: bool,
+    /// CONGA as in ConWeave's simulator: a flow chooses among four neighbouring uplinks, of which
+    /// the first is drawn, and never prefers the one that it has. Ports count data alone, when it
+    /// arrives. Levels may exceed that of the full rate. Leaves return those that they know in
+    /// random order.
+    pub conweave_conga: bool,
     /// Selective repeat as in ConWeave's simulator: an ACK that shows a gap has everything sent
     /// again that is not known to have arrived, unless the sender recovers already. It recovers
     /// until an ACK shows no gap, or until all has arrived that it had sent when that began.

@@ -9,11 +9,13 @@
 //! Open in the paper, decided here: a measure of u of the rate is the level floor(u 2^bits), at
 //! most 2^bits - 1. A port counts packets when they leave. A level that was not renewed for the age
 //! counts as 0 from then on. A flow that was never seen takes one of several best uplinks at
-//! random; a later flowlet stays on its uplink if that is among them.
+//! random; a later flowlet stays on its uplink if that is among them. [`CongaForm`] has the other
+//! simulator's decisions.
 
 use super::flowlet_table::FlowletTable;
 use super::{Choice, Depends, Ecmp, Forwarding, Moves, Place};
-use crate::packet::Header;
+use crate::compat::CongaForm;
+use crate::packet::{Header, PacketKind};
 use crate::routing::hash::scale_to;
 use model::Conga as Params;
 use rand_pcg::Pcg64Mcg;
@@ -26,7 +28,8 @@ pub(crate) struct Conga {
     ecmp: Ecmp,
     /// By port; `None` for ports to hosts.
     estimators: Vec<Option<Estimator>>,
-    bits: u8,
+    scale: Scale,
+    form: CongaForm,
     /// `None` in spines.
     leaf: Option<Box<Leaf>>,
 }
@@ -114,21 +117,43 @@ impl Estimator {
         self.period = period;
     }
 
-    /// Counts a packet. `rate`: that of the link, which may have changed.
-    fn send(&mut self, now: Time, bytes: u16, rate: Rate) {
+    /// Counts a packet.
+    fn count(&mut self, now: Time, bytes: u16) {
         self.advance(now);
+        self.register += f64::from(bytes);
+    }
+
+    /// Takes the rate of the link, which may have changed.
+    fn follow(&mut self, rate: Rate) {
         if rate != self.rate {
             self.full *= rate.bps() as f64 / self.rate.bps() as f64;
             self.rate = rate;
         }
-        self.register += f64::from(bytes);
     }
 
     /// The level of what is used.
-    fn level(&mut self, now: Time, bits: u8) -> u8 {
+    fn level(&mut self, now: Time, scale: Scale) -> u8 {
         self.advance(now);
-        let levels = 1_u32 << bits;
-        ((self.register / self.full * f64::from(levels)) as u32).min(levels - 1) as u8
+        ((self.register / self.full * scale.levels) as u32).min(u32::from(scale.most)) as u8
+    }
+}
+
+/// The levels of what is used.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    /// How many the rate of a link has.
+    levels: f64,
+    most: u8,
+}
+
+impl Scale {
+    fn new(bits: u8, form: CongaForm) -> Scale {
+        let levels = 1_u16 << bits;
+        let most = match form {
+            CongaForm::Native => (levels - 1) as u8,
+            CongaForm::FourUplinks => u8::MAX,
+        };
+        Scale { levels: f64::from(levels), most }
     }
 }
 
@@ -190,11 +215,21 @@ impl Feedback {
         self.next = place + 1;
         Some((place as u16, level.level))
     }
+
+    /// One entry of those that are known, drawn at random.
+    fn draw(&self, draws: &mut Pcg64Mcg) -> Option<(u16, u8)> {
+        let known =
+            || (0..).zip(&self.levels).filter_map(|(place, level)| Some((place, (*level)?)));
+        let count = known().count() as u32;
+        let drawn = (count > 0).then(|| scale_to(draws.next_u32(), count))?;
+        known().nth(drawn).map(|(place, level)| (place, level.level))
+    }
 }
 
 impl Conga {
     pub(crate) fn new(ecmp: Ecmp, params: &Params, draws: Pcg64Mcg, place: &Place<'_>) -> Conga {
-        let Place { graph, hosts, node, .. } = *place;
+        let Place { graph, hosts, node, compat, .. } = *place;
+        let form = compat.conga_form();
         let ends = graph.ports(node);
         let estimators = ends
             .iter()
@@ -234,25 +269,34 @@ impl Conga {
                 from: counts.iter().map(feedback).collect(),
             })
         });
-        Conga { ecmp, estimators, bits: params.bits, leaf }
+        Conga { ecmp, estimators, scale: Scale::new(params.bits, form), form, leaf }
     }
 
     /// The uplink of a data packet to a leaf, which has several.
     fn uplink(&mut self, choice: &Choice<'_>, header: &Header, target: u32) -> PortId {
-        let Conga { estimators, bits, leaf, .. } = self;
+        let Conga { estimators, scale, form, leaf, .. } = self;
         let leaf = leaf.as_mut().expect("only leaves choose");
         let Leaf { flows, age, draws, uplinks, to, .. } = &mut **leaf;
-        let (next_hops, now) = (choice.next_hops(header), choice.now());
+        let (mut next_hops, now) = (choice.next_hops(header), choice.now());
         let mut level = |port: PortId| {
             let known = to[target as usize][usize::from(uplinks[port.index()])];
             let is_old = now.saturating_sub(known.at) > *age;
             let far = if is_old { 0 } else { known.level };
             let near = estimators[port.index()].as_mut();
-            far.max(near.map_or(0, |near| near.level(now, *bits)))
+            far.max(near.map_or(0, |near| near.level(now, *scale)))
         };
         flows.port(header, now, |before| {
+            let before = match form {
+                CongaForm::Native => before.filter(|before| next_hops.contains(before)),
+                CongaForm::FourUplinks => {
+                    let starts = next_hops.len().saturating_sub(NEIGHBOURS) + 1;
+                    let start = scale_to(draws.next_u32(), starts as u32);
+                    next_hops = &next_hops[start..next_hops.len().min(start + NEIGHBOURS)];
+                    None
+                }
+            };
             let least = next_hops.iter().map(|&port| level(port)).min().expect("there are several");
-            if let Some(before) = before.filter(|before| next_hops.contains(before))
+            if let Some(before) = before
                 && level(before) == least
             {
                 return before;
@@ -263,23 +307,9 @@ impl Conga {
             *best.nth(place).expect("it is less than their number")
         })
     }
-}
 
-impl Leaf {
-    /// Keeps what a packet from another leaf says.
-    fn receive(&mut self, source: u32, tag: Tag, now: Time) {
-        self.from[source as usize].note(tag.uplink, tag.level);
-        if let Some((uplink, level)) = tag.feedback {
-            self.to[source as usize][usize::from(uplink)] = Known { level, at: now };
-        }
-    }
-}
-
-impl Forwarding for Conga {
-    /// On what ports have sent by now, so they must be drained.
-    const DEPENDS: Depends = Depends::Queues;
-
-    fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
+    /// Selects the port of a packet. A leaf also keeps what its tag says, or writes a new one.
+    fn select_and_tag(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
         let in_port = header.in_port();
         let from_switch = in_port.is_some_and(|port| self.estimators[port.index()].is_some());
         let [source, target] = choice.racks(header);
@@ -301,23 +331,58 @@ impl Forwarding for Conga {
                 };
                 let leaf = self.leaf.as_mut().expect("as above");
                 let uplink = leaf.uplinks[port.index()];
-                let feedback = leaf.from[target as usize].take();
+                let from = &mut leaf.from[target as usize];
+                let feedback = match self.form {
+                    CongaForm::Native => from.take(),
+                    CongaForm::FourUplinks => from.draw(&mut leaf.draws),
+                };
                 choice.set_tag(Tag { uplink, level: 0, feedback }.to_bits());
                 return Some(port);
             }
         }
         self.ecmp.select(choice, header)
     }
+}
+
+/// How many uplinks a flow chooses from in [`CongaForm::FourUplinks`].
+const NEIGHBOURS: usize = 4;
+
+impl Leaf {
+    /// Keeps what a packet from another leaf says.
+    fn receive(&mut self, source: u32, tag: Tag, now: Time) {
+        self.from[source as usize].note(tag.uplink, tag.level);
+        if let Some((uplink, level)) = tag.feedback {
+            self.to[source as usize][usize::from(uplink)] = Known { level, at: now };
+        }
+    }
+}
+
+impl Forwarding for Conga {
+    /// On what ports have sent by now, so they must be drained.
+    const DEPENDS: Depends = Depends::Queues;
+
+    fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
+        let counts_arrivals = self.form == CongaForm::FourUplinks;
+        if counts_arrivals && header.kind != PacketKind::Data {
+            return self.ecmp.select(choice, header);
+        }
+        let port = self.select_and_tag(choice, header)?;
+        if counts_arrivals && let Some(estimator) = &mut self.estimators[port.index()] {
+            estimator.count(choice.now(), header.size);
+            choice.set_tag(collect(choice.tag(), estimator.level(choice.now(), self.scale)));
+        }
+        Some(port)
+    }
 
     fn on_depart(&mut self, now: Time, (port, rate): (PortId, Rate), size: u16, tag: u64) -> u64 {
         let Some(estimator) = &mut self.estimators[port.index()] else { return tag };
-        estimator.send(now, size, rate);
-        match Tag::from_bits(tag) {
-            Some(tag) => {
-                let level = tag.level.max(estimator.level(now, self.bits));
-                Tag { level, ..tag }.to_bits()
+        estimator.follow(rate);
+        match self.form {
+            CongaForm::Native => {
+                estimator.count(now, size);
+                collect(tag, estimator.level(now, self.scale))
             }
-            None => tag,
+            CongaForm::FourUplinks => tag,
         }
     }
 
@@ -336,6 +401,14 @@ impl Forwarding for Conga {
     }
 }
 
+/// The tag of a packet that goes by a link of this level.
+fn collect(tag: u64, level: u8) -> u64 {
+    match Tag::from_bits(tag) {
+        Some(tag) => Tag { level: tag.level.max(level), ..tag }.to_bits(),
+        None => tag,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -349,6 +422,10 @@ mod tests {
         age: Time::from_ms(10),
     };
 
+    fn levels(bits: u8) -> Scale {
+        Scale::new(bits, CongaForm::Native)
+    }
+
     /// The paper's closed form: after k periods the register is within (1 - alpha)^k of R tau.
     #[test]
     fn a_constant_rate_is_measured_with_an_error_that_decays() {
@@ -356,7 +433,7 @@ mod tests {
         // 1000 bytes each 200 ns are 40 Gb/s.
         for packet in 0..10_000_u64 {
             let now = Time::from_ns(packet * 200);
-            estimator.send(now, 1000, Rate::from_gbps(100));
+            estimator.count(now, 1000);
             let period = packet / 100;
             if packet % 100 == 99 && period > 0 {
                 let measured = estimator.register / estimator.full;
@@ -365,19 +442,21 @@ mod tests {
             }
         }
         // 0.4 of eight levels is the third from 0; a period later 0.35 of them, still 2.
-        assert_eq!(estimator.level(Time::from_us(1999), 3), 3);
-        assert_eq!(estimator.level(Time::from_us(2001), 3), 2);
-        assert_eq!(estimator.level(Time::from_us(2001), 8), (0.35 * 256.0) as u8);
-        assert_eq!(estimator.level(Time::from_ms(9), 3), 0);
+        assert_eq!(estimator.level(Time::from_us(1999), levels(3)), 3);
+        assert_eq!(estimator.level(Time::from_us(2001), levels(3)), 2);
+        assert_eq!(estimator.level(Time::from_us(2001), levels(8)), (0.35 * 256.0) as u8);
+        assert_eq!(estimator.level(Time::from_ms(9), levels(3)), 0);
     }
 
     #[test]
     fn more_than_the_rate_is_the_highest_level() {
         let mut estimator = Estimator::new(Rate::from_gbps(10), &PARAMS);
-        let rate = Rate::from_gbps(10);
-        (0..1000).for_each(|_| estimator.send(Time::from_us(3), 1000, rate));
-        assert_eq!(estimator.level(Time::from_us(3), 3), 7);
-        assert_eq!(estimator.level(Time::from_us(3), 8), 255);
+        (0..1000).for_each(|_| estimator.count(Time::from_us(3), 1000));
+        assert_eq!(estimator.level(Time::from_us(3), levels(3)), 7);
+        assert_eq!(estimator.level(Time::from_us(3), levels(8)), 255);
+        let unbound = Scale::new(3, CongaForm::FourUplinks);
+        // 1 MB where 200 kB fill the link.
+        assert_eq!(estimator.level(Time::from_us(3), unbound), 40);
     }
 
     proptest! {
@@ -434,10 +513,23 @@ mod tests {
     fn a_slower_link_is_fuller() {
         let mut estimator = Estimator::new(Rate::from_gbps(100), &PARAMS);
         // A fifth of the two megabytes that fill it.
-        (0..400).for_each(|_| estimator.send(Time::from_us(3), 1000, Rate::from_gbps(100)));
-        assert_eq!(estimator.level(Time::from_us(3), 3), 1);
-        estimator.send(Time::from_us(4), 1000, Rate::from_gbps(25));
-        assert_eq!(estimator.level(Time::from_us(4), 3), 6);
+        (0..400).for_each(|_| estimator.count(Time::from_us(3), 1000));
+        assert_eq!(estimator.level(Time::from_us(3), levels(3)), 1);
+        estimator.follow(Rate::from_gbps(25));
+        assert_eq!(estimator.level(Time::from_us(4), levels(3)), 6);
+    }
+
+    #[test]
+    fn each_level_that_is_known_is_drawn_equally_often() {
+        let mut draws = crate::stream::stream(1, "test", 0);
+        let mut feedback = Feedback { levels: vec![None; 4], next: 0, changed: 0 };
+        assert_eq!(feedback.draw(&mut draws), None);
+        feedback.note(1, 5);
+        feedback.note(3, 9);
+        let drawn: Vec<_> = (0..1000).filter_map(|_| feedback.draw(&mut draws)).collect();
+        let count = |entry| drawn.iter().filter(|drawn| **drawn == entry).count();
+        assert_eq!(count((1, 5)) + count((3, 9)), 1000);
+        assert!(count((1, 5)).abs_diff(500) < 100);
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) use ecmp::{Ecmp, EcmpHashes};
 pub(crate) use moves::MoveLog;
 pub use moves::Moves;
 
-use crate::compat::DrillForm;
+use crate::compat::Compat;
 use crate::compat::murmur3::Scrambled;
 use crate::network::graph::Graph;
 use crate::packet::Header;
@@ -130,8 +130,8 @@ pub(crate) struct Place<'a> {
     pub(crate) paths: Option<&'a Arc<PathTable>>,
     /// How hosts use their ports.
     pub(crate) port_use: PortUse,
-    /// Whose form of DRILL it is.
-    pub(crate) drill_form: DrillForm,
+    /// Whose forms of policies they are.
+    pub(crate) compat: Compat,
 }
 
 /// Calls a function of the policy in a router.
@@ -173,7 +173,7 @@ impl Router {
                 Router::Adaptive(Adaptive::new(ecmp, levels.clone(), update, gap, draws()))
             }
             Balance::Drill { samples, memory } => {
-                Router::Drill(Drill::new(ecmp, samples, memory, place.drill_form, draws()))
+                Router::Drill(Drill::new(ecmp, samples, memory, place.compat.drill_form(), draws()))
             }
             Balance::Conga(ref params) => Router::Conga(Conga::new(ecmp, params, draws(), place)),
             Balance::ConWeave(ref params) => {

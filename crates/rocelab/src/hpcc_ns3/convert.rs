@@ -133,6 +133,7 @@ fn conweave(spec: &mut Spec, config: &Config) {
         one_way_rtt: true,
         conweave_ecmp_hash: true,
         conweave_drill: config.load_balancing == LoadBalancing::Drill,
+        conweave_conga: config.load_balancing == LoadBalancing::Conga,
         conweave_recovery: config.enable_irn,
         ..QuirksSpec::default()
     };
@@ -246,6 +247,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
             ns3_ecmp_hash: true,
             conweave_ecmp_hash: false,
             conweave_drill: false,
+            conweave_conga: false,
             conweave_recovery: false,
             one_way_rtt: true,
             acks_ignore_pause: config.ack_high_prio,

@@ -253,13 +253,19 @@ proptest! {
 }
 
 /// Ways that take their switches to agree, each a list of settings.
-const AGREED: [&[(&str, &str)]; 4] = [
+const AGREED: [&[(&str, &str)]; 5] = [
     &[("routing.balance", "conga"), ("routing.flowlet_gap", "2us")],
     &[
         ("routing.balance", "conga"),
         ("routing.flowlet_gap", "0ns"),
         ("host.recovery", "selective-repeat"),
         ("routing.conga", "{dre_period = \"2us\", bits = 8, age = \"9us\"}"),
+    ],
+    &[
+        ("routing.balance", "conga"),
+        ("quirks.conweave_conga", "true"),
+        ("routing.flowlet_gap", "1us"),
+        ("routing.conga.dre_period", "2us"),
     ],
     &[("routing.balance", "conweave"), ("routing.conweave.reply_extra", "1us")],
     &[

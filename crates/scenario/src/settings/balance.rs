@@ -40,6 +40,9 @@ pub(crate) fn balance(
     if quirks.conweave_drill && kind != BalanceKind::Drill {
         return Err(needs("conweave_drill", "routing.balance = \"drill\""));
     }
+    if quirks.conweave_conga && kind != BalanceKind::Conga {
+        return Err(needs("conweave_conga", "routing.balance = \"conga\""));
+    }
     Ok(match kind {
         BalanceKind::Ecmp => Balance::Ecmp,
         BalanceKind::Random => Balance::Random,

@@ -25,6 +25,11 @@ pub struct QuirksSpec {
     /// that wait, whether they are paused or not, and remember the best ones for each destination
     /// host.
     pub conweave_drill: bool,
+    /// Needs `routing.balance = "conga"`: as in ConWeave's simulator, a flow chooses among four
+    /// neighbouring uplinks, the first of which is drawn, and ports count data alone, when it
+    /// arrives. Levels may exceed that of the full rate. Leaves return what they know in random
+    /// order.
+    pub conweave_conga: bool,
     /// Needs `host.loss_after = "gap"`: as in ConWeave's simulator, an ACK that shows a gap has the
     /// sender send everything again that is not known to have arrived. While it recovers, further
     /// gaps do nothing. It recovers until an ACK shows no gap, or until all has arrived that it had
@@ -81,6 +86,7 @@ impl QuirksSpec {
             one_way_rtt: self.one_way_rtt,
             conweave_ecmp_hash: self.conweave_ecmp_hash,
             conweave_drill: self.conweave_drill,
+            conweave_conga: self.conweave_conga,
             conweave_recovery: self.conweave_recovery,
             ..QuirksSpec::default()
         };

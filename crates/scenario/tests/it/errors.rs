@@ -651,6 +651,13 @@ fn settings_must_make_sense() {
         ],
     );
     says(
+        &both("[quirks]\nconweave_conga = true"),
+        &[
+            "quirks.conweave_conga: has no effect without routing.balance = \"conga\"",
+            "hint: set routing.balance = \"conga\", or turn quirks.conweave_conga off",
+        ],
+    );
+    says(
         &both("[quirks]\nconweave_recovery = true"),
         &["quirks.conweave_recovery: has no effect without host.loss_after = \"gap\""],
     );
