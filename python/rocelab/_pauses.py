@@ -42,7 +42,7 @@ def pauses_of(run: Result, frames: pl.DataFrame) -> list[Pause]:
     """
     settings = scenario_sections(run.scenario_toml, ["failure", "pfc"])
     failures: list[dict[str, Any]] = settings.get("failure", [])
-    pause_quanta: int | None = settings.get("pfc", {}).get("pause_time")
+    pause_time: int | str | None = settings.get("pfc", {}).get("pause_time")
     links = {
         (node, port): (frozenset((node, peer)), rate)
         for node, port, peer, rate in run.ports.to_polars()
@@ -54,7 +54,7 @@ def pauses_of(run: Result, frames: pl.DataFrame) -> list[Pause]:
     found: list[Pause] = []
     for (node, port), rows in frames.partition_by("node", "port", as_dict=True).items():
         link, nominal_bps = links[str(node), int(port)]
-        lasts_ps = _pause_time(pause_quanta, nominal_bps, link, failures)
+        lasts_ps = _pause_time(pause_time, nominal_bps, link, failures)
         events = [*rows.select("time_ps", "priority", "pause").rows()]
         events += [(time_ps, -1, False) for time_ps in down.get(link, ())]
         found += _of_port(str(node), int(port), events, lasts_ps, info.end_ps)
@@ -111,7 +111,7 @@ def _outages(
 
 
 def _pause_time(
-    quanta: int | None, nominal_bps: int, link: frozenset[str], failures: list[dict[str, Any]]
+    given: int | str | None, nominal_bps: int, link: frozenset[str], failures: list[dict[str, Any]]
 ) -> Callable[[int], int | None]:
     """How long a pause that takes effect at a time lasts; None is until a frame ends it."""
     slow = [
@@ -123,14 +123,16 @@ def _pause_time(
     ]
 
     def lasts_ps(time_ps: int) -> int | None:
-        if quanta is None:
+        if given is None:
             return None
+        if isinstance(given, str):
+            return picoseconds(given)
         now = [
             bps
             for at_ps, until_ps, bps in slow
             if at_ps <= time_ps and (until_ps is None or time_ps < until_ps)
         ]
         bps = now[-1] if now else nominal_bps
-        return round(quanta * _QUANTUM_BITS * _PS_PER_S / bps)
+        return round(given * _QUANTUM_BITS * _PS_PER_S / bps)
 
     return lasts_ps

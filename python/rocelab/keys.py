@@ -515,13 +515,15 @@ class Pfc(TypedDict):
     size, or "3bdp" (three times what the cable holds).
     """
 
-    pause_time: NotRequired[int]
-    """How long a pause lasts, in quanta of 512 bits, 1 to 65535; default: until it is taken back.
+    pause_time: NotRequired[int | str]
+    """How long a pause lasts: quanta of 512 bits, 1 to 65535, or a time that is the same at links
+    of all rates; default: until it is taken back.
     """
 
     refresh: NotRequired[str]
     """With `pause_time`: a pause is sent again after this time, as long as the queue is above the
-    length at which it ends; default: half of the pause.
+    length at which it ends; default: half of the pause. "arrivals": it is sent again with each
+    packet that arrives while the queue is long enough to pause.
     """
 
     reserve: NotRequired[str]
@@ -600,6 +602,12 @@ class Quirks(TypedDict):
 
     acks_ignore_pause: NotRequired[bool]
     """Have hosts send ACKs while the priority that carries them is paused."""
+
+    conweave_buffer: NotRequired[bool]
+    """Needs `pfc.threshold = "dynamic"`: as in ConWeave's simulator, count all that is stored as
+    shared, pause only above the threshold, and use headroom only where the shared part is full.
+    Each port sets four times `pfc.reserve` aside.
+    """
 
     conweave_conga: NotRequired[bool]
     """Needs `routing.balance = "conga"`: as in ConWeave's simulator, a flow chooses among four

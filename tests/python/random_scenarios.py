@@ -464,7 +464,10 @@ class _Maker:
             # Input queues of CIOQ switches have no room for what arrives in 2 us.
             pfc["response"] = self.more.choice(["200ns"] if self.cioq else ["200ns", "2us"])
         if self.more.random() < 0.5:
-            pfc["pause_time"] = self.more.choice([3000, 65535])
+            pfc["pause_time"] = self.more.choice([3000, 65535, "20us"])
+            if pfc["pause_time"] == "20us":
+                # "arrivals" loses data of a lossless class where a queue stands still.
+                pfc["refresh"] = "8us"
         if self.more.random() < 0.4:
             action = self.more.choice(["drop", "forward"])
             times = {"detect": "30us", "restore": "100us"}

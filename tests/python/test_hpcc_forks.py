@@ -205,6 +205,42 @@ def test_policies_and_recovery_are_those_of_conweaves_simulator(
         assert tuple(made.get(key, False) for key in of) == quirks, keys
 
 
+def test_pauses_and_buffers_are_those_of_conweaves_simulator(command: Command, case: Path) -> None:
+    for keys in ("LB_MODE 0", "LB_MODE 6\nPAUSE_TIME 7", "ENABLE_IRN 0"):
+        made = scenario_of(command, case, keys)
+        pfc = made["pfc"]
+        assert pfc["pause_time"] == ("7us" if "PAUSE_TIME" in keys else "5us")
+        assert (pfc["refresh"], pfc["headroom"]) == ("arrivals", "auto")
+        assert (pfc["reserve"], pfc["resume_offset"]) == ("2096B", "1B")
+        assert made["quirks"]["conweave_buffer"]
+        # Marks begin when a queue holds a packet more than KMIN.
+        assert made["ecn"]["by_rate"][0]["kmin"].removesuffix("B").endswith("049")
+    for keys in ("LB_MODE 0\nENABLE_PFC 0", "ENABLE_IRN 1\nENABLE_PFC 0"):
+        made = scenario_of(command, case, keys)
+        assert not made["quirks"].get("conweave_buffer", False)
+        assert "pause_time" not in made["pfc"]
+
+
+def test_a_pause_of_conweaves_simulator_is_sent_again_with_each_packet(
+    command: Command, case: Path
+) -> None:
+    """Frames as there: several for each pause, and pauses that end with their time."""
+    ends = "".join(f"{host} 4 25Gbps 1us 0\n" for host in range(4))
+    (case / "topology.txt").write_text(f"5 1 4\n4\n{ends}", encoding="ascii")
+    config = CONFIG.replace("HAS_WIN 1", "HAS_WIN 0").replace("BUFFER_SIZE 32", "BUFFER_SIZE 2")
+    config = f"LB_MODE 6\n{config.replace('CC_MODE 1', 'CC_MODE 0')}"
+    (case / "config.txt").write_text(config, encoding="ascii")
+    done = command("hpcc", "config.txt", "--out", "run", "--json", cwd=case)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["lossless_drops"] == 0
+    frames = [line.split() for line in (case / "run" / "pfc.txt").read_text().splitlines()]
+    pauses = sum(frame[4] == "1" for frame in frames)
+    resumes = len(frames) - pauses
+    assert pauses > 2 * resumes > 0
+    assert summary["counters"]["pauses_refreshed"] == pauses - resumes
+
+
 def test_switches_of_conweave_are_no_others(command: Command, case: Path) -> None:
     """With ECMP and go-back-N, too, which are the only mechanisms of the HPCC simulator."""
     made = scenario_of(command, case, "LB_MODE 0")

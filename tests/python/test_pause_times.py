@@ -105,6 +105,46 @@ def test_a_pause_that_is_refreshed_lasts(switch: dict[str, Any]) -> None:
     assert timed.flows.to_polars().select(flows).equals(endless.flows.to_polars().select(flows))
 
 
+@SWITCHES
+def test_a_pause_is_sent_again_with_each_packet_that_arrives(switch: dict[str, Any]) -> None:
+    """The peer sends whenever a pause has ended, and each of its packets is one frame."""
+    result = rocelab.run(
+        star(
+            {"pause_time": "20us", "refresh": "arrivals"},
+            receiver=[SLOW | {"xoff": "100KB", "buffer": "10MB"}],
+            switch=switch,
+        )
+    )
+    link = result.ports.to_polars().filter((pl.col("node") == "s0") & (pl.col("peer") == "h0"))
+    # Each is 1082 bytes; the 93rd fills 100 KB.
+    packets = link["tx_bytes"][0] // 1082
+    frames = pauses(result, "h0")["pause_frames_sent"][0]
+    assert abs(frames - (packets - 92)) <= 1
+    # A pause of 20 us, then a packet each 87 ns until the next frame, which takes 2 us and less
+    # than two packets more.
+    rounds = (2_000 - 10) / (20 + 2.2)
+    assert frames == pytest.approx(rounds * 2.2e-6 * 100e9 / 8 / 1082, rel=0.1)
+    assert link["paused_ns"][0] == pytest.approx(rounds * 20_000, rel=0.05)
+
+
+@pytest.mark.parametrize("rate", ["25Gbps", "100Gbps"])
+def test_a_pause_time_may_be_the_same_at_links_of_all_rates(rate: str) -> None:
+    """The receiver's frames are lost from 100 us on."""
+    made = star(
+        {"pause_time": "30us"},
+        receiver=[SLOW | {"xoff": "100KB"}],
+        failure=[{"link": "h0:s0", "at": "100us", "error_rate": 1.0}],
+        trace={"pfc": True},
+    )
+    result = rocelab.run(made.with_settings(topology__host_rate=rate))
+    frames = result.traces["pfc"].to_polars().filter(node="s0", port=0)
+    first_ps, last_ps = frames["time_ps"].min(), frames["time_ps"].max()
+    assert isinstance(first_ps, int)
+    assert isinstance(last_ps, int)
+    switch = result.ports.to_polars().filter((pl.col("node") == "s0") & (pl.col("peer") == "h0"))
+    assert switch["paused_ns"][0] == (last_ps - first_ps) // 1000 + 30_000
+
+
 def test_a_pause_expires_if_its_frame_is_lost() -> None:
     """All frames of the receiver are lost from 100 us on: no pause outlasts its time."""
     made = star(
@@ -199,6 +239,16 @@ def test_threads_change_nothing(threads: int) -> None:
     [
         ({"refresh": "1us"}, "pfc.refresh: has no effect without pfc.pause_time"),
         ({"pause_time": 0}, "pfc.pause_time: must be above zero"),
+        ({"pause_time": "0us"}, "pfc.pause_time: must be above zero"),
+        (
+            {"pause_time": 70_000},
+            "pause_time: needs a number of quanta, 1 to 65535, or a time",
+        ),
+        (
+            {"pause_time": "long"},
+            "pause_time: needs a number of quanta, 1 to 65535, or a time",
+        ),
+        ({"pause_time": "9us", "refresh": "departures"}, 'needs "arrivals" or a quantity'),
         ({"pause_time": 100, "refresh": "1us"}, "pfc.refresh: a pause is sent again after 1us"),
         ({"pause_time": 300}, "ends before the queue can have seen it"),
         ({"watchdog": {"detect": "0us"}}, "pfc.watchdog.detect: must be above zero"),

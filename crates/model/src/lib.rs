@@ -30,7 +30,9 @@ pub use flow_recovery::FlowRecovery;
 pub use host::{HostConfig, PortUse};
 pub use message::{After, Message};
 pub use network::{Impairment, Link, Node, NodeKind, Outage};
-pub use pause::{PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
+pub use pause::{
+    PauseExpiry, PauseLength, PauseRenewal, PauseResponse, PauseTiming, Watchdog, WatchdogAction,
+};
 pub use probe::{Probe, ProbeKind, ProbeTargets};
 pub use receiver::SlowReceiver;
 pub use recovery::{LossRule, Recovery, RecoveryMode, Span};

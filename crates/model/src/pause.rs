@@ -15,8 +15,8 @@ const IEEE_RESPONSE: [(u64, u32); 5] = [(10, 60), (25, 80), (40, 118), (100, 394
 pub struct PauseTiming {
     /// From the arrival of a PFC frame until it takes effect.
     pub response: PauseResponse,
-    /// How long a pause lasts, in quanta, and when it is sent again. `None`: a pause lasts until it
-    /// is taken back.
+    /// How long a pause lasts, and when it is sent again. `None`: a pause lasts until it is taken
+    /// back.
     pub expiry: Option<PauseExpiry>,
     /// When switches no longer heed a pause. `None`: they always do.
     pub watchdog: Option<Watchdog>,
@@ -60,22 +60,48 @@ impl PauseResponse {
 /// How long a pause lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseExpiry {
-    /// The time in a PFC frame, in quanta of 512 bits.
-    pub quanta: u16,
-    /// When the frame is sent again if the queue is still above Xon. `None`: after half of its
-    /// time.
-    pub refresh: Option<Time>,
+    /// The time in a PFC frame.
+    pub length: PauseLength,
+    /// When the frame is sent again.
+    pub renewal: PauseRenewal,
+}
+
+/// The time in a PFC frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseLength {
+    /// In quanta of 512 bits.
+    Quanta(u16),
+    /// A time, at links of all rates.
+    Time(Time),
+}
+
+/// When a pause is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseRenewal {
+    /// After half of its time, if the queue is still above Xon.
+    AfterHalf,
+    /// After this time, if the queue is still above Xon.
+    After(Time),
+    /// With each packet that arrives while the queue is at Xoff or above.
+    Arrivals,
 }
 
 impl PauseExpiry {
     /// How long a pause lasts at a port of this rate.
     pub fn lasts(self, rate: Rate) -> Time {
-        quanta_time(self.quanta.into(), rate)
+        match self.length {
+            PauseLength::Quanta(quanta) => quanta_time(quanta.into(), rate),
+            PauseLength::Time(time) => time,
+        }
     }
 
-    /// After which time it is sent again.
+    /// After which time it is sent again; [`Time::NEVER`] if no time decides on that.
     pub fn refreshed_after(self, rate: Rate) -> Time {
-        self.refresh.unwrap_or(Time::from_ps(self.lasts(rate).ps() / 2))
+        match self.renewal {
+            PauseRenewal::AfterHalf => Time::from_ps(self.lasts(rate).ps() / 2),
+            PauseRenewal::After(time) => time,
+            PauseRenewal::Arrivals => Time::NEVER,
+        }
     }
 }
 

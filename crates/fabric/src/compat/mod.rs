@@ -160,7 +160,11 @@ impl Compat {
     /// Returns how dynamic thresholds are computed in a switch. `shifted_above`: see
     /// [`Threshold::Dynamic`](crate::Threshold::Dynamic); `None` if PFC is off.
     pub(crate) fn threshold_rules(&self, shifted_above: Option<Rate>) -> ThresholdRules {
-        ThresholdRules { shifted_above, wraps: self.quirks.threshold_wraparound }
+        ThresholdRules {
+            shifted_above,
+            wraps: self.quirks.threshold_wraparound,
+            shares_first: self.quirks.conweave_buffer,
+        }
     }
 
     /// Returns whether headroom may exceed the buffer.

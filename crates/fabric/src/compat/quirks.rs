@@ -22,6 +22,10 @@ pub struct Quirks {
     /// arrives. Levels may exceed that of the full rate. Leaves return those that they know in
     /// random order.
     pub conweave_conga: bool,
+    /// Buffers as in ConWeave's simulator: all that is stored counts as shared, and a packet uses
+    /// headroom only where the shared part has no room for it. An ingress pauses its peer when it
+    /// is above its threshold, not at it. A port sets four times its reserve aside.
+    pub conweave_buffer: bool,
     /// Selective repeat as in ConWeave's simulator: an ACK that shows a gap has everything sent
     /// again that is not known to have arrived, unless the sender recovers already. It recovers
     /// until an ACK shows no gap, or until all has arrived that it had sent when that began.

@@ -2,7 +2,7 @@
 
 use units::Rate;
 
-/// What a switch's MMU computes differently. A native one has neither.
+/// What a switch's MMU computes differently. A native one has none of this.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ThresholdRules {
     /// A port's alpha doubles with each doubling of its rate over this one. Then headroom belongs
@@ -10,6 +10,9 @@ pub(crate) struct ThresholdRules {
     pub(crate) shifted_above: Option<Rate>,
     /// The free buffer is an unsigned 32-bit number.
     pub(crate) wraps: bool,
+    /// All that is stored counts as shared, and a packet uses headroom only where the shared part
+    /// has no room for it. Each port sets four times the reserve aside.
+    pub(crate) shares_first: bool,
 }
 
 impl ThresholdRules {
@@ -22,6 +25,11 @@ impl ThresholdRules {
     /// `lossless` is the bit mask.
     pub(crate) fn reserves_per_port(self, lossless: u8) -> u64 {
         if self.shifted_above.is_some() { 1 } else { u64::from(lossless.count_ones()) }
+    }
+
+    /// Returns how many bytes a port sets aside for a reserve of `reserve` bytes.
+    pub(crate) fn set_aside(self, reserve: u64) -> u64 {
+        if self.shares_first { 4 * reserve } else { reserve }
     }
 
     /// Returns how many bytes of the buffer may be in use when an ingress that PFC protects stores

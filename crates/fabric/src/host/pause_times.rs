@@ -24,7 +24,6 @@ impl<S: Scheme> Host<S> {
                     self.leave_paused_ports(now, priority);
                 }
                 PauseEvent::Refresh => {
-                    clock.counts(number).refreshed += 1;
                     self.send_frame(window, now, number, (priority, PfcFrame::Pause));
                     self.nics[number].wake(now);
                 }

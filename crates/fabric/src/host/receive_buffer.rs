@@ -90,10 +90,14 @@ impl<S: Scheme> Host<S> {
             return true;
         };
         let has_room = buffer.take(now, u64::from(header.size));
-        if !buffer.is_pausing && buffer.bytes(now) >= buffer.config.xoff.get() {
-            buffer.is_pausing = true;
-            self.timers.wake_buffer(buffer.resumes_at(now));
-            self.send_pfc(window, now, PfcFrame::Pause);
+        if buffer.bytes(now) >= buffer.config.xoff.get() {
+            if !buffer.is_pausing {
+                buffer.is_pausing = true;
+                self.timers.wake_buffer(buffer.resumes_at(now));
+                self.send_pfc(window, now, PfcFrame::Pause);
+            } else if self.pause_clock.as_ref().is_some_and(|clock| clock.renews_at_arrivals()) {
+                self.send_pfc_through(window, now, usize::from(port), PfcFrame::Pause);
+            }
         }
         if !has_room && self.is_lossless(port, header.priority) {
             let buffer = self.receive_buffer.as_mut().expect("it has no room");

@@ -198,8 +198,8 @@ impl Mmu {
                 dynamic.is_above(index, ingress, self.shared_used)
             }
         };
-        let pauses = above && !ingress.paused;
-        if pauses {
+        let pauses = above && (self.pauses_again || !ingress.paused);
+        if above && !ingress.paused {
             ingress.paused = true;
             self.pausing += 1;
         }

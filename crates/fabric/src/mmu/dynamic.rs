@@ -62,12 +62,23 @@ impl Dynamic {
         share(self.free(used), self.alphas[index])
     }
 
+    /// Returns how many bytes of `ingress` count against its threshold. [`ThresholdRules`] with
+    /// `shares_first` count the reserve as shared, too, but not here.
+    fn counted(&self, ingress: &Ingress) -> u64 {
+        (ingress.bytes - ingress.in_headroom).saturating_sub(self.reserve)
+    }
+
     /// Returns whether `ingress` stays below its threshold if it stores `size` more bytes, even if
     /// less of the shared part is in use than `used` says. `index` is that of the ingress, here and
     /// below.
     pub(super) fn is_below(&self, index: usize, ingress: &Ingress, size: u64, used: u64) -> bool {
         let before = ingress.bytes.saturating_sub(self.reserve);
         let after = (ingress.bytes + size).saturating_sub(self.reserve);
+        if self.rules.shares_first {
+            return ingress.in_headroom == 0
+                && self.fits(used, size)
+                && (after == 0 || after < self.threshold(index, used + size));
+        }
         ingress.in_headroom == 0
             && (after == 0 || after < self.threshold(index, used + after - before))
     }
@@ -80,15 +91,24 @@ impl Dynamic {
         size: u64,
         used: u64,
     ) -> bool {
+        if self.rules.shares_first {
+            return !self.fits(used, size);
+        }
         let below = ingress.bytes - ingress.in_headroom;
         (below + size).saturating_sub(ingress.reserve()) > self.threshold(index, used)
     }
 
     /// Returns whether `ingress`, which has just stored a packet, must pause its peer.
     pub(super) fn is_above(&self, index: usize, ingress: &Ingress, used: u64) -> bool {
-        let shared = ingress.bytes - ingress.in_headroom;
-        ingress.in_headroom > 0
-            || shared.saturating_sub(ingress.reserve()) >= self.threshold(index, used)
+        let (counted, threshold) = (self.counted(ingress), self.threshold(index, used));
+        let is_above =
+            if self.rules.shares_first { counted > threshold } else { counted >= threshold };
+        ingress.in_headroom > 0 || is_above
+    }
+
+    /// Returns whether the shared part, of which `used` bytes are in use, has room for `size` more.
+    fn fits(&self, used: u64, size: u64) -> bool {
+        self.shared - used as i64 >= size as i64
     }
 
     /// Returns whether `ingress`, which has just released a packet, resumes its peer.
@@ -121,8 +141,9 @@ mod tests {
     use crate::compat::Compat;
     use crate::network::setup::Threshold;
     use crate::packet::PacketKind;
+    use model::{PauseExpiry, PauseLength, PauseRenewal};
     use proptest::prelude::*;
-    use units::Rate;
+    use units::{Rate, Time};
 
     #[test]
     fn the_threshold_shrinks_as_the_buffer_fills() {
@@ -145,6 +166,48 @@ mod tests {
         assert!(!mmu.release(0, 3, 100), "headroom empty, 2000 shared > (6000 - 3900) / 2");
         assert!(!mmu.release(0, 3, 600));
         assert!(mmu.release(0, 3, 600), "800 + 100 <= (6000 - 2700) / 2");
+    }
+
+    #[test]
+    fn headroom_may_wait_until_the_shared_part_is_full() {
+        let quirks = Quirks { conweave_buffer: true, ..Quirks::default() };
+        let mut mmu = Mmu::new(MmuConfig {
+            buffer: 12_000,
+            lossy_alpha: [None; 8],
+            pfc: &dynamic(1 << 15, 1, 200),
+            data_priorities: 1 << 3,
+            headroom: vec![1_000; 2],
+            rates: vec![Rate::from_gbps(100); 2],
+            compat: Compat::new(quirks),
+        });
+        // Shared part: 12000 - 2 x 4 x 200 - 2 x 1000 = 8400.
+        assert_eq!(mmu.reserved_bytes(), 3_600);
+        assert_eq!(mmu.admit(0, 3, 2_900, PacketKind::Data), STORED, "2700 < (8400 - 2900) / 2");
+        assert_eq!(mmu.admit(0, 3, 34, PacketKind::Data), STORED_PAUSE, "2734 > (8400 - 2934) / 2");
+        assert_eq!(mmu.admit(0, 3, 5_466, PacketKind::Data), STORED, "no limit but the buffer's");
+        assert_eq!(mmu.admit(0, 3, 1_000, PacketKind::Data), STORED, "into the headroom");
+        assert_eq!(mmu.admit(0, 3, 1, PacketKind::Data), HEADROOM_FULL);
+        let left = [1_000, 5_466, 34].map(|size| mmu.release(0, 3, size));
+        assert_eq!(left, [false, false, true], "2700 + 1 <= (8400 - 2900) / 2");
+        assert!(!mmu.release(0, 3, 2_900));
+        assert_eq!((mmu.used(), mmu.shared_used), (0, 0));
+    }
+
+    #[test]
+    fn a_pause_may_be_sent_again_with_each_packet() {
+        let mut pfc = dynamic(1 << 15, 100, 500);
+        pfc.timing.expiry = Some(PauseExpiry {
+            length: PauseLength::Time(Time::from_us(5)),
+            renewal: PauseRenewal::Arrivals,
+        });
+        let mut mmu = mmu(11_000, &pfc, vec![2_000; 2]);
+        assert_eq!(mmu.admit(0, 3, 2_400, PacketKind::Data), STORED);
+        for _ in 0..3 {
+            assert_eq!(mmu.admit(0, 3, 200, PacketKind::Data), STORED_PAUSE);
+        }
+        let left = [400, 200].map(|size| mmu.release(0, 3, size));
+        assert_eq!(left, [false, true], "2100 > (6000 - 2100) / 2, and 1900 + 100 is not");
+        assert!(!mmu.pauses_any_peer());
     }
 
     #[test]

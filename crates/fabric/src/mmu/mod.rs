@@ -30,6 +30,7 @@ use dynamic::Dynamic;
 use engine::prefetch;
 use fixed::Fixed;
 use lossy::LossyShare;
+use model::PauseRenewal;
 use units::Rate;
 
 /// The bytes of an ingress port in one priority.
@@ -109,6 +110,8 @@ pub(crate) struct Mmu {
     pausing: u32,
     /// Bytes of the shared part that are in use. 0 with fixed thresholds.
     shared_used: u64,
+    /// An ingress that pauses its peer does so again with each packet.
+    pauses_again: bool,
 }
 
 impl Mmu {
@@ -121,7 +124,7 @@ impl Mmu {
             Threshold::Dynamic { reserve, shifted_above, .. } => (reserve.get(), shifted_above),
         };
         let rules = compat.threshold_rules(shifted_above.filter(|_| pfc.lossless != 0));
-        let reserved = (headroom.iter().sum::<u64>() + reserve * ports as u64)
+        let reserved = (headroom.iter().sum::<u64>() + rules.set_aside(reserve) * ports as u64)
             * rules.reserves_per_port(pfc.lossless);
         let policy = match pfc.threshold {
             Threshold::Static { xoff, xon } => {
@@ -156,11 +159,16 @@ impl Mmu {
             ingress: vec![Ingress::default(); ports * 8],
             pausing: 0,
             shared_used: 0,
+            pauses_again: pfc
+                .timing
+                .expiry
+                .is_some_and(|expiry| expiry.renewal == PauseRenewal::Arrivals),
         };
         for (index, ingress) in mmu.ingress.iter_mut().enumerate() {
             let is_in = |mask: u8| mask & 1 << (index / ports) != 0;
             ingress.lossless = is_in(pfc.lossless);
             ingress.reserve = match pfc.threshold {
+                Threshold::Dynamic { .. } if ingress.lossless && rules.shares_first => 0,
                 Threshold::Dynamic { reserve, .. } if ingress.lossless => {
                     u32::try_from(reserve.get()).unwrap_or(UNBOUNDED)
                 }

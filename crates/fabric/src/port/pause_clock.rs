@@ -3,7 +3,7 @@
 //! A run in which pauses last until they are taken back, without a watchdog, has none of this.
 
 use crate::packet::PfcFrame;
-use model::{PauseExpiry, Watchdog, WatchdogAction};
+use model::{PauseExpiry, PauseRenewal, Watchdog, WatchdogAction};
 use units::{Rate, Time};
 
 /// The counter of priorities that a watchdog found paused without end.
@@ -42,6 +42,8 @@ struct PortTimes {
     refreshed_after: Time,
     /// By priority, when each event is due.
     due: [[Time; 8]; 3],
+    /// Priorities that this node pauses.
+    asked: u8,
     /// Priorities that do not heed pauses.
     freed: u8,
     /// Priorities that the peer pauses and that do not heed it.
@@ -84,6 +86,7 @@ impl PauseClock {
                 lasts,
                 refreshed_after,
                 due: [[Time::NEVER; 8]; 3],
+                asked: 0,
                 freed: 0,
                 unheeded: 0,
                 counts: PauseCounts::default(),
@@ -97,6 +100,11 @@ impl PauseClock {
     pub(crate) fn set_rate(&mut self, port: usize, rate: Rate) {
         let times = &mut self.ports[port];
         (times.lasts, times.refreshed_after) = durations(self.expiry, rate);
+    }
+
+    /// Whether each packet that arrives at a queue above its threshold has the pause sent again.
+    pub(crate) fn renews_at_arrivals(&self) -> bool {
+        self.expiry.is_some_and(|expiry| expiry.renewal == PauseRenewal::Arrivals)
     }
 
     /// Whether its switch may drop packets of priorities that are paused without end.
@@ -160,10 +168,18 @@ impl PauseClock {
 
     /// Notes that a port has the peer pause or resume a priority.
     pub(crate) fn sent(&mut self, port: usize, priority: u8, frame: PfcFrame, now: Time) {
-        let after = self.ports[port].refreshed_after;
+        let times = &mut self.ports[port];
+        let bit = 1 << priority;
         let again = match frame {
-            PfcFrame::Pause => now.saturating_add(after),
-            PfcFrame::Resume => Time::NEVER,
+            PfcFrame::Pause => {
+                times.counts.refreshed += u64::from(times.asked & bit != 0);
+                times.asked |= bit;
+                now.saturating_add(times.refreshed_after)
+            }
+            PfcFrame::Resume => {
+                times.asked &= !bit;
+                Time::NEVER
+            }
         };
         self.set(port, priority, PauseEvent::Refresh, again);
     }
@@ -172,7 +188,7 @@ impl PauseClock {
     pub(crate) fn link_down(&mut self, port: usize) {
         let times = &mut self.ports[port];
         times.due = [[Time::NEVER; 8]; 3];
-        (times.freed, times.unheeded) = (0, 0);
+        (times.asked, times.freed, times.unheeded) = (0, 0, 0);
     }
 
     /// The watchdog looks at a priority whose time has come; `is_stuck`: it is paused, and packets

@@ -37,7 +37,6 @@ pub(crate) trait PauseTimes<S: Scheme>: SwitchCore<S> {
                     }
                 }
                 PauseEvent::Refresh => {
-                    clock.counts(port).refreshed += 1;
                     self.send_pfc(window, now, port, priority, PfcFrame::Pause);
                 }
                 PauseEvent::Watch => self.watch(window, now, port, priority),

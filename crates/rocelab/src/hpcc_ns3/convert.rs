@@ -25,6 +25,8 @@ const MAX_SAMPLES: u64 = 1_000_000_000_000;
 const TIME_LIMIT: Time = Time::from_ms(1_000_000);
 /// The share of the free buffer at which a switch of ConWeave's simulator pauses an ingress.
 const CONWEAVE_ALPHA: f64 = 1.0 / 16.0;
+/// What a queue of ConWeave's simulator holds before its bytes count for marks.
+const CONWEAVE_UNMARKED: Bytes = Bytes::new(1_049);
 /// With go-back-N a receiver of ConWeave's simulator repeats a NACK after this long.
 const CONWEAVE_NACK_INTERVAL: Time = Time::from_us(4);
 /// With go-back-N a sender of ConWeave's simulator sends again after this long.
@@ -109,6 +111,11 @@ fn without_lists(
         // Its switches send ACKs first, whatever the file says (attribute AckHighPrio).
         given.classes.ack = AckPriority::Priority(CONTROL);
         given.pfc.alpha = Some(CONWEAVE_ALPHA);
+        given.pfc.headroom = Headroom::Auto;
+        for law in &mut given.ecn.by_rate {
+            law.kmin.0 += CONWEAVE_UNMARKED;
+            law.kmax.0 += CONWEAVE_UNMARKED;
+        }
         given.quirks.ns3_ecmp_hash = false;
         given.quirks.conweave_ecmp_hash = true;
         let mut told = "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs \
@@ -248,6 +255,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
             conweave_ecmp_hash: false,
             conweave_drill: false,
             conweave_conga: false,
+            conweave_buffer: false,
             conweave_recovery: false,
             one_way_rtt: true,
             acks_ignore_pause: config.ack_high_prio,

@@ -6,8 +6,8 @@ use super::{law, warnings};
 use hpcc_files::topology::Link;
 use hpcc_files::{CcMode, Experiment, Warning};
 use scenario::spec::{
-    Architecture, ClassesSpec, EcnRateSpec, Headroom, ParamValue, Quantity, SchemeSpec, Spec,
-    ThresholdKind,
+    Architecture, ClassesSpec, EcnRateSpec, Headroom, ParamValue, PauseTimeSpec, Quantity,
+    RefreshSpec, SchemeSpec, Spec, ThresholdKind,
 };
 use schemes::contract::EcnLaw;
 use schemes::int::IntFormat;
@@ -18,6 +18,10 @@ use units::{Bytes, NodeId, Rate, Time};
 const RESERVE: Bytes = Bytes::new(4096);
 /// They resume this far below the threshold.
 const RESUME_OFFSET: Bytes = Bytes::new(3072);
+/// Two packets, which a switch of ConWeave's simulator lets an ingress hold before they count.
+const CONWEAVE_RESERVE: Bytes = Bytes::new(2 * 1048);
+/// It resumes below the threshold.
+const CONWEAVE_RESUME_OFFSET: Bytes = Bytes::new(1);
 /// Alpha of ports at the hosts' rate.
 const ALPHA: f64 = 0.125;
 /// Buffer of the THEMIS prototype's external switches, those with a link of [`LONG`] or more.
@@ -156,15 +160,33 @@ fn threshold(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) {
         return;
     }
     spec.pfc.alpha.get_or_insert(ALPHA);
-    spec.pfc.resume_offset.get_or_insert(Quantity(RESUME_OFFSET));
-    spec.pfc.reserve.get_or_insert(Quantity(RESERVE));
-    let is_conweave = experiment.config.conweave_key().is_some();
-    if spec.pfc.enabled && !is_conweave && !settings.has("quirks.rate_scaled_alpha") {
+    if experiment.config.conweave_key().is_some() {
+        conweave_pauses(spec, experiment, settings);
+    } else if spec.pfc.enabled && !settings.has("quirks.rate_scaled_alpha") {
         spec.quirks.rate_scaled_alpha = Some(Quantity(nic_rate(experiment)));
     }
+    spec.pfc.resume_offset.get_or_insert(Quantity(RESUME_OFFSET));
+    spec.pfc.reserve.get_or_insert(Quantity(RESERVE));
     if !settings.has("quirks.threshold_wraparound") {
         // Its external switches never pause; what it measured rests on that.
         spec.quirks.threshold_wraparound = experiment.config.enable_themis.is_some();
+    }
+}
+
+/// Pauses and buffers of ConWeave's simulator.
+fn conweave_pauses(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) {
+    if !settings.has("quirks.conweave_buffer") {
+        spec.quirks.conweave_buffer = spec.pfc.enabled;
+    }
+    let pfc = &mut spec.pfc;
+    if !spec.quirks.conweave_buffer || !pfc.enabled {
+        return;
+    }
+    pfc.resume_offset.get_or_insert(Quantity(CONWEAVE_RESUME_OFFSET));
+    pfc.reserve.get_or_insert(Quantity(CONWEAVE_RESERVE));
+    if !settings.has("pfc.pause_time") {
+        pfc.pause_time = Some(PauseTimeSpec::Time(Quantity(experiment.config.pause_time)));
+        pfc.refresh.get_or_insert(RefreshSpec::Arrivals);
     }
 }
 
@@ -219,14 +241,22 @@ pub(super) fn node_buffers(experiment: &Experiment, spec: &Spec) -> Buffers {
 /// Headroom and reserve of each node's ports, where headroom is the original's.
 fn kept_apart(experiment: &Experiment, spec: &Spec) -> Vec<u64> {
     let mut kept = vec![0_u64; experiment.topology.is_switch.len()];
-    if spec.pfc.headroom != Headroom::ThreeBdp {
-        return kept;
-    }
+    let is_conweave = experiment.config.conweave_key().is_some();
+    let headroom = |link: &Link| {
+        let in_cable = link.rate.bytes_in(link.delay).get();
+        match spec.pfc.headroom {
+            Headroom::ThreeBdp => Some(3 * in_cable),
+            Headroom::Auto if is_conweave => Some(2 * in_cable + 3 * spec.wire.payload.0.get()),
+            Headroom::Auto | Headroom::Fixed(_) => None,
+        }
+    };
     let shifted = spec.quirks.rate_scaled_alpha.is_some_and(|rate| rate.0 > Rate::ZERO);
     let shares = if shifted { 1 } else { spec.classes.lossless.len() as u64 };
-    let reserve = spec.pfc.reserve.map_or(0, |reserve| reserve.0.get());
+    let reserve = spec.pfc.reserve.map_or(0, |reserve| reserve.0.get())
+        * if spec.quirks.conweave_buffer { 4 } else { 1 };
     for link in &experiment.topology.links {
-        let port = (3 * link.rate.bytes_in(link.delay).get()).saturating_add(reserve);
+        let Some(headroom) = headroom(link) else { return vec![0; kept.len()] };
+        let port = headroom.saturating_add(reserve);
         for end in [link.a, link.b] {
             let sum = &mut kept[end.index()];
             *sum = sum.saturating_add(port.saturating_mul(shares));

@@ -220,9 +220,10 @@ proptest! {
 }
 
 /// Pauses with times, each a list of settings.
-const PAUSE_TIMES: [&[(&str, &str)]; 4] = [
+const PAUSE_TIMES: [&[(&str, &str)]; 5] = [
     &[("pfc.response", "300ns"), ("pfc.pause_time", "3000")],
     &[("pfc.pause_time", "3000"), ("pfc.refresh", "3us"), ("wire.error_rate", "0.01")],
+    &[("pfc.pause_time", "3us"), ("pfc.refresh", "arrivals")],
     &[("pfc.watchdog", "{detect = \"7us\", restore = \"20us\", action = \"drop\"}")],
     &[("pfc.watchdog", "{detect = \"7us\", restore = \"20us\", action = \"forward\"}")],
 ];
@@ -253,7 +254,7 @@ proptest! {
 }
 
 /// Ways that take their switches to agree, each a list of settings.
-const AGREED: [&[(&str, &str)]; 5] = [
+const AGREED: [&[(&str, &str)]; 6] = [
     &[("routing.balance", "conga"), ("routing.flowlet_gap", "2us")],
     &[
         ("routing.balance", "conga"),
@@ -277,6 +278,15 @@ const AGREED: [&[(&str, &str)]; 5] = [
         ),
         ("host.reorder", "64"),
         ("pfc", "{alpha = 0.02}"),
+    ],
+    &[
+        ("routing.balance", "letflow"),
+        ("quirks.conweave_buffer", "true"),
+        (
+            "pfc",
+            "{alpha = 0.005, reserve = \"2096B\", resume_offset = \"1B\", pause_time = \"5us\", \
+             refresh = \"arrivals\"}",
+        ),
     ],
 ];
 

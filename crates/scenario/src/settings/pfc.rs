@@ -4,11 +4,14 @@ use super::{Classes, MAX_BUFFER, SwitchSettings, Wire};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, NodeKind, WAN_DELAY};
 use crate::spec::{
-    ClassPfcSpec, Headroom, PfcSpec, Quantity, QuirksSpec, ResponseSpec, ThresholdKind,
-    WatchdogActionSpec, WatchdogSpec,
+    ClassPfcSpec, Headroom, PauseTimeSpec, PfcSpec, Quantity, QuirksSpec, RefreshSpec,
+    ResponseSpec, ThresholdKind, WatchdogActionSpec, WatchdogSpec,
 };
 use crate::traffic::check_time;
-use model::{Link, PauseExpiry, PauseResponse, PauseTiming, Watchdog, WatchdogAction};
+use model::{
+    Link, PauseExpiry, PauseLength, PauseRenewal, PauseResponse, PauseTiming, Watchdog,
+    WatchdogAction,
+};
 use units::{Bytes, Rate, Time};
 
 /// Priority flow control.
@@ -117,7 +120,7 @@ fn timing(spec: &PfcSpec, network: &Network, quirks: &QuirksSpec) -> Result<Paus
     if !spec.enabled {
         return refuse("has no effect with pfc.enabled = false", "set pfc.enabled = true");
     }
-    if !quirks.is_native() {
+    if !quirks.conweave_buffer && !quirks.is_native() {
         let why = "does not go with quirks: pauses of the HPCC simulator have no times";
         return refuse(why, "turn the quirks off");
     }
@@ -134,13 +137,26 @@ fn timing(spec: &PfcSpec, network: &Network, quirks: &QuirksSpec) -> Result<Paus
     }
     let expiry = match spec.pause_time {
         None => None,
-        Some(0) => {
+        Some(PauseTimeSpec::Quanta(0) | PauseTimeSpec::Time(Quantity(Time::ZERO))) => {
             let why = "must be above zero: a pause of no time is a resume";
             return Err(ScenarioError::new("pfc.pause_time", why));
         }
-        Some(quanta) => {
-            let refresh = spec.refresh.map(|time| check_time(time, || "pfc.refresh".to_owned()));
-            Some(PauseExpiry { quanta, refresh: refresh.transpose()? })
+        Some(given) => {
+            let length = match given {
+                PauseTimeSpec::Quanta(quanta) => PauseLength::Quanta(quanta),
+                PauseTimeSpec::Time(time) => {
+                    PauseLength::Time(check_time(time, || "pfc.pause_time".to_owned())?)
+                }
+            };
+            let renewal = match spec.refresh {
+                None => PauseRenewal::AfterHalf,
+                Some(RefreshSpec::Arrivals) => PauseRenewal::Arrivals,
+                Some(RefreshSpec::After(time)) => {
+                    let key = || "pfc.refresh".to_owned();
+                    PauseRenewal::After(check_time(Quantity(time), key)?)
+                }
+            };
+            Some(PauseExpiry { length, renewal })
         }
     };
     let watchdog = match &spec.watchdog {
@@ -173,11 +189,18 @@ pub(crate) fn check_pause_times(timing: &PauseTiming, link: &Link, rate: Rate) -
         return Err(ScenarioError::new("pfc.response", why).hint("give a time"));
     };
     let Some(expiry) = timing.expiry else { return Ok(()) };
+    // What still arrives sends such a pause again.
+    if expiry.renewal == PauseRenewal::Arrivals {
+        return Ok(());
+    }
     let (lasts, again) = (expiry.lasts(rate), expiry.refreshed_after(rate));
     if again == Time::ZERO || again >= lasts {
         let why =
             format!("a pause is sent again after {again}, but lasts {lasts} at links of {rate}");
-        let key = if expiry.refresh.is_some() { "pfc.refresh" } else { "pfc.pause_time" };
+        let key = match expiry.renewal {
+            PauseRenewal::AfterHalf => "pfc.pause_time",
+            PauseRenewal::After(_) | PauseRenewal::Arrivals => "pfc.refresh",
+        };
         return Err(ScenarioError::new(key, why).hint("refresh it before it ends"));
     }
     // Else the peer sends again before a refresh can reach it.
@@ -197,6 +220,7 @@ fn refuse_quirks_of_dynamic(quirks: &QuirksSpec, switch: &SwitchSettings) -> Res
     let quirks = [
         ("quirks.rate_scaled_alpha", quirks.rate_scaled_alpha.is_some(), "0bps"),
         ("quirks.threshold_wraparound", quirks.threshold_wraparound, "false"),
+        ("quirks.conweave_buffer", quirks.conweave_buffer, "false"),
     ];
     // CIOQ switches have no quirk at all.
     let found = quirks.iter().find(|(_, on, _)| *on && switch.cioq.is_none());

@@ -39,7 +39,8 @@ pub use traffic::{
     IncastSpec, PermutationSpec, PoissonSpec, RequestResponseSpec, TrafficSpec,
 };
 pub use word_or_value::{
-    AckPriority, DataPriority, FlowSelector, Headroom, HostSet, ResponseSpec, StopSpec, Timeout,
+    AckPriority, DataPriority, FlowSelector, Headroom, HostSet, PauseTimeSpec, RefreshSpec,
+    ResponseSpec, StopSpec, Timeout,
 };
 
 use schemars::JsonSchema;

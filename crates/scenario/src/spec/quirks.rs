@@ -30,6 +30,10 @@ pub struct QuirksSpec {
     /// arrives. Levels may exceed that of the full rate. Leaves return what they know in random
     /// order.
     pub conweave_conga: bool,
+    /// Needs `pfc.threshold = "dynamic"`: as in ConWeave's simulator, count all that is stored as
+    /// shared, pause only above the threshold, and use headroom only where the shared part is full.
+    /// Each port sets four times `pfc.reserve` aside.
+    pub conweave_buffer: bool,
     /// Needs `host.loss_after = "gap"`: as in ConWeave's simulator, an ACK that shows a gap has the
     /// sender send everything again that is not known to have arrived. While it recovers, further
     /// gaps do nothing. It recovers until an ACK shows no gap, or until all has arrived that it had
@@ -87,6 +91,7 @@ impl QuirksSpec {
             conweave_ecmp_hash: self.conweave_ecmp_hash,
             conweave_drill: self.conweave_drill,
             conweave_conga: self.conweave_conga,
+            conweave_buffer: self.conweave_buffer,
             conweave_recovery: self.conweave_recovery,
             ..QuirksSpec::default()
         };

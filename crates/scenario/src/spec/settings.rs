@@ -1,8 +1,8 @@
 //! `[wire]`, `[host]`, `[switch]`, `[pfc]`, `[ecn]`, `[classes]`, `[routing]`.
 
 use super::{
-    AckPriority, BalanceKind, ClassSpec, ConWeaveSpec, CongaSpec, Headroom, LossAfter, Quantity,
-    RepsSpec, ResponseSpec, SpanSpec, SprayKind, Timeout,
+    AckPriority, BalanceKind, ClassSpec, ConWeaveSpec, CongaSpec, Headroom, LossAfter,
+    PauseTimeSpec, Quantity, RefreshSpec, RepsSpec, ResponseSpec, SpanSpec, SprayKind, Timeout,
 };
 use model::{PortUse, RecoveryMode};
 use schemars::JsonSchema;
@@ -228,13 +228,15 @@ pub struct PfcSpec {
     /// bounds of IEEE 802.3 at links of 10, 25, 40, 100 and 400 Gb/s (60, 80, 118, 394 and 905
     /// quanta).
     pub response: ResponseSpec,
-    /// How long a pause lasts, in quanta of 512 bits, 1 to 65535; default: until it is taken back.
+    /// How long a pause lasts: quanta of 512 bits, 1 to 65535, or a time that is the same at links
+    /// of all rates; default: until it is taken back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pause_time: Option<u16>,
+    pub pause_time: Option<PauseTimeSpec>,
     /// With `pause_time`: a pause is sent again after this time, as long as the queue is above the
-    /// length at which it ends; default: half of the pause.
+    /// length at which it ends; default: half of the pause. "arrivals": it is sent again with each
+    /// packet that arrives while the queue is long enough to pause.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub refresh: Option<Quantity<Time>>,
+    pub refresh: Option<RefreshSpec>,
     /// Switches free queues that are paused without end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<WatchdogSpec>,

@@ -70,6 +70,59 @@ pub enum ResponseSpec {
     After(Time),
 }
 
+/// How long a pause lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum PauseTimeSpec {
+    /// Quanta of 512 bits.
+    Quanta(u16),
+    /// A time, at links of all rates.
+    Time(Quantity<Time>),
+}
+
+impl<'de> Deserialize<'de> for PauseTimeSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PauseTimeSpec, D::Error> {
+        struct PauseTimeVisitor;
+        impl Visitor<'_> for PauseTimeVisitor {
+            type Value = PauseTimeSpec;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of quanta, 1 to 65535, or a time such as \"5us\"")
+            }
+            visit_count!(PauseTimeSpec::Quanta);
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<PauseTimeSpec, E> {
+                word_or_quantity(text, &[], |time| PauseTimeSpec::Time(Quantity(time)), &self)
+            }
+        }
+        deserializer.deserialize_any(PauseTimeVisitor)
+    }
+}
+
+impl JsonSchema for PauseTimeSpec {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("PauseTimeSpec")
+    }
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "integer", "minimum": 1, "maximum": u16::MAX },
+                { "type": "string", "pattern": format!("^{}$", pattern::<Time>()) },
+            ],
+        })
+    }
+}
+
+/// When a pause is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefreshSpec {
+    /// With each packet that arrives while the queue is long enough to pause.
+    Arrivals,
+    /// After this long.
+    After(Time),
+}
+
 /// A time after which something is done, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
@@ -171,6 +224,7 @@ macro_rules! word_or_quantity {
 word_or_quantity!(StopSpec, "flows-done" = FlowsDone; At(Time), "\"2ms\"");
 word_or_quantity!(Headroom, "auto" = Auto, "3bdp" = ThreeBdp; Fixed(Bytes), "\"37.5KB\"");
 word_or_quantity!(ResponseSpec, "802.3" = Ieee8023; After(Time), "\"2us\"");
+word_or_quantity!(RefreshSpec, "arrivals" = Arrivals; After(Time), "\"2us\"");
 word_or_quantity!(Timeout, "never" = Never; After(Time), "\"1ms\"");
 
 /// Hosts: a number of them, chosen at random, or a list of names.

@@ -651,6 +651,13 @@ fn settings_must_make_sense() {
         ],
     );
     says(
+        &both("[pfc]\nthreshold = \"static\"\n[quirks]\nconweave_buffer = true"),
+        &[
+            "quirks.conweave_buffer: goes with pfc.threshold = \"dynamic\"",
+            "hint: set quirks.conweave_buffer = false, or pfc.threshold = \"dynamic\"",
+        ],
+    );
+    says(
         &both("[quirks]\nconweave_conga = true"),
         &[
             "quirks.conweave_conga: has no effect without routing.balance = \"conga\"",
