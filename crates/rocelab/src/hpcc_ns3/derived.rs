@@ -20,6 +20,8 @@ const RESERVE: Bytes = Bytes::new(4096);
 const RESUME_OFFSET: Bytes = Bytes::new(3072);
 /// Two packets, which a switch of ConWeave's simulator lets an ingress hold before they count.
 const CONWEAVE_RESERVE: Bytes = Bytes::new(2 * 1048);
+/// Without PFC an egress queue takes this much of the free buffer.
+const CONWEAVE_LOSSY_ALPHA: f64 = 1.0;
 /// It resumes below the threshold.
 const CONWEAVE_RESUME_OFFSET: Bytes = Bytes::new(1);
 /// Alpha of ports at the hosts' rate.
@@ -177,6 +179,9 @@ fn threshold(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) {
 fn conweave_pauses(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) {
     if !settings.has("quirks.conweave_buffer") {
         spec.quirks.conweave_buffer = spec.pfc.enabled;
+    }
+    if !spec.pfc.enabled && !settings.has("switch.lossy_alpha") {
+        spec.switch.lossy_alpha = Some(CONWEAVE_LOSSY_ALPHA);
     }
     let pfc = &mut spec.pfc;
     if !spec.quirks.conweave_buffer || !pfc.enabled {

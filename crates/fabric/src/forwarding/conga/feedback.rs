@@ -59,7 +59,7 @@ pub(super) struct Feedback {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Level {
+struct Level {
     level: u8,
     changed: bool,
 }
