@@ -219,8 +219,8 @@ def test_pauses_and_buffers_are_those_of_conweaves_simulator(command: Command, c
         made = scenario_of(command, case, keys)
         assert not made["quirks"].get("conweave_buffer", False)
         assert "pause_time" not in made["pfc"]
-        # No queue has more than half of the buffer.
-        assert made["switch"]["lossy_alpha"] == 1
+        # No queue has more than half of the buffer, where switches are rocelab's own.
+        assert made["switch"].get("lossy_alpha") == (1 if "IRN" in keys else None)
 
 
 def test_a_pause_of_conweaves_simulator_is_sent_again_with_each_packet(

@@ -352,7 +352,7 @@ pub(crate) fn switch(
         )
         .hint("leave switch.lossy_alpha out, or set switch.architecture = \"shared-memory\""));
     }
-    if lossy_alpha.is_some() && !quirks.is_native() {
+    if lossy_alpha.is_some() && !quirks.has_native_nodes() {
         let why = format!("does not go with {}: the HPCC simulator has none", quirks_on(quirks));
         return Err(ScenarioError::new("switch.lossy_alpha", why)
             .hint("leave switch.lossy_alpha out, or turn these off"));
