@@ -632,7 +632,7 @@ class Quirks(TypedDict):
     """Needs `host.loss_after = "gap"`: as in ConWeave's simulator, an ACK that shows a gap has the
     sender send everything again that is not known to have arrived. While it recovers, further
     gaps do nothing. It recovers until an ACK shows no gap, or until all has arrived that it had
-    sent when that began.
+    sent when that began. In `host.in_flight`, "bdp" is as much payload, without headers.
     """
 
     missed_wakeup: NotRequired[bool]

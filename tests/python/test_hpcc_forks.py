@@ -195,6 +195,7 @@ def test_policies_and_recovery_are_those_of_conweaves_simulator(
 ) -> None:
     """Without that, long flows of DRILL with selective repeat take half as long as there."""
     of = ("conweave_drill", "conweave_recovery", "conweave_conga")
+    nodes = ("scan_queue_pairs", "ns3_ecn_draws", "ns3_tie_order", "packet_round_robin")
     for keys, quirks in (
         ("LB_MODE 2", (True, False, False)),
         ("LB_MODE 2\nENABLE_IRN 1\nENABLE_PFC 0", (True, True, False)),
@@ -203,6 +204,7 @@ def test_policies_and_recovery_are_those_of_conweaves_simulator(
     ):
         made = scenario_of(command, case, keys)["quirks"]
         assert tuple(made.get(key, False) for key in of) == quirks, keys
+        assert all(made[key] for key in nodes)
 
 
 def test_pauses_and_buffers_are_those_of_conweaves_simulator(command: Command, case: Path) -> None:
@@ -219,7 +221,7 @@ def test_pauses_and_buffers_are_those_of_conweaves_simulator(command: Command, c
         made = scenario_of(command, case, keys)
         assert not made["quirks"].get("conweave_buffer", False)
         assert "pause_time" not in made["pfc"]
-        # No queue has more than half of the buffer, where switches are rocelab's own.
+        # No queue has more than half of the buffer. Files of ECMP and go-back-N are as HPCC's.
         assert made["switch"].get("lossy_alpha") == (1 if "IRN" in keys else None)
 
 
@@ -357,7 +359,8 @@ def test_loss_recovery_of_conweave(command: Command, case: Path) -> None:
     )
     assert host["reordering_makes_cnp"]
     assert not made["pfc"]["enabled"]
-    options = ("--set", "switch.buffer=20KB", "--json")
+    # A queue has half of the buffer.
+    options = ("--set", "switch.buffer=40KB", "--json")
     ratios = []
     for off in ((), ("--set", "quirks.conweave_recovery=false")):
         done = command("hpcc", "config.txt", "--out", "run", *options, *off, cwd=case)
@@ -366,7 +369,7 @@ def test_loss_recovery_of_conweave(command: Command, case: Path) -> None:
         assert (summary["flows_done"], summary["lossless_drops"]) == (3, 0)
         assert summary["drops"] > 10
         ratios.append(summary["retransmitted_bytes"] / (1_000 * summary["drops"]))
-    assert ratios[0] > 1.5
+    assert ratios[0] > 1.2
     assert ratios[1] == 1
 
 

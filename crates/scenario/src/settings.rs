@@ -249,7 +249,7 @@ pub(crate) fn host(
     if quirks.conweave_recovery && spec.loss_after != Some(LossAfter::Gap) {
         return Err(needs("conweave_recovery", "host.loss_after = \"gap\""));
     }
-    if !quirks.has_native_nodes()
+    if !quirks.go_with_balancing()
         && let Some((key, _)) = uses.into_iter().find(|(_, is_used)| *is_used)
     {
         let why = format!("does not go with {}: they are the HPCC simulator's", quirks_on(quirks));
@@ -352,7 +352,7 @@ pub(crate) fn switch(
         )
         .hint("leave switch.lossy_alpha out, or set switch.architecture = \"shared-memory\""));
     }
-    if lossy_alpha.is_some() && !quirks.has_native_nodes() {
+    if lossy_alpha.is_some() && !quirks.go_with_balancing() {
         let why = format!("does not go with {}: the HPCC simulator has none", quirks_on(quirks));
         return Err(ScenarioError::new("switch.lossy_alpha", why)
             .hint("leave switch.lossy_alpha out, or turn these off"));

@@ -102,6 +102,12 @@ impl Compat {
         self.quirks.conweave_recovery
     }
 
+    /// Returns whether what may be in flight is a bandwidth-delay product of payload, without
+    /// headers.
+    pub(crate) fn counts_payload(&self) -> bool {
+        self.quirks.conweave_recovery
+    }
+
     /// Returns whether the base round trip counts payload one way only, once for each pair of
     /// hosts.
     pub(crate) fn has_one_way_rtt(&self) -> bool {

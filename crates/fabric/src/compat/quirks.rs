@@ -29,6 +29,7 @@ pub struct Quirks {
     /// Selective repeat as in ConWeave's simulator: an ACK that shows a gap has everything sent
     /// again that is not known to have arrived, unless the sender recovers already. It recovers
     /// until an ACK shows no gap, or until all has arrived that it had sent when that began.
+    /// Headers do not count in what may be in flight.
     pub conweave_recovery: bool,
     /// The base round trip counts the payload's serialisation one way and the propagation both
     /// ways. Headers and ACKs do not count. The ideal FCT follows it, and the network's BDP is the

@@ -75,8 +75,11 @@ impl RecoveryPlan {
     ) -> RecoveryPlan {
         let payload = u64::from(wire.payload);
         let bdp = routes.network_bdp.unwrap_or_else(|| line_rate.bytes_in(routes.network_rtt));
+        // Of those that a bandwidth-delay product counts.
+        let bytes_of_packet =
+            if compat.counts_payload() { payload } else { u64::from(wire.full_packet) };
         let packets = |span: Span| match span {
-            Span::Bdp => bdp.get().div_ceil(u64::from(wire.full_packet)).max(2),
+            Span::Bdp => bdp.get().div_ceil(bytes_of_packet).max(2),
             Span::Packets(packets) => u64::from(packets),
             Span::Bytes(bytes) => bytes.get().div_ceil(payload),
             Span::Unlimited => u64::MAX,

@@ -118,12 +118,11 @@ fn without_lists(
         }
         given.quirks.ns3_ecmp_hash = false;
         given.quirks.conweave_ecmp_hash = true;
-        let mut told = "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs \
+        let told = "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs \
                         first; results agree with that simulator in distribution, not flow by flow"
             .to_owned();
         if experiment.config.asks_for_conweave() {
             conweave(&mut given, &experiment.config);
-            told.push_str(". Hosts and switches are rocelab's own");
         }
         warnings.push(Warning::new(told));
     }
@@ -132,8 +131,8 @@ fn without_lists(
     Ok((spec, warnings))
 }
 
-/// What ConWeave's load balancing and loss recovery ask for. The original has neither, so hosts and
-/// switches are not as there. Times, formulas and hashes are.
+/// What ConWeave's load balancing and loss recovery ask for. The HPCC simulator has neither, so
+/// quirks that go with ECMP and go-back-N alone are left out.
 fn conweave(spec: &mut Spec, config: &Config) {
     spec.quirks = QuirksSpec {
         whole_nanoseconds: true,
@@ -142,6 +141,10 @@ fn conweave(spec: &mut Spec, config: &Config) {
         conweave_drill: config.load_balancing == LoadBalancing::Drill,
         conweave_conga: config.load_balancing == LoadBalancing::Conga,
         conweave_recovery: config.enable_irn,
+        scan_queue_pairs: true,
+        ns3_ecn_draws: true,
+        ns3_tie_order: true,
+        packet_round_robin: true,
         ..QuirksSpec::default()
     };
     // Receivers there answer a packet that is ahead of a gap with a NACK and a CNP.

@@ -180,8 +180,8 @@ fn conweave_pauses(spec: &mut Spec, experiment: &Experiment, settings: Settings<
     if !settings.has("quirks.conweave_buffer") {
         spec.quirks.conweave_buffer = spec.pfc.enabled;
     }
-    let has_native_nodes = spec.quirks.has_native_nodes();
-    if !spec.pfc.enabled && has_native_nodes && !settings.has("switch.lossy_alpha") {
+    let takes_share = !spec.pfc.enabled && spec.quirks.go_with_balancing();
+    if takes_share && !settings.has("switch.lossy_alpha") {
         spec.switch.lossy_alpha = Some(CONWEAVE_LOSSY_ALPHA);
     }
     let pfc = &mut spec.pfc;

@@ -62,7 +62,7 @@ fn none_that(scenario: &Scenario, does: impl Fn(&ResolvedScheme) -> bool) -> Opt
 /// Marks that nobody looks at.
 fn unread(scenario: &Scenario) -> Option<String> {
     // Files of the HPCC simulator have marking laws whatever the scheme.
-    let is_asked = marks(scenario) && scenario.quirks.has_native_nodes();
+    let is_asked = marks(scenario) && scenario.quirks.go_with_balancing();
     let others_read =
         scenario.host.spray.learns() || matches!(scenario.balance, Balance::ConWeave(_));
     let schemes = none_that(scenario, reacts).filter(|_| is_asked && !others_read)?;

@@ -323,6 +323,44 @@ proptest! {
     }
 }
 
+/// NICs and the order of arrivals of the HPCC simulator, as ConWeave's has them.
+const NS3_NODES: [(&str, &str); 6] = [
+    ("wire.profile", "hpcc-ns3"),
+    ("quirks.whole_nanoseconds", "true"),
+    ("quirks.conweave_ecmp_hash", "true"),
+    ("quirks.scan_queue_pairs", "true"),
+    ("quirks.ns3_tie_order", "true"),
+    ("quirks.packet_round_robin", "true"),
+];
+
+/// Policies and recoveries beside those that switches agree on.
+const POLICIES: [&[(&str, &str)]; 4] = [
+    &[("routing.balance", "letflow"), ("routing.flowlet_gap", "1us")],
+    &[("routing.balance", "drill"), ("quirks.conweave_drill", "true")],
+    &[
+        ("routing.balance", "drill"),
+        ("host.recovery", "selective-repeat"),
+        ("host.loss_after", "gap"),
+        ("quirks.conweave_recovery", "true"),
+    ],
+    &[("routing.balance", "random"), ("host.recovery", "selective-repeat")],
+];
+
+proptest! {
+    #![proptest_config(random_cases(6))]
+
+    #[test]
+    fn policies_with_ns3_nodes_equal_the_reference_engine(
+        case in case().prop_map(|case| on_leaf_spine(Case { classes: "", ..case })),
+        scheme in prop_oneof![Just("none"), Just("dcqcn")],
+    ) {
+        let text = case.toml().replace("retransmit_timeout = \"never\"", "");
+        for settings in AGREED.iter().chain(&POLICIES) {
+            compare(&text, &[&[("scheme", scheme)][..], &NS3_NODES, settings].concat())?;
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(random_cases(3))]
 

@@ -108,7 +108,7 @@ fn refusal(
     if spec.balance == BalanceKind::Ecmp {
         return None;
     }
-    if !quirks.has_native_nodes() {
+    if !quirks.go_with_balancing() {
         return Some((
             "does not go with quirks: the HPCC simulator has ECMP alone",
             "leave routing.balance out, or turn the quirks off",

@@ -37,7 +37,7 @@ pub struct QuirksSpec {
     /// Needs `host.loss_after = "gap"`: as in ConWeave's simulator, an ACK that shows a gap has the
     /// sender send everything again that is not known to have arrived. While it recovers, further
     /// gaps do nothing. It recovers until an ACK shows no gap, or until all has arrived that it had
-    /// sent when that began.
+    /// sent when that began. In `host.in_flight`, "bdp" is as much payload, without headers.
     pub conweave_recovery: bool,
     /// Count the base round trip as propagation both ways and the payload's serialisation one way;
     /// take it for the ideal FCT too, and for the network's BDP the largest round trip times lowest
@@ -82,10 +82,10 @@ impl QuirksSpec {
         *self == QuirksSpec::default()
     }
 
-    /// Whether hosts and switches are rocelab's own. Times, formulas and hashes may be those of the
-    /// other simulator, and ways of rocelab's own those of ConWeave's.
-    pub fn has_native_nodes(&self) -> bool {
-        let same_nodes = QuirksSpec {
+    /// Whether load balancing and selective repeat go with them. What the HPCC simulator has with
+    /// ECMP and go-back-N alone does not.
+    pub fn go_with_balancing(&self) -> bool {
+        let such = QuirksSpec {
             whole_nanoseconds: self.whole_nanoseconds,
             one_way_rtt: self.one_way_rtt,
             conweave_ecmp_hash: self.conweave_ecmp_hash,
@@ -93,9 +93,13 @@ impl QuirksSpec {
             conweave_conga: self.conweave_conga,
             conweave_buffer: self.conweave_buffer,
             conweave_recovery: self.conweave_recovery,
+            scan_queue_pairs: self.scan_queue_pairs,
+            ns3_ecn_draws: self.ns3_ecn_draws,
+            ns3_tie_order: self.ns3_tie_order,
+            packet_round_robin: self.packet_round_robin,
             ..QuirksSpec::default()
         };
-        *self == same_nodes
+        *self == such
     }
 
     /// The quirk that hashes addresses and ports with each switch's own seed, if one does.
