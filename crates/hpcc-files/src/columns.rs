@@ -19,8 +19,7 @@ pub(crate) fn blamed(
         if !is_entry(number, &words) {
             continue;
         }
-        let is_comment = |word: &Token<'_>| word.text.starts_with(b"#") || word.text == b"//";
-        if words.iter().any(is_comment) {
+        if words.iter().any(Token::begins_comment) {
             return error.hint(format!("the format has no comments, and line {number} has one"));
         }
         if words.len() != columns.len() {

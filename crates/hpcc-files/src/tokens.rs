@@ -109,7 +109,14 @@ impl Token<'_> {
 
     /// An error: `what` needs something else than this word.
     pub fn wrong(&self, what: &str, needs: &str) -> FileError {
-        FileError::new(format!("{what} needs {needs}, got {}", self.shown())).at(self.line)
+        let error =
+            FileError::new(format!("{what} needs {needs}, got {}", self.shown())).at(self.line);
+        if self.begins_comment() { error.hint("the format has no comments") } else { error }
+    }
+
+    /// Whether it is where other formats begin a comment.
+    pub fn begins_comment(&self) -> bool {
+        self.text.starts_with(b"#") || self.text.starts_with(b"//")
     }
 
     pub fn whole(&self, what: &str, range: RangeInclusive<u64>) -> Result<u64> {

@@ -264,6 +264,7 @@ fn check_ports(is_switch: &[bool], ports: &[u32], warnings: &mut Vec<Warning>) -
 fn node(token: Token<'_>, what: &str, nodes: usize) -> Result<NodeId> {
     match token.whole(what, 0..=nodes as u64 - 1) {
         Ok(number) => Ok(NodeId::new(number as u32)),
+        Err(error) if error.hint.is_some() => Err(error),
         Err(error) => Err(error.hint(format!("the topology has nodes 0 to {}", nodes - 1))),
     }
 }

@@ -320,11 +320,18 @@ impl<'t> Values<'_, 't> {
         value: impl Fn(&mut Self) -> Result<T>,
     ) -> Result<()> {
         let entries = self.whole(0, u64::from(u32::MAX))?;
+        let key = self.key;
+        let pairs = if entries == 1 { "pair" } else { "pairs" };
         for _ in 0..entries {
             let rate = self.whole(1, u64::MAX);
             let (rate, value) = rate
                 .and_then(|rate| Ok((Rate::from_bps(rate), value(self)?)))
-                .map_err(|error| error.hint(format!("{entries} pairs of rate and value follow")))?;
+                .map_err(|error| {
+                    error.hint(format!(
+                        "after the number {entries}, {key} needs {entries} {pairs} of a rate in \
+                         bit/s and a value"
+                    ))
+                })?;
             map.insert(rate, value);
         }
         Ok(())

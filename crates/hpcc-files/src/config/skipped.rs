@@ -50,7 +50,7 @@ impl Skipped {
             self.more += 1;
             return;
         }
-        let comment = token.text.starts_with(b"#") || token.text.starts_with(b"//");
+        let comment = token.begins_comment();
         self.lines.push(SkippedLine {
             line: token.line,
             shown: vec![token.shown()],

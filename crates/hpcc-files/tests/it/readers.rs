@@ -302,6 +302,12 @@ fn bad_topologies() {
             3,
             "got \"#\"; hint: the format has no comments, and line 3 has one",
         ),
+        ("# nodes\n3 1 2", 1, "got \"#\"; hint: the format has no comments"),
+        (
+            "3 1 2\n2\n#first\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0",
+            3,
+            "got \"#first\"; hint: the format has no comments",
+        ),
         // A list may have several lines.
         ("4 2 2\n2\n3\n0 2 1Gbps 1us 0\n1 3 1Gbps soon 0", 5, "delay"),
     ];
@@ -372,6 +378,7 @@ fn bad_flows() {
              start",
         ),
         ("1\n# a flow\n0 1 3 100 1 2", 2, "hint: the format has no comments, and line 2 has one"),
+        ("1 // flows\n0 1 3 100 1 2", 1, "got \"//\"; hint: the format has no comments"),
         ("1\n0 1 3 100 1e6 2", 2, "size needs a whole number"),
         ("1\n0 1 3 100 1 -2", 2, "start needs a decimal number, 0 or more"),
         ("1\n0 1 3 100 1 inf", 2, "start"),
@@ -432,9 +439,15 @@ fn bad_configurations() {
         (
             "KMIN_MAP 2 1 1\nKMAX_MAP 1 1 1",
             2,
-            "KMIN_MAP needs a whole number, 1 or more, got \"KMAX_MAP\"; hint: 2 pairs of rate and \
-             value follow",
+            "KMIN_MAP needs a whole number, 1 or more, got \"KMAX_MAP\"; hint: after the number 2, \
+             KMIN_MAP needs 2 pairs of a rate in bit/s and a value",
         ),
+        (
+            "KMIN_MAP 1 100Gbps 400",
+            1,
+            "hint: after the number 1, KMIN_MAP needs 1 pair of a rate in bit/s and a value",
+        ),
+        ("HAS_WIN # 1", 1, "HAS_WIN needs 0 or 1, got \"#\"; hint: the format has no comments"),
         ("KMIN_MAP 4000000000 1 1", 1, "KMIN_MAP"),
         ("PMAX_MAP 1 100000000000 2", 1, "nothing"),
         ("PMAX_MAP 1 100000000000 -2", 1, "PMAX_MAP needs a decimal number, 0 or more"),
