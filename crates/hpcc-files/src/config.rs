@@ -218,6 +218,25 @@ impl Config {
     }
 }
 
+impl Config {
+    /// Cuts each Kmin to Kmax. Above it, nothing is marked up to Kmax in the original either.
+    fn cut_kmin(&mut self, warnings: &mut Vec<Warning>) {
+        let line = self.places.line("KMIN_MAP").unwrap_or(1);
+        for (rate, kmin) in &mut self.kmin {
+            let Some(kmax) = self.kmax.get(rate).filter(|kmax| *kmax < kmin) else { continue };
+            let (low, high) = (kmin.get() / 1000, kmax.get() / 1000);
+            warnings.push(Warning::at(
+                line,
+                format!(
+                    "KMIN_MAP has {low} for {rate}, and KMAX_MAP {high}: all above {high} is \
+                     marked, and nothing below, as in the original"
+                ),
+            ));
+            *kmin = *kmax;
+        }
+    }
+}
+
 impl CcMode {
     fn new(number: u32) -> CcMode {
         match number {
@@ -425,6 +444,7 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
         config.simulator_stop_time = Some(stop + AFTER_FLOWGEN);
     }
     config.places.meant = skipped.meant();
+    config.cut_kmin(warnings);
     for (key, path, example) in [
         ("TOPOLOGY_FILE", &config.topology_file, "topology.txt"),
         ("FLOW_FILE", &config.flow_file, "flow.txt"),

@@ -134,7 +134,7 @@ impl Files<'_> {
         let path = self.place(file);
         let text = match read_file(&path, MAX_BYTES) {
             Ok(text) => text,
-            Err(Unread::Large(error)) => return Err(error.in_file(&path)),
+            Err(Unread::Unfit(error)) => return Err(error.in_file(&path)),
             Err(Unread::Failed(error)) => {
                 let why = format!("{key}: cannot read {}: {}", path.display(), error::why(&error));
                 let told = self.config.places.error(key, why).in_file(self.path);
@@ -170,7 +170,7 @@ fn read_as<T>(
 ) -> Result<T> {
     match read_file(path, longest) {
         Ok(text) => parse_as(path, &text, warnings, parse),
-        Err(Unread::Large(error)) => Err(error.in_file(path)),
+        Err(Unread::Unfit(error)) => Err(error.in_file(path)),
         Err(Unread::Failed(error)) => Err(FileError::unreadable(&error).in_file(path)),
     }
 }
@@ -193,7 +193,7 @@ fn parse_as<T>(
 /// An error: why a file has no text.
 enum Unread {
     Failed(io::Error),
-    Large(FileError),
+    Unfit(FileError),
 }
 
 /// Whether reading a file ends: it is a regular file, or one that the caller has opened, such as
@@ -213,7 +213,10 @@ fn read_file(path: &Path, longest: u64) -> std::result::Result<Vec<u8>, Unread> 
     match File::open(path).and_then(|file| file.take(longest + 1).read_to_end(&mut text)) {
         Err(error) => Err(Unread::Failed(error)),
         Ok(_) if text.len() as u64 > longest => {
-            Err(Unread::Large(FileError::new(format!("is larger than {} MiB", longest >> 20))))
+            Err(Unread::Unfit(FileError::new(format!("is larger than {} MiB", longest >> 20))))
+        }
+        Ok(_) if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") => {
+            Err(Unread::Unfit(FileError::new("is UTF-16 text").hint("save it as UTF-8")))
         }
         Ok(_) => Ok(text),
     }

@@ -396,6 +396,21 @@ fn bad_flows() {
     assert_eq!(flows::parse(text, &network(), &mut Vec::new()).unwrap().flows.len(), 2);
 }
 
+/// With kmin above kmax the original marks what exceeds kmax, and draws nothing.
+#[test]
+fn a_kmin_above_kmax_is_kmax() {
+    let text = format!("{FILES}KMIN_MAP 2 1 400 2 500\nKMAX_MAP 2 1 300 2 500");
+    let mut warnings = Vec::new();
+    let config = config::parse(text.as_bytes(), &mut warnings).unwrap();
+    let kmin: Vec<u64> = config.kmin.values().map(|kmin| kmin.get()).collect();
+    assert_eq!(kmin, [300_000, 500_000]);
+    assert_eq!(
+        texts(&warnings),
+        ["line 2: KMIN_MAP has 400 for 1bps, and KMAX_MAP 300: all above 300 is marked, and \
+             nothing below, as in the original"]
+    );
+}
+
 #[test]
 fn bad_trace_lists() {
     let bad = [
@@ -590,6 +605,10 @@ fn an_experiment() {
         there.error(DCQCN),
         "f.txt:2: start needs a decimal number, 0 or more, got \"soon\""
     );
+    for mark in [0xfeff_u16.to_le_bytes(), 0xfeff_u16.to_be_bytes()] {
+        std::fs::write(there.0.join("f.txt"), [&mark[..], b"1\0\n\0"].concat()).unwrap();
+        assert_eq!(there.error(DCQCN), "f.txt: is UTF-16 text; hint: save it as UTF-8");
+    }
 }
 
 #[test]
