@@ -91,6 +91,22 @@ def test_conditions_rule_out_what_misses_them(tmp_path: Path) -> None:
     assert not impossible.best()
 
 
+def test_how_near_the_trials_come_to_the_conditions_is_told(
+    tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    over = ("--over", "ecn.kmin=5KB..100KBlog", "--goal", "victim.slowdown_p99", "--runs", 2)
+    limits = ("max_queue_bytes<=1B", "max_queue_bytes<=1GB", "flows>=1")
+    conditions = [word for one in limits for word in ("--subject-to", one)]
+    done = command("tune", "s.toml", *over, *conditions, "--out", "t", cwd=tmp_path)
+    table = pl.read_csv(tmp_path / "t/trials.csv")
+    columns = ["ecn.kmin", "victim.slowdown_p99", "max_queue_bytes", "flows", "holds"]
+    assert table.columns == columns
+    least = f"{float(table['max_queue_bytes'].min()) / 1000:.4g} KB"  # type: ignore[arg-type]
+    (warning,) = [one for one in done.stderr.splitlines() if "meets all conditions" in one]
+    assert warning.endswith(f": max_queue_bytes was {least} at best, not <= 0.001 KB")
+
+
 def test_the_front_of_two_goals() -> None:
     goals = select_metrics(["slowdown_p99", "flows_done"], METRICS)
     trials = [Trial((), one) for one in ((1.0, 1.0), (2.0, 5.0), (3.0, 4.0))]

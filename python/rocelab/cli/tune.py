@@ -112,7 +112,7 @@ def tune(
     if not best and not conditions:
         note(f"warning: no combination that was tried has a value of {goal}")
     elif not best:
-        note("warning: no combination that was tried meets all conditions")
+        note(f"warning: no combination that was tried meets all conditions{_nearest(found)}")
     elif not quiet:
         # Of combinations with equal numbers the first one stands for all.
         by_goals = {one.goals: one for one in reversed(best)}
@@ -138,6 +138,22 @@ def _table(found: Tuning, best: list[Trial]) -> str:
     if not all(one.complete for one in covered):
         columns.append(["flows done", *map(str, covered)])
     return fitted(list(zip(*columns, strict=True)), left=len(found.axes))
+
+
+def _nearest(found: Tuning) -> str:
+    """How near the trials came to each condition that none of them meets."""
+    missed = []
+    for at, condition in enumerate(found.conditions):
+        value = found.nearest(at)
+        if value is not None and condition.excess(value) > 0:
+            unit, scale = _format.unit(condition.metric.unit, max(value, condition.limit))
+            told = [
+                f"{one / scale:.4g}{' ' if unit else ''}{unit}" for one in (value, condition.limit)
+            ]
+            missed.append(
+                f"{condition.metric.name} was {told[0]} at best, not {condition.sign} {told[1]}"
+            )
+    return f": {' and '.join(missed)}" if missed else ", though each is met by some"
 
 
 def _learned(found: Tuning, asked: int, place: Path, *, conditions: bool) -> str:

@@ -85,6 +85,8 @@ class Trial:
     values: tuple[Value, ...]
     goals: tuple[float, ...] | None = None
     """The means over the seeds; None where a run lacks one."""
+    limited: tuple[float, ...] = ()
+    """Those of the metrics that conditions are about."""
     excess: tuple[float, ...] = ()
     """How far each condition is missed; 0 or less where it holds."""
     digests: tuple[str, ...] = ()
@@ -104,6 +106,7 @@ class Tuning:
 
     axes: Sequence[Axis | Range]
     goals: Sequence[Metric]
+    conditions: Sequence[Condition] = ()
     trials: list[Trial] = field(default_factory=list)
     found: int = 0
     """How many runs were there already."""
@@ -123,6 +126,22 @@ class Tuning:
         """The trials that hold and that no other such trial beats, best first by the first goal."""
         costs = {at: self._cost(one) for at, one in enumerate(self.trials) if one.holds}
         return [self.trials[at] for at in sorted(front(costs), key=lambda at: costs[at])]
+
+    @property
+    def limits(self) -> dict[int, Metric]:
+        """The metrics of conditions that are no goals, each once, by the place of a condition."""
+        places = {one.metric.name: at for at, one in reversed([*enumerate(self.conditions)])}
+        goals = {metric.name for metric in self.goals}
+        return {
+            at: self.conditions[at].metric
+            for name, at in reversed(places.items())
+            if name not in goals
+        }
+
+    def nearest(self, at: int) -> float | None:
+        """The value of a condition's metric that misses its limit the least, or meets it."""
+        tried = [one for one in self.trials if one.limited]
+        return min(tried, key=lambda one: one.excess[at]).limited[at] if tried else None
 
     def ranges_of_the_best(self) -> dict[str, tuple[str, str]]:
         """For each key the smallest and the largest value among the best tenth of the trials."""
@@ -174,6 +193,8 @@ class Tuning:
         }
         for at, metric in enumerate(self.goals):
             columns[metric.name] = [one.goals[at] if one.goals else None for one in self.trials]
+        for at, metric in self.limits.items():
+            columns[metric.name] = [one.limited[at] if one.limited else None for one in self.trials]
         columns["holds"] = [one.holds for one in self.trials]
         return pl.DataFrame(columns)
 
@@ -251,7 +272,7 @@ def tune(
     check_count("seeds", seeds)
     grid.check_keys([axis.key for axis in space])
     study = _study(scenario, goals, conditions)
-    done = Tuning(space, goals)
+    done = Tuning(space, goals, conditions)
     first = scenario.to_dict()["run"]["seed"]
     known: dict[tuple[str, ...], Trial] = {}
     every = _combinations(space, runs)
@@ -294,7 +315,7 @@ def tune(
             means = _means(goals, results)
             limits = _means([condition.metric for condition in conditions], results)
             if means is not None and limits is not None:
-                trial.goals = means
+                trial.goals, trial.limited = means, limits
                 pairs = zip(conditions, limits, strict=True)
                 trial.excess = tuple(condition.excess(value) for condition, value in pairs)
             done.trials.append(trial)
