@@ -181,6 +181,19 @@ def test_runs_are_told_apart_by_the_keys_that_differ(tmp_path: Path) -> None:
     assert not collect([tmp_path / "first"]).changed
 
 
+def test_runs_of_other_networks_or_traffic_are_not_compared_in_silence(
+    runs: list[Path], tmp_path: Path
+) -> None:
+    told = "The runs differ in network and traffic, so a better number may be due to that."
+    assert not any("differ" in text for text in collect(runs).found)
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    more = scenario.to_dict()["traffic"] + [
+        {"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "1KB"}]}
+    ]
+    rocelab.run(scenario.with_settings(topology__hosts=9, traffic=more)).save(tmp_path / "more")
+    assert told in collect([runs[0], tmp_path / "more"]).found
+
+
 def test_a_deadlock_is_in_the_answer_and_in_the_figures(tmp_path: Path) -> None:
     rocelab.run(ring_scenario()).save(tmp_path / "ring")
     report = collect([tmp_path / "ring"])

@@ -93,6 +93,7 @@ def _of_results(
     metrics = _metrics(runs, wanted)
     table, report.found = runs_table(names, runs, metrics, leave_out_zeros=not wanted)
     report.answer.append(table)
+    report.found += _unlike(runs)
     doubtful = [name for name, run in zip(names, runs, strict=True) if run.doubts]
     if doubtful:
         report.found.append(_DOUBTS.format(f" of {', '.join(doubtful)}" if len(runs) > 1 else ""))
@@ -116,6 +117,18 @@ def _of_results(
     ]
     report.versions = _versions(results)
     return report
+
+
+def _unlike(runs: Sequence[Result]) -> list[str]:
+    """A sentence where numbers of runs differ for other reasons than what is compared."""
+    scenarios = [run.scenario.to_dict() for run in runs]
+    parts = (("topology", "network"), ("traffic", "traffic"))
+    unlike = [
+        name for key, name in parts if any(one[key] != scenarios[0][key] for one in scenarios)
+    ]
+    if not unlike:
+        return []
+    return [f"The runs differ in {' and '.join(unlike)}, so a better number may be due to that."]
 
 
 def _places(directories: Sequence[Path]) -> list[str]:
