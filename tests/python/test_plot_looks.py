@@ -128,7 +128,9 @@ def test_legend_of_many_results_leaves_room_for_the_panels(incast: rocelab.Resul
         # A layout without room would be an error here: it comes with a warning.
         heights = []
         for drawn in (few, many):
-            assert crowding(drawn) == ""
+            with theme.theme(), crowding(drawn) as faults:
+                drawn.draw_without_rendering()
+            assert faults == []
             heights.append(drawn.axes[-1].get_window_extent().height)
         assert legend_texts(many) == names
         assert heights[1] > 0.9 * heights[0]

@@ -31,9 +31,10 @@ class LabelledFigure(Figure):
 
         Warns of letters that no font has, and where the picture is too small for what it shows.
         """
-        self.draw_to(fname, **kwargs)
+        with crowding(self) as faults:
+            self.draw_to(fname, **kwargs)
         self.warn_of_boxes()
-        if fault := crowding(self):
+        for fault in faults:
             warn(CrowdedPictureWarning(f"a picture of {fault}"))
 
     def draw_to(self, fname: Any, **kwargs: Any) -> None:  # noqa: ANN401

@@ -47,22 +47,23 @@ def save(
             raise ResultError(f"no picture format {kind!r}; there are: {', '.join(sorted(known))}")
     # What is wrong is looked for once, whatever the formats.
     draw_to = drawn.draw_to if isinstance(drawn, LabelledFigure) else drawn.savefig
-    for kind in kinds:
-        path = Path(f"{stem}.{kind}")
-        buffer = io.BytesIO()
-        dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        # Most formats take no such argument, not even an empty one.
-        dated: Any = {"metadata": dates[kind]} if kind in dates else {}
-        with theme():
-            try:
-                draw_to(buffer, format=kind, dpi=dpi, **dated)
-            except RuntimeError as error:
-                # As pgf where there is no LaTeX.
-                raise ResultError(f"no picture as {kind}: {error}") from None
-        write_atomic(path, buffer.getvalue(), follow=follow)
-        paths.append(path)
+    with crowding(drawn) as faults:
+        for kind in kinds:
+            path = Path(f"{stem}.{kind}")
+            buffer = io.BytesIO()
+            dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+            # Most formats take no such argument, not even an empty one.
+            dated: Any = {"metadata": dates[kind]} if kind in dates else {}
+            with theme():
+                try:
+                    draw_to(buffer, format=kind, dpi=dpi, **dated)
+                except RuntimeError as error:
+                    # As pgf where there is no LaTeX.
+                    raise ResultError(f"no picture as {kind}: {error}") from None
+            write_atomic(path, buffer.getvalue(), follow=follow)
+            paths.append(path)
     if isinstance(drawn, LabelledFigure):
         drawn.warn_of_boxes()
-    if fault := crowding(drawn):
+    for fault in faults:
         warn(CrowdedPictureWarning(f"{Path(stem).name}: {fault}"))
     return paths
