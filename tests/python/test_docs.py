@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -134,6 +135,20 @@ def test_the_page_of_results_has_the_column_of_every_kind_of_probe() -> None:
     page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     for kind in catalogue.probe_kinds():
         assert re.search(rf"(?m)^\| `{kind}` \| `\w+` \|", page), kind
+
+
+def test_the_page_of_scenarios_has_the_keys_of_every_table() -> None:
+    """Also of tables in lists, such as those of ``ecn.by_rate``."""
+    page = (ROOT / "docs/scenario.md").read_text(encoding="utf-8")
+    sections = set(re.findall(r"<!-- generated: keys (\w+) -->", page))
+    shown = set(re.findall(r"<!-- generated: part (\w+) -->", page))
+    schema = rocelab.schema()
+    for key in sections - {"top"}:
+        shown |= set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema["properties"][key])))
+    if "SchemeOrName" in shown:
+        shown.add("SchemeSpec")
+    tables = {name for name, value in schema["$defs"].items() if "properties" in value}
+    assert tables <= shown
 
 
 @pytest.fixture(scope="module")
