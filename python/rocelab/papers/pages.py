@@ -200,10 +200,9 @@ def _legend(matrix: Matrix) -> str:
     )
     return (
         "`+` holds, `~` weaker, `-` differs, `?` undecidable. "
-        f"Of the columns {headers}. *Turned by* has the single decisions, and their options of "
-        "several, that give the headline's verdict another sign, with that sign: see "
-        "[Decisions](#decisions). They are run in the quick version, and compared with the "
-        "headline's quick version."
+        f"Of the columns {headers}. *Turned by* lists the [decisions](#decisions) that change the "
+        "verdict of the headline when they alone are changed, each with the new sign. "
+        "Both sides of that comparison are quick versions."
     )
 
 
