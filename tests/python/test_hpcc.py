@@ -752,6 +752,14 @@ def test_disagreement_of_a_case(command: Command, known: Path) -> None:
         assert row["same_pfc"] is True
 
 
+def test_large_differences_have_no_power_of_ten(command: Command, known: Path) -> None:
+    fct = known / "case" / "fct.txt"
+    fct.write_text(fct.read_text().replace(" 12376 ", " 1000 "))
+    done = command("compare-hpcc", known)
+    assert done.returncode == 0, done.stderr
+    assert "| 1,140 % |" in done.stdout
+
+
 def test_flows_that_one_side_alone_finished_are_told(command: Command, known: Path) -> None:
     fct = known / "case" / "fct.txt"
     first, *rest = fct.read_text().splitlines(keepends=True)

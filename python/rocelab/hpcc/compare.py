@@ -153,7 +153,7 @@ def table(cases: Sequence[Ns3Comparison]) -> str:
         for number, what in ((row.missing, "missing here"), (row.extra, "extra here")):
             if number:
                 flows += f", {number} {what}"
-        difference = "none" if row.equal == common else f"{row.largest_percent:.3g} %"
+        difference = "none" if row.equal == common else _percent(row.largest_percent)
         if row.flows and not common:
             difference = "-"
         if row.mean_percent is not None:
@@ -173,6 +173,12 @@ def table(cases: Sequence[Ns3Comparison]) -> str:
         equal = str(row.equal)
         lines.append((row.case, row.scheme, row.order, flows, equal, difference, pauses, queues))
     return markdown(lines, left=len(columns))
+
+
+def _percent(value: float) -> str:
+    """Three digits, and never a power of ten: 1230 per cent is `1,230 %`."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f} %" if rounded >= 1000 else f"{rounded:g} %"
 
 
 def _fcts(path: Path) -> dict[Flow, int]:
