@@ -146,7 +146,7 @@ def test_flows_are_called_by_their_hosts_where_that_tells_them_apart(
 ) -> None:
     probe = {"name": "goodput", "kind": "goodput", "interval": "1us", "nodes": ["*"]}
     run = rocelab.run(incast.scenario.with_settings(probe=[probe]))
-    tagged = [*(f"incast h{n} > h4" for n in range(3)), "victim h0 > h3"]
+    tagged = [*(f"incast: h{n} > h4" for n in range(3)), "victim: h0 > h3"]
     assert legend_texts(run.plot.series("goodput")) == tagged
     incast_alone = run.plot.series("goodput", flows=[0, 1, 2])
     assert legend_texts(incast_alone) == [f"h{n} > h4" for n in range(3)]
@@ -484,7 +484,7 @@ def test_nodes_choose_flows_by_their_senders(incast: rocelab.Result) -> None:
     probe = {"name": "goodput", "kind": "goodput", "interval": "1us", "nodes": ["*"]}
     run = rocelab.run(incast.scenario.with_settings(probe=[probe]))
     chosen = run.plot.series("goodput", nodes=["h0", "h2"])
-    assert legend_texts(chosen) == ["incast h0 > h4", "incast h2 > h4", "victim h0 > h3"]
+    assert legend_texts(chosen) == ["incast: h0 > h4", "incast: h2 > h4", "victim: h0 > h3"]
     (both,) = run.plot.series("goodput", nodes=["h0"], flows=[3]).axes
     assert both.get_title(loc="right") == "dcqcn, h0 > h3"
     with pytest.raises(rocelab.ResultError) as caught:

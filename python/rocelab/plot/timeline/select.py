@@ -88,7 +88,7 @@ def flow_names_of(runs: Sequence[Result], flows: Collection[int]) -> dict[str, s
         ends = pl.format("{} > {}", "src", "dst").alias("ends")
         known.update(rows.select("flow_id", "tag", ends).iter_rows())
     if len({tag for _, tag, _ in known}) > 1:
-        found = {f"flow {flow}": f"{tag} {ends}" for flow, tag, ends in known}
+        found = {f"flow {flow}": f"{tag}: {ends}" for flow, tag, ends in known}
     else:
         found = {f"flow {flow}": ends for flow, _, ends in known}
     short = all(len(name) <= _FLOW_WIDTH for name in found.values())
