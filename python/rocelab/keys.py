@@ -219,7 +219,9 @@ class ConWeave(TypedDict):
     """What data packets carry for it on the wire, at most 64B."""
 
     inactive: NotRequired[str]
-    """A flow that pauses for longer than this starts over, and may take another path at once."""
+    """A flow that sends nothing for longer than this starts over, and may take another path at
+    once.
+    """
 
     own_memory: NotRequired[bool]
     """Whether packets that wait for a tail have memory of their own, as in the authors' simulator.
@@ -287,7 +289,7 @@ class Ecn(TypedDict):
     """ECN marking at switches (RED on the egress queue)."""
 
     by_rate: NotRequired[Sequence[EcnRate]]
-    """Thresholds of ports of certain rates, instead of the above."""
+    """Thresholds of ports of certain rates, instead of `kmin`, `kmax` and `pmax`."""
 
     enabled: NotRequired[bool]
     """Whether switches mark; default: whether the scheme's preset has a marking law."""
@@ -422,9 +424,9 @@ class Host(TypedDict):
     """
 
     reordering_makes_cnp: NotRequired[bool]
-    """Whether a receiver treats a packet that is out of order as one that is marked, so that DCQCN
-    answers with a CNP, or echoes a mark in its ACK, as some RNICs do; without `reorder`, each
-    that is answered with a NACK.
+    """Whether receivers take a packet out of order for a marked one, as some RNICs do: DCQCN
+    answers with a CNP, other schemes echo a mark in the ACK. Without `reorder` only packets
+    that are answered with a NACK count.
     """
 
     reps: NotRequired[Reps]
@@ -754,9 +756,9 @@ class Routing(TypedDict):
     """"conweave": its parameters."""
 
     flowlet_gap: NotRequired[str]
-    """"letflow" and "conga": a flow that pauses for longer than this chooses again; default:
-    100us, as in ConWeave's experiments. "adaptive": the same, but by default each packet
-    chooses (0ns).
+    """"letflow" and "conga": a flow that sends nothing for longer than this chooses again;
+    default: 100us, as in ConWeave's experiments. "adaptive": the same, but by default each
+    packet chooses (0ns).
     """
 
     hash: NotRequired[HashKind]
@@ -1335,12 +1337,12 @@ class Watchdog(TypedDict):
     """What becomes of its packets meanwhile."""
 
     detect: NotRequired[str]
-    """A priority of a port counts as stuck when it has been paused for so long without a break and
-    packets wait. It looks again after the same time.
+    """A priority of a port counts as stuck when it has been paused for this long without a break
+    and packets wait. The switch looks again after the same time.
     """
 
     restore: NotRequired[str]
-    """For so long the priority then does not heed pauses."""
+    """For this long the priority then ignores pauses."""
 
 
 class Wire(TypedDict):

@@ -169,7 +169,8 @@ pub struct ConWeaveSpec {
     pub reply_extra: Quantity<Time>,
     /// For how long flows do not move to a path on which a packet was marked.
     pub path_busy: Quantity<Time>,
-    /// A flow that pauses for longer than this starts over, and may take another path at once.
+    /// A flow that sends nothing for longer than this starts over, and may take another path at
+    /// once.
     pub inactive: Quantity<Time>,
     /// How much later than expected the last packet of an old path may come before those of the new
     /// one are released; default 16us, but 64us with PFC in networks of three tiers.

@@ -95,9 +95,9 @@ pub struct HostSpec {
     /// Selective repeat: see `rto_low`; default: 3 (IRN).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_low_packets: Option<u32>,
-    /// Whether a receiver treats a packet that is out of order as one that is marked, so that DCQCN
-    /// answers with a CNP, or echoes a mark in its ACK, as some RNICs do; without `reorder`, each
-    /// that is answered with a NACK.
+    /// Whether receivers take a packet out of order for a marked one, as some RNICs do: DCQCN
+    /// answers with a CNP, other schemes echo a mark in the ACK. Without `reorder` only packets
+    /// that are answered with a NACK count.
     pub reordering_makes_cnp: bool,
     /// How queue pairs use the links of a host that has several.
     pub ports: PortUse,
@@ -246,10 +246,10 @@ pub struct PfcSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WatchdogSpec {
-    /// A priority of a port counts as stuck when it has been paused for so long without a break and
-    /// packets wait. It looks again after the same time.
+    /// A priority of a port counts as stuck when it has been paused for this long without a break
+    /// and packets wait. The switch looks again after the same time.
     pub detect: Quantity<Time>,
-    /// For so long the priority then does not heed pauses.
+    /// For this long the priority then ignores pauses.
     pub restore: Quantity<Time>,
     /// What becomes of its packets meanwhile.
     pub action: WatchdogActionSpec,
@@ -322,7 +322,7 @@ pub struct EcnSpec {
     /// preset's rate, such as 40 Gb/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_rate: Option<Quantity<Rate>>,
-    /// Thresholds of ports of certain rates, instead of the above.
+    /// Thresholds of ports of certain rates, instead of `kmin`, `kmax` and `pmax`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_rate: Vec<EcnRateSpec>,
     /// Whether the queue is looked at when a packet leaves or when it arrives.
@@ -418,9 +418,9 @@ pub struct RoutingSpec {
     /// "drill": next hops that are remembered, 0 to 64; default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u32>,
-    /// "letflow" and "conga": a flow that pauses for longer than this chooses again; default:
-    /// 100us, as in ConWeave's experiments. "adaptive": the same, but by default each packet
-    /// chooses (0ns).
+    /// "letflow" and "conga": a flow that sends nothing for longer than this chooses again;
+    /// default: 100us, as in ConWeave's experiments. "adaptive": the same, but by default each
+    /// packet chooses (0ns).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flowlet_gap: Option<Quantity<Time>>,
     /// "adaptive": backlogs between two neighbours of these sizes count as equal; default: none
