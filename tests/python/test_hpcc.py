@@ -849,6 +849,39 @@ def test_a_bad_case_is_a_line(
     assert all(line.startswith("hint: ") for line in rest)
 
 
+def test_names_of_a_case_may_begin_above_it(command: Command, known: Path) -> None:
+    """As in the simulator's tree: its configurations name their files from above ``mix``."""
+    (known / "case").rename(known / "mix")
+    config = known / "mix" / "config.txt"
+    text = config.read_text().replace("_FILE ", "_FILE mix/")
+    config.write_text(text)
+    for name, cwd in ((".", known), ("mix", known), (known, known / "mix")):
+        done = command("compare-hpcc", name, cwd=cwd)
+        assert done.returncode == 0, done.stderr
+        assert "| mix | hpcc | ns3 | 4 | 4 | none |" in done.stdout
+    # A file that is nowhere is looked for in the case.
+    config.write_text(text.replace("mix/topology.txt", "mix/none.txt"))
+    done = command("compare-hpcc", known)
+    assert done.returncode == 2
+    assert "TOPOLOGY_FILE: cannot read " in done.stderr
+    assert "mix/mix/none.txt" in done.stderr
+    config.write_text(text.replace("mix/topology.txt", "n" * 5000))
+    done = command("compare-hpcc", known)
+    assert done.returncode == 2
+    assert "File name too long" in done.stderr
+    # What lies above the case is not another name's.
+    shutil.move(known / "mix" / "topology.txt", known / "topology.txt")
+    (known / "mix" / "deep").mkdir()
+    shutil.move(config, known / "mix" / "deep" / "config.txt")
+    for file in ("fct.txt", "pfc.txt"):
+        shutil.move(known / "mix" / file, known / "mix" / "deep" / file)
+    config = known / "mix" / "deep" / "config.txt"
+    config.write_text(text.replace("mix/topology.txt", "../topology.txt"))
+    done = command("compare-hpcc", known)
+    assert done.returncode == 2
+    assert "deep/../topology.txt" in done.stderr
+
+
 def test_other_cases_follow_a_bad_one(command: Command, known: Path) -> None:
     shutil.copytree(known / "case", known / "bad")
     (known / "bad" / "config.txt").write_text("CC_MODE 3\n")

@@ -12,7 +12,7 @@ from statistics import fmean
 from rocelab._coverage import Coverage
 from rocelab._text_table import markdown
 from rocelab.errors import ConfigError, ResultError
-from rocelab.hpcc.experiment import Experiment, Order
+from rocelab.hpcc.experiment import Experiment, Order, directory_of_names
 from rocelab.hpcc.fct import read_text_file, rows
 from rocelab.io.files import os_errors_as_result_error
 
@@ -83,7 +83,8 @@ def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
     With ``seeds`` above 1 a run that differs is run again with others, if they change anything.
     Raises :class:`ConfigError` where the case cannot be run, or not in this order.
     """
-    experiment = Experiment(case / "config.txt", case)
+    config = case / "config.txt"
+    experiment = Experiment(config, directory_of_names(config))
     there, pfc_there = _fcts(case / "fct.txt"), _lines(case / "pfc.txt")
     with tempfile.TemporaryDirectory() as scratch:
         into = Path(scratch)

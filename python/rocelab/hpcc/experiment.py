@@ -84,6 +84,25 @@ def _settings_in(config: Path) -> dict[str, tuple[int, str]]:
     return {word: (line, following) for (line, word), (_, following) in itertools.pairwise(words)}
 
 
+def directory_of_names(config: Path) -> Path:
+    """The directory that names in a configuration are relative to, by where its topology is.
+
+    It is that of the configuration or one above it: that simulator runs above ``mix``, where its
+    configurations are. If the topology is in none of them, it is that of the configuration.
+    """
+    _, topology = _settings_in(config).get("TOPOLOGY_FILE", (0, ""))
+    if ".." in Path(topology).parts:
+        return config.parent
+    candidates = (config.parent, *config.parent.resolve().parents)
+    try:
+        return next(
+            (directory for directory in candidates if (directory / topology).is_file()),
+            config.parent,
+        )
+    except OSError:  # The name is too long, which is an error of whoever reads the file.
+        return config.parent
+
+
 class Experiment:
     """A configuration of the HPCC simulator and the files that it names, read and checked.
 
