@@ -280,7 +280,12 @@ def test_values_that_no_scenario_may_have_name_the_configuration(
 @pytest.mark.parametrize(
     ("file", "old", "new", "error"),
     [
-        ("config.txt", " 400\n", " 4000\n", "config.txt:33: KMIN_MAP: 4MB is above kmax"),
+        (
+            "config.txt",
+            "SIZE 1000\n",
+            "SIZE 10\n",
+            "config.txt:13: PACKET_PAYLOAD_SIZE: 10B is out",
+        ),
         (
             "topology.txt",
             "1 3 100Gbps 1500ns",
@@ -322,10 +327,9 @@ def test_what_a_setting_makes_wrong_is_not_said_of_the_files(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {error}")
     # What the files alone have wrong is said of them, whatever is set.
-    text = CONFIG.replace("CC_MODE 3", "CC_MODE 1").replace(" 400\n", " 4000\n")
-    (case / "config.txt").write_text(text)
+    (case / "config.txt").write_text(CONFIG.replace("SIZE 1000\n", "SIZE 10\n"))
     done = command("hpcc", "config.txt", "--quiet", "--set", setting, cwd=case)
-    assert done.stderr.startswith("error: config.txt:33: KMIN_MAP: 4MB is above kmax")
+    assert done.stderr.startswith("error: config.txt:13: PACKET_PAYLOAD_SIZE: 10B is out of range")
 
 
 def test_what_building_the_network_finds_is_said_of_the_files(command: Command, case: Path) -> None:

@@ -110,7 +110,8 @@ def test_how_near_the_trials_come_to_the_conditions_is_told(
 def test_the_front_of_two_goals() -> None:
     goals = select_metrics(["slowdown_p99", "flows_done"], METRICS)
     trials = [Trial((), one) for one in ((1.0, 1.0), (2.0, 5.0), (3.0, 4.0))]
-    found = Tuning([], goals, [*trials, Trial((), None), Trial((), (0.0, 9.0), (1.0,))])
+    missed = Trial((), (0.0, 9.0), excess=(1.0,))
+    found = Tuning([], goals, trials=[*trials, Trial((), None), missed])
     assert [one.goals for one in found.best()] == [(1.0, 1.0), (2.0, 5.0)]
 
 
