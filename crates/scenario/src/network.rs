@@ -219,7 +219,8 @@ impl Network {
                 names(&here),
                 names(&there)
             ),
-        ))
+        )
+        .hint("join them with a link, or simulate each part by itself"))
     }
 }
 

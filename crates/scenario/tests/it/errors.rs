@@ -212,7 +212,8 @@ fn custom_topologies_must_make_sense() {
     );
     says(
         &custom("    { a = \"s\", b = \"t\", rate = \"100Gbps\", length = \"1km\" },\n", ""),
-        &["topology: is disconnected: no path between {a, s} and {b, t}"],
+        &["topology: is disconnected: no path between {a, s} and {b, t}; hint: join them with a \
+           link, or simulate each part by itself"],
     );
     says(
         &custom("    { a = \"b\", b = \"t\", rate = \"100Gbps\", delay = \"1us\" },\n", ""),
