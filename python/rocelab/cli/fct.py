@@ -41,7 +41,7 @@ def fct(
         Path,
         typer.Argument(
             metavar="PATH",
-            help="An fct.txt, a directory that holds one, or a result directory.",
+            help="A result directory, an fct.txt of the HPCC simulator, or a directory with one.",
             show_default=False,
         ),
     ],

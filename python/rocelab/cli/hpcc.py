@@ -86,7 +86,7 @@ def hpcc(
     Ctrl-C and SIGTERM stop the run and leave the files of a partial result.
 
     Names in the configuration are relative to the working directory. What that simulator does
-    differently is a switch in the scenario's [quirks], to be changed with --set. With --order ns3
+    differently is a key of the scenario's [quirks], to be changed with --set. With --order ns3
     all files equal those that it writes; such a run takes one thread, and --set run.seed alone.
     """
     del old_to_scenario
