@@ -241,17 +241,17 @@ pub(crate) fn host(
     let recovery = recovery::recovery(spec, scheme, network, around)?;
     let (spray, entropies) = recovery::spray(spec, &recovery)?;
     check_ports(spec.ports, network)?;
+    let goes = quirks.go_with_balancing();
+    let goes_with_spray = goes && quirks.go_with_spraying();
     let uses = [
-        ("host.spray", spray != Spray::Off),
-        ("host.ports", spec.ports != PortUse::Hash),
-        ("host.recovery", recovery != Recovery::GO_BACK_N),
+        ("host.spray", spray != Spray::Off && !goes_with_spray),
+        ("host.ports", spec.ports != PortUse::Hash && !goes_with_spray),
+        ("host.recovery", recovery != Recovery::GO_BACK_N && !goes),
     ];
     if quirks.conweave_recovery && spec.loss_after != Some(LossAfter::Gap) {
         return Err(needs("conweave_recovery", "host.loss_after = \"gap\""));
     }
-    if !quirks.go_with_balancing()
-        && let Some((key, _)) = uses.into_iter().find(|(_, is_used)| *is_used)
-    {
+    if let Some((key, _)) = uses.into_iter().find(|(_, is_refused)| *is_refused) {
         let why = format!("does not go with {}: they are the HPCC simulator's", quirks_on(quirks));
         let hint = format!("leave {key}, host.reorder and host.in_flight out, or turn these off");
         return Err(ScenarioError::new(key, why).hint(hint));

@@ -102,6 +102,18 @@ impl QuirksSpec {
         *self == such
     }
 
+    /// Whether spraying by hosts goes with them. The HPCC simulator's NICs and its order of
+    /// arrivals do not know it.
+    pub fn go_with_spraying(&self) -> bool {
+        let of_nodes = [
+            self.scan_queue_pairs,
+            self.ns3_ecn_draws,
+            self.ns3_tie_order,
+            self.packet_round_robin,
+        ];
+        !of_nodes.contains(&true)
+    }
+
     /// The quirk that hashes addresses and ports with each switch's own seed, if one does.
     pub fn ecmp_hash(&self) -> Option<&'static str> {
         match self {
