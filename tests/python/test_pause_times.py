@@ -176,6 +176,23 @@ def test_a_watchdog_frees_the_victims_of_a_storm(action: str, switch: dict[str, 
     assert ("dropped" in warning) == (action == "drop")
 
 
+@SWITCHES
+def test_a_pause_ends_when_its_peer_resumes_whatever_the_watchdog_drops(
+    switch: dict[str, Any],
+) -> None:
+    """A port counts as paused from the pause to the resume, not until packets are sent again."""
+    watched = {"watchdog": {"detect": "100us", "restore": "500us", "action": "drop"}}
+    result = rocelab.run(
+        star(watched, switch=switch, receiver=[SLOW | {"until": "300us"}], trace={"pfc": True})
+    )
+    assert result.summary["counters"]["watchdog_storms"] == 1
+    frames = result.traces["pfc"].to_polars().filter(pl.col("node") == "s0", pl.col("peer") == "h0")
+    first, last = frames["time_ps"].min(), frames["time_ps"].max()
+    assert frames["pause"].to_list() == [True, False]
+    row = pauses(result, "s0").filter(pl.col("peer") == "h0")
+    assert row["paused_ns"][0] == (last - first) // 1000
+
+
 def test_the_summary_tells_what_the_watchdog_dropped(command: Command, tmp_path: Path) -> None:
     watched = {"watchdog": {"detect": "100us", "restore": "500us", "action": "drop"}}
     (tmp_path / "s.toml").write_text(star(watched).to_toml())

@@ -145,7 +145,7 @@ impl PauseClock {
     }
 
     /// Notes that the peer of a port pauses or resumes a priority. Returns whether the port heeds
-    /// it.
+    /// it. Where packets of a freed priority are dropped, it does: none is sent either way.
     pub(crate) fn received(&mut self, port: usize, priority: u8, pause: bool, now: Time) -> bool {
         let times = &mut self.ports[port];
         let bit = 1 << priority;
@@ -163,7 +163,12 @@ impl PauseClock {
                 self.set(port, priority, PauseEvent::Watch, now.saturating_add(watchdog.detect));
             }
         }
-        !is_freed
+        !(is_freed && self.forwards())
+    }
+
+    /// Whether packets of freed priorities are sent in spite of the pause, not dropped.
+    fn forwards(&self) -> bool {
+        self.watchdog.is_some_and(|watchdog| watchdog.action == WatchdogAction::Forward)
     }
 
     /// Notes that a port has the peer pause or resume a priority.
@@ -233,12 +238,13 @@ impl PauseClock {
     /// again.
     #[must_use]
     pub(crate) fn expire(&mut self, port: usize, priority: u8) -> bool {
+        let forwards = self.forwards();
         let times = &mut self.ports[port];
         times.counts.expired += 1;
         let bit = 1 << priority;
         times.unheeded &= !bit;
         if times.freed & bit != 0 {
-            return false;
+            return !forwards;
         }
         self.set(port, priority, PauseEvent::Watch, Time::NEVER);
         true
