@@ -153,10 +153,14 @@ fn too_full(scenario: &Scenario, setup: &Setup, buffers: &[SwitchBuffer]) -> Opt
             format!("pfc.xoff and those of [[classes.settings]] to {fits} on average"),
         ),
     };
+    let raise = match scenario.network.node(worst.node).buffer {
+        Some(_) => "its own buffer (topology.external_buffer, or `buffer` of a node)",
+        None => "switch.buffer",
+    };
     Some(format!(
         "{}{also}: its buffer of {} is full before all of its {} ingresses reach {reach}: with {} \
-         of headroom they take {}, and packets that PFC protects can be dropped; raise \
-         switch.buffer to that, or lower {lower}",
+         of headroom they take {}, and packets that PFC protects can be dropped; raise {raise} to \
+         that, or lower {lower}",
         scenario.network.name(worst.node),
         worst.buffer,
         worst.lossless_ingresses,

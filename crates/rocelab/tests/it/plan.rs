@@ -188,6 +188,22 @@ fn a_buffer_that_holds_all_thresholds_drops_nothing() {
     assert!(checks(&fixed).warnings.is_empty(), "{lower}");
 }
 
+/// Protects who mends a switch that has a buffer of its own: `switch.buffer` is not its.
+#[test]
+fn a_buffer_of_its_own_is_what_is_too_small() {
+    let flow = "[[traffic]]\nkind = \"flows\"\nflows = [{src = \"dc0/h0\", dst = \"dc1/h0\", \
+                size = \"1MB\"}]\n";
+    let text = format!("[topology]\n{CROSS_DC}{flow}");
+    let told = |buffer: &str| {
+        let set = [("pfc.xoff", "320KB"), ("topology.external_buffer", buffer)];
+        rocelab::plan(&parse(&text, &set)).unwrap().checks.warnings
+    };
+    let short = told("5.6MB");
+    assert!(short[0].contains("raise its own buffer (topology.external_buffer"), "{short:?}");
+    let needed = short[0].split("they take ").nth(1).unwrap().split(',').next().unwrap();
+    assert_eq!(told(needed), Vec::<String>::new());
+}
+
 /// A dynamic threshold depends on what is free, so it needs no sum.
 #[test]
 fn a_dynamic_threshold_is_the_share_of_an_empty_buffer() {
