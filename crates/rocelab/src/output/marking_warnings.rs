@@ -1,15 +1,16 @@
 //! ECN settings that do nothing, or not what one may expect.
 
 use super::warnings::marks;
-use fabric::{Balance, Setup};
+use fabric::{Balance, ClassMarking, Setup};
 use scenario::{NodeKind, ResolvedScheme, Scenario};
-use std::collections::BTreeMap;
-use units::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, MixSide};
 
 /// The warnings that are known before a run.
 pub(super) fn in_advance(scenario: &Scenario, setup: &Setup) -> impl Iterator<Item = String> {
     let all = [
         unmarked(scenario),
+        unmarked_class(scenario),
         unused(scenario),
         unread(scenario),
         no_notifications(scenario),
@@ -21,14 +22,47 @@ pub(super) fn in_advance(scenario: &Scenario, setup: &Setup) -> impl Iterator<It
 
 /// A scheme that waits for marks where switches make none.
 fn unmarked(scenario: &Scenario) -> Option<String> {
-    let scheme = &scenario.scheme;
-    let waits = scheme.info.preset(&scheme.preset)?.ecn.is_some();
-    (waits && !marks(scenario)).then(|| {
-        format!(
-            "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are \
-             none; set ecn.enabled = true",
-            scheme.info.name
-        )
+    let (side, scheme) = waiting(scenario).next().filter(|_| !marks(scenario))?;
+    let key = match side {
+        MixSide::First => "scheme.name",
+        MixSide::Second => "scheme.also.0.name",
+    };
+    Some(format!(
+        "{key} = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are none; set \
+         ecn.enabled = true",
+        scheme.info.name
+    ))
+}
+
+/// A scheme that waits for marks, all of whose messages are in classes that are not marked.
+fn unmarked_class(scenario: &Scenario) -> Option<String> {
+    let is_marked = |priority: u8| {
+        let class = scenario.class_settings.iter().find(|one| one.priority == priority);
+        match class.and_then(|one| one.marking) {
+            Some(law) => law != ClassMarking::Off,
+            None => scenario.ecn.is_some(),
+        }
+    };
+    let unmarked = waiting(scenario).find_map(|(side, scheme)| {
+        let of_scheme = scenario.messages.iter().filter(|one| one.side == side);
+        let priorities: BTreeSet<u8> = of_scheme.map(|one| one.priority).collect();
+        let first = *priorities.first()?;
+        (!priorities.into_iter().any(is_marked)).then_some((scheme, first))
+    });
+    let (scheme, priority) = unmarked.filter(|_| marks(scenario))?;
+    Some(format!(
+        "scheme {} reacts to ECN marks, and none of its packets is marked: their priority is \
+         {priority}; give this priority an ecn with kmin and kmax in [[classes.settings]]",
+        scheme.info.name
+    ))
+}
+
+/// The schemes of a run that come with a marking law.
+fn waiting(scenario: &Scenario) -> impl Iterator<Item = (MixSide, &ResolvedScheme)> {
+    let also = scenario.also.as_ref().map(|also| (MixSide::Second, &also.scheme));
+    let all = [Some((MixSide::First, &scenario.scheme)), also];
+    all.into_iter().flatten().filter(|(_, scheme)| {
+        scheme.info.preset(&scheme.preset).is_some_and(|preset| preset.ecn.is_some())
     })
 }
 

@@ -66,6 +66,31 @@ fn marking_that_cannot_happen_is_told() {
     );
 }
 
+/// Protects comparisons from a scheme that no mark reaches: also if `[ecn]` is on and only the
+/// class of its messages is not marked, and if it is the second scheme of a run.
+#[test]
+fn a_scheme_whose_class_is_not_marked_is_told() {
+    let scheme = "[scheme]\nname = \"dcqcn\"\n[classes]\nlossless = [3, 4]\n";
+    let incast = incast(4, "1us", "50KB") + scheme;
+    let told = |set: &[(&str, &str)]| {
+        let warnings = run_with(&incast, set).summary.warnings;
+        warnings.into_iter().filter(|one| one.contains("reacts to ECN")).collect::<Vec<_>>()
+    };
+    let off = ("classes.settings", "[{priority = 3, ecn = {enabled = false}}]");
+    let other = ("classes.settings", "[{priority = 4, ecn = {enabled = false}}]");
+    let own = r#"[{priority = 3, ecn = {kmin = "9KB", kmax = "99KB"}}]"#;
+    assert!(told(&[off])[0].contains("their priority is 3"), "{:?}", told(&[off]));
+    assert_eq!(told(&[]), Vec::<String>::new());
+    assert_eq!(told(&[other]), Vec::<String>::new());
+    assert_eq!(told(&[("classes.settings", own), ("ecn.enabled", "false")]), Vec::<String>::new());
+    let also = ("scheme.also", r#"[{name = "hpcc", hosts = ["h0"], priority = 4}]"#);
+    assert_eq!(told(&[also, other]), Vec::<String>::new());
+    assert_eq!(told(&[also, off]).len(), 1);
+    let second = ("scheme", r#"{name = "hpcc", also = [{name = "dcqcn", hosts = ["h0"]}]}"#);
+    let nowhere = told(&[second, ("ecn.enabled", "false")]);
+    assert!(nowhere[0].starts_with("scheme.also.0.name = \"dcqcn\""), "{nowhere:?}");
+}
+
 /// Protects sweeps of one threshold: a warning says that it is for ports of the preset's rate.
 #[test]
 fn a_threshold_that_grows_with_the_rate_is_told() {
