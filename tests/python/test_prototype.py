@@ -60,6 +60,52 @@ def test_a_law_runs_deterministically_and_acts(scenario: rocelab.Scenario) -> No
     assert longest[0] < longest[1], "the law keeps the queue shorter than no law does"
 
 
+class Dctcp:
+    """The window of DCTCP, from sections 3.1 and 3.4 of its paper."""
+
+    def __init__(self, path: PathFacts, _now_ps: int) -> None:
+        self.packet = path.payload_bytes
+        self.window = max(path.network_bdp_bytes, self.packet)
+        self.alpha = 1.0
+        self.round_end = self.marked = self.total = 0
+        self.filled = False
+        self.cut_until: int | None = None
+
+    def limits(self) -> rocelab.Limits:
+        return rocelab.Limits(window_bytes=self.window)
+
+    def on_ack(self, _cx: Context, ack: Ack) -> None:
+        self.total += ack.newly_acked
+        self.marked += ack.newly_acked if ack.marked else 0
+        before = ack.next_expected - ack.newly_acked
+        self.filled |= ack.next_to_send - before >= self.window
+        ends = ack.next_expected > self.round_end
+        if ends:
+            if self.round_end:
+                self.alpha = 15 / 16 * self.alpha + self.marked / max(self.total, 1) / 16
+            self.round_end, self.marked, self.total = ack.next_to_send, 0, 0
+        if self.cut_until is not None and ack.next_expected > self.cut_until:
+            self.cut_until = None
+        if ack.marked and self.cut_until is None:
+            self.window = max(int(self.window * (1 - self.alpha / 2)), self.packet)
+            self.cut_until = ack.next_to_send
+        if ends:
+            if self.cut_until is None and self.filled:
+                self.window += self.packet
+            self.filled = False
+
+
+def test_switches_mark_for_a_law_as_ecn_says() -> None:
+    """So DCTCP in Python does what the scheme of that name does, and no warning says otherwise."""
+    made = rocelab.Scenario.from_toml(INCAST).with_settings(scheme="dctcp", ecn=MARKING)
+    here, there = rocelab.prototype(Dctcp).run(made), rocelab.run(made)
+    assert here.ports.to_polars()["ecn_marked_packets"].sum() > 0
+    assert here.summary["digest"] == there.summary["digest"]
+    assert here.warnings == []
+    silent = rocelab.prototype(Dctcp).run(made.with_settings(ecn={"enabled": False}))
+    assert silent.ports.to_polars()["ecn_marked_packets"].sum() == 0
+
+
 def test_a_check_of_a_law_ends_with_ctrl_c() -> None:
     """No hook is called for the histories that are left."""
 

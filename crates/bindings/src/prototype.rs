@@ -19,7 +19,7 @@ use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rocelab::{SchemeTypes, scheme_types};
-use schemes::contract::{Ctl, HostFacts, Preset, Scheme, SwitchFacts};
+use schemes::contract::{Ctl, HostFacts, Needs, Preset, Scheme, SwitchFacts};
 use schemes::params::{ParamError, ParamSpec, Params, Value};
 use schemes::testing::check_invariants;
 use std::sync::Arc;
@@ -62,6 +62,8 @@ impl Scheme for Prototype {
         ecn: None,
         params: |_host_rate: Rate| PrototypeParams(law::current()),
     }];
+
+    const NEEDS: Needs = Needs { marks_if_asked: true, ..Needs::NONE };
 
     type Params = PrototypeParams;
     type Meta = Fields;

@@ -131,7 +131,7 @@ impl Scenario {
         let needs = also.as_ref().map_or(scheme.info, AlsoScheme::info);
         let switch = settings::switch(&mut spec.switch, needs, &spec.quirks)?;
         let law = also::marking_law(&scheme, also.as_ref(), &spec.ecn)?;
-        let ecn = settings::ecn(&mut spec.ecn, law.as_ref(), scheme.info.name, &scheme.preset)?;
+        let ecn = settings::ecn(&mut spec.ecn, law.as_ref(), scheme.info, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, needs, &network, &spec.quirks)?;
         let mut pfc =
             settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;

@@ -48,6 +48,8 @@ pub struct SchemeInfo {
     pub symmetric_paths: bool,
     /// The scheme takes the queues of a port for one: all data must have one priority.
     pub one_data_priority: bool,
+    /// The scheme may react to ECN marks though its presets bring no marking law.
+    pub marks_if_asked: bool,
     /// The scheme works on the input queues of combined input- and output-queued (CIOQ) switches.
     /// It may then move data to another next hop of equal cost.
     pub input_queues: bool,
@@ -77,6 +79,7 @@ impl SchemeInfo {
             presets: || S::PRESETS.iter().map(Preset::info).collect(),
             symmetric_paths: S::NEEDS.symmetric_paths,
             one_data_priority: S::NEEDS.one_data_priority,
+            marks_if_asked: S::NEEDS.marks_if_asked,
             input_queues: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
             silent_receivers: <S::Np as Np<S>>::IS_SILENT,
             tolerates: S::NEEDS.tolerates,

@@ -80,9 +80,10 @@ fn unused(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// Whether a scheme comes with a marking law, and so reacts to marks.
+/// Whether a scheme comes with a marking law, or may react to marks all the same.
 fn reacts(scheme: &ResolvedScheme) -> bool {
-    scheme.info.preset(&scheme.preset).is_none_or(|preset| preset.ecn.is_some())
+    scheme.info.marks_if_asked
+        || scheme.info.preset(&scheme.preset).is_none_or(|preset| preset.ecn.is_some())
 }
 
 /// The names of the schemes of a run, if `does` holds for none of them.

@@ -3,6 +3,7 @@
 use crate::error::{Result, ScenarioError};
 use crate::spec::{EcnSpec, Quantity};
 use schemes::contract::EcnLaw;
+use schemes::registry::SchemeInfo;
 use units::{Bytes, Rate};
 
 /// ECN marking: nothing up to `kmin`, a probability rising to `pmax` at `kmax`, everything above.
@@ -24,10 +25,12 @@ pub struct Ecn {
 pub(crate) fn ecn(
     spec: &mut EcnSpec,
     law: Option<&EcnLaw>,
-    scheme: &str,
+    scheme: &SchemeInfo,
     preset: &str,
 ) -> Result<Option<Ecn>> {
-    let enabled = *spec.enabled.get_or_insert(law.is_some());
+    let has_thresholds = spec.kmin.is_some() || spec.kmax.is_some() || !spec.by_rate.is_empty();
+    let is_asked = scheme.marks_if_asked && has_thresholds;
+    let enabled = *spec.enabled.get_or_insert(law.is_some() || is_asked);
     if let Some(pmax) = spec.pmax {
         check_probability(pmax, "ecn.pmax")?;
     }
@@ -45,8 +48,10 @@ pub(crate) fn ecn(
         spec.reference_rate = law.map(|law| Quantity(law.at));
     }
     let missing = |key: &str| {
-        ScenarioError::new(format!("ecn.{key}"), "is missing")
-            .hint(format!("preset {preset} of scheme {scheme} has no marking law to take it from"))
+        ScenarioError::new(format!("ecn.{key}"), "is missing").hint(format!(
+            "preset {preset} of scheme {} has no marking law to take it from",
+            scheme.name
+        ))
     };
     let kmin = fill(&mut spec.kmin, law.map(|law| Quantity(law.kmin)), || missing("kmin"))?.0;
     let kmax = fill(&mut spec.kmax, law.map(|law| Quantity(law.kmax)), || missing("kmax"))?.0;

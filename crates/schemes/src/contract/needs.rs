@@ -50,6 +50,9 @@ pub struct Needs {
     pub symmetric_paths: bool,
     /// All data has one priority: the scheme takes the queues of a port for one.
     pub one_data_priority: bool,
+    /// It may react to ECN marks though its presets bring no marking law: switches mark where
+    /// `[ecn]` has thresholds.
+    pub marks_if_asked: bool,
     /// Paths have at most this many switches: what a packet's [`Meta`](super::Scheme::Meta) has
     /// room for. A scheme whose packets carry an [`IntStack`](crate::int::IntStack) has to set it.
     pub max_hops: usize,
@@ -65,6 +68,7 @@ impl Needs {
     pub const NONE: Needs = Needs {
         symmetric_paths: false,
         one_data_priority: false,
+        marks_if_asked: false,
         max_hops: usize::MAX,
         max_link_rates: usize::MAX,
         tolerates: Tolerates::ALL,

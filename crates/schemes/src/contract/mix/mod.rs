@@ -234,6 +234,7 @@ where
     const NEEDS: Needs = Needs {
         symmetric_paths: A::NEEDS.symmetric_paths || B::NEEDS.symmetric_paths,
         one_data_priority: A::NEEDS.one_data_priority || B::NEEDS.one_data_priority,
+        marks_if_asked: A::NEEDS.marks_if_asked || B::NEEDS.marks_if_asked,
         max_hops: smaller(A::NEEDS.max_hops, B::NEEDS.max_hops),
         max_link_rates: smaller(A::NEEDS.max_link_rates, B::NEEDS.max_link_rates),
         tolerates: {
