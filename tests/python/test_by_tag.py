@@ -110,6 +110,28 @@ def test_fct_splits_by_tag(tmp_path: Path, command: Command) -> None:
     assert (failed.returncode, failed.stderr) == (2, "error: --by-tag and --topology: choose one\n")
 
 
+def test_fct_tells_and_chooses_the_flows_of_one_of_two_schemes(
+    tmp_path: Path, command: Command
+) -> None:
+    also = '''\n[[scheme.also]]\nname = "hpcc"\ntraffic = ["victim"]\n'''
+    (tmp_path / "s.toml").write_text(INCAST + also)
+    assert command("run", "s.toml", "--out", "out", "--quiet", cwd=tmp_path).returncode == 0
+    both = command("fct", "out", "--json", cwd=tmp_path)
+    assert "out: flows of dcqcn and hpcc together; --scheme chooses those of one" in both.stderr
+    of = {}
+    for name in ("dcqcn", "hpcc"):
+        done = command("fct", "out", "--scheme", name, "--json", "--out", "a.svg", cwd=tmp_path)
+        assert "together" not in done.stderr
+        assert f"Flows with scheme {name} alone." in (tmp_path / "a.svg").read_text()
+        of[name] = sum(row["flows"] for row in json.loads(done.stdout))
+    assert of == {"dcqcn": 3, "hpcc": 1}
+    failed = command("fct", "out", "--scheme", "timely", cwd=tmp_path)
+    assert (failed.returncode, failed.stderr) == (
+        2,
+        "error: out: no flow with scheme timely\nhint: its flows have dcqcn, hpcc\n",
+    )
+
+
 def test_fct_compares_two_results_tag_by_tag(tmp_path: Path, command: Command) -> None:
     (tmp_path / "s.toml").write_text(INCAST)
     for name in ("none", "hpcc"):

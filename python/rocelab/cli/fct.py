@@ -65,6 +65,10 @@ def fct(
             metavar="TAG", help="Only flows with this tag; in an fct.txt, those to this port."
         ),
     ] = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only flows with this scheme, of a run with two."),
+    ] = None,
     split_by_tag: Annotated[
         bool,
         typer.Option("--by-tag", help="Rows for each tag; in an fct.txt, for each port."),
@@ -114,10 +118,13 @@ def fct(
     chosen = tag if kind is None else PORTS[kind]
     selected = []
     for each in paths:
-        flows = select_flows(each, chosen, finished_before)
+        flows = select_flows(each, chosen, finished_before, scheme)
         if flows.late:
             total = len(flows.flows) + flows.late
             note(f"{each}: {flows.late} of {total} flows end at {finished_before:g} s or later")
+        if len(flows.schemes) > 1:
+            both = " and ".join(map(printable, flows.schemes))
+            note(f"{each}: flows of {both} together; --scheme chooses those of one")
         selected.append(flows)
     table = _table(selected, split_by_tag=split_by_tag, topology=topology)
     if table.unlike:
@@ -144,7 +151,7 @@ def fct(
     if out is not None:
         from rocelab.hpcc.fct_plot import left_out, plot_slowdowns
 
-        notes = left_out(selected, chosen, finished_before)
+        notes = left_out(selected, chosen, finished_before, scheme)
         plot_slowdowns(out, selected, notes, split_by_tag=split_by_tag)
 
 

@@ -59,6 +59,8 @@ class Flow:
     ends: tuple[int, int] | None = None
     """The numbers of the two hosts, where they are known: from the addresses or numbers in a
     ``fct.txt``, and in a result whose scenario was made of the simulator's files."""
+    scheme: str | None = None
+    """Its scheme, in a result of a run with two."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ class Selection:
     """How many there are, done or not; None for an ``fct.txt``, which lists finished ones alone."""
     result: Result | None
     """The result that they are of; None for an ``fct.txt``."""
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes of the flows, in a result of a run with two."""
+        return sorted({flow.scheme for flow in self.flows if flow.scheme is not None})
 
     @property
     def coverage(self) -> Coverage:
@@ -98,14 +105,18 @@ def read(path: Path) -> tuple[list[Flow], Result | None]:
         return list(_lines(path)), None
 
 
-def select_flows(path: Path, tag: str | None, cut: float) -> Selection:
+def select_flows(path: Path, tag: str | None, cut: float, scheme: str | None = None) -> Selection:
     """The flows of a file or a result that have ``tag`` and end before ``cut``, in seconds.
 
-    Raises :class:`ResultError` if no flow is left.
+    With ``scheme`` those of one scheme of a run with two. Raises :class:`ResultError` if no flow is
+    left.
     """
     flows, result = read(path)
+    if scheme is not None:
+        _check_scheme(path, result, scheme)
+        flows = [flow for flow in flows if flow.scheme in {None, scheme}]
     chosen = [flow for flow in flows if tag is None or flow.port == tag]
-    posted = None if result is None else _posted(result, tag)
+    posted = None if result is None else _posted(result, tag, scheme)
     if posted and not chosen:
         raise ResultError(f"{path}: {pluralise(posted, 'flow', 'flows')}, and none is done")
     # Tags of flows that are not done, too.
@@ -122,10 +133,34 @@ def select_flows(path: Path, tag: str | None, cut: float) -> Selection:
     return Selection(path, within, len(chosen) - len(within), posted, result)
 
 
-def _posted(result: Result, tag: str | None) -> int:
-    """How many flows ``result`` has, done or not; with ``tag`` those that have it."""
+def _check_scheme(path: Path, result: Result | None, scheme: str) -> None:
+    """Refuses a scheme that ``path`` has no flows of, and a file that does not tell schemes."""
+    if result is None:
+        raise ResultError(
+            f"{path}: an fct.txt does not tell the scheme of a flow",
+            hint="give a result directory, or choose with --tag",
+        )
+    known = result.flows["scheme"].unique().to_list() if _has_two(result) else [result.summary.scheme]
+    if scheme not in known:
+        raise ResultError(
+            f"{path}: no flow with scheme {scheme}",
+            hint=f"its flows have {', '.join(sorted(known))}",
+        )
+
+
+def _has_two(result: Result) -> bool:
+    """Whether its flows say which of two schemes they have."""
+    return "scheme" in result.flows.columns
+
+
+def _posted(result: Result, tag: str | None, scheme: str | None) -> int:
+    """How many flows ``result`` has, done or not; those with ``tag`` and ``scheme``, if given."""
     flows = result.flows.to_polars()
-    return len(flows if tag is None else flows.filter(flows["tag"] == tag))
+    if tag is not None:
+        flows = flows.filter(flows["tag"] == tag)
+    if scheme is not None and "scheme" in flows.columns:
+        flows = flows.filter(flows["scheme"] == scheme)
+    return len(flows)
 
 
 def is_result(path: Path) -> bool:
@@ -186,10 +221,12 @@ def _host(word: str) -> int | None:
 def _of_result(result: Result, directory: Path) -> list[Flow]:
     check_reading(directory, result.summary.flows * _BYTES_PER_FLOW)
     done = result.flows.to_polars().drop_nulls("slowdown")
-    columns = ("size_bytes", "slowdown", "start_ps", "fct_ps", "tag", "src", "dst")
+    columns = ["size_bytes", "slowdown", "start_ps", "fct_ps", "tag", "src", "dst"]
+    if "scheme" in done.columns:
+        columns.append("scheme")
     return [
-        Flow(size, slowdown, (start + fct) / 1e12, tag, _numbers(src, dst))
-        for size, slowdown, start, fct, tag, src, dst in done.select(columns).iter_rows()
+        Flow(size, slowdown, (start + fct) / 1e12, tag, _numbers(src, dst), *scheme)
+        for size, slowdown, start, fct, tag, src, dst, *scheme in done.select(columns).iter_rows()
     ]
 
 

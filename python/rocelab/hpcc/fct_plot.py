@@ -18,9 +18,16 @@ _MAX_NAME = 24
 """Two longer ones do not fit side by side."""
 
 
-def left_out(selected: Sequence[Selection], tag: str | None, cut: float) -> list[str]:
-    """What a picture must say of the flows that are not in it."""
+def left_out(
+    selected: Sequence[Selection], tag: str | None, cut: float, scheme: str | None
+) -> list[str]:
+    """What a picture must say of the flows that are in it, and that are not."""
     notes = []
+    if scheme is not None:
+        notes.append(f"Flows with scheme {scheme} alone.")
+    schemes = sorted({name for each in selected for name in each.schemes})
+    if len(schemes) > 1:
+        notes.append(f"Flows of {' and '.join(schemes)} together.")
     if tag is not None:
         notes.append(f"Flows with {'port' if selected[0].result is None else 'tag'} {tag} alone.")
     if any(each.late for each in selected):
