@@ -54,6 +54,7 @@ def test_the_answer_has_the_numbers_of_each_run_and_marks_the_best(runs: list[Pa
     # What is 0 in all runs has no column, and is named.
     assert "Packets dropped" not in numbers.head
     assert "Packets dropped" in numbers.note
+    assert [one for one in report.warnings if one.startswith("dcqcn (dcqcn-")], "whose caveat"
 
 
 def test_series_are_drawn_as_they_were_sampled(runs: list[Path]) -> None:

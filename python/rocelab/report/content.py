@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocelab import _format
+from rocelab import _format, catalogue
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.layout import SWEEP
 from rocelab.io.open import check_files, open_result
@@ -99,11 +99,12 @@ def _of_results(
         report.found.append(_DOUBTS.format(f" of {', '.join(doubtful)}" if len(runs) > 1 else ""))
     warnings: dict[str, list[str]] = {}
     for name, run in zip(names, runs, strict=True):
-        for text in [*run.warnings, *filter(None, [run.summary.caveat])]:
+        for text in run.warnings:
             warnings.setdefault(text, []).append(name)
     for text, whose_runs in warnings.items():
         whose = "" if len(whose_runs) == len(runs) else f"{', '.join(whose_runs)}: "
         report.warnings.append(f"{whose}{text}")
+    report.warnings += catalogue.caveats(runs)
     shown = list(islice(zip(names, runs, strict=True), _MAX_DETAILED))
     if len(shown) < len(runs):
         report.warnings.append(_DETAILS.format(len(shown), len(runs)))
@@ -179,8 +180,7 @@ def _of_sweep(directory: Path, sweep: Sweep, wanted: Sequence[str]) -> Report:
     report.answer.append(table)
     if sweep.doubts:
         report.found.append(_DOUBTS.format(""))
-    caveats = dict.fromkeys(str(one.summary.caveat) for one in sweep.results)
-    report.warnings = [*sweep.warnings, *filter(None, caveats)]
+    report.warnings = [*sweep.warnings, *catalogue.caveats(sweep.results)]
     report.charts = charts.of_sweep(sweep, metrics)
     varied = ", ".join(axis.key for axis in plan.axes)
     head = f"# that of the first run; varied: {varied}\n" if varied else ""
