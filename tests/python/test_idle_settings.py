@@ -197,8 +197,22 @@ def test_turns_over_unequal_ports_are_as_slow_as_told() -> None:
             {"host": KEEPS, "routing": {"balance": "adaptive", "quantise": ["0B"]}},
             "routing.quantise: the sizes must be above zero",
         ),
+        (
+            {
+                "pfc": {"enabled": False},
+                "receiver": [{"hosts": ["h2"], "rate": "10Gbps", "xon": "10KB"}],
+            },
+            "receiver.0.xon: has no effect with pfc.enabled = false",
+        ),
     ],
 )
 def test_values_without_effect_are_refused(tables: Table, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
         scenario(**tables)
+
+
+def test_a_receiver_without_pauses_is_read_back() -> None:
+    """What is written for it has no thresholds that would be refused."""
+    one = scenario(pfc={"enabled": False}, receiver=[{"hosts": ["h2"], "rate": "10Gbps"}])
+    again = rocelab.Scenario.from_toml(one.to_toml())
+    assert rocelab.run(again, threads=1).summary["drops"] == 0

@@ -6,6 +6,7 @@ mod switches;
 
 use self::probes::probes_by_node;
 use self::room::check_room;
+pub use self::switches::sufficient_headroom;
 use self::switches::switch;
 use crate::cioq::CioqSwitch;
 use crate::compat::Compat;

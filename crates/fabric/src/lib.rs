@@ -57,6 +57,7 @@ mod stream;
 mod switch;
 mod unfinished;
 
+pub use build::sufficient_headroom;
 pub use compat::{Quirks, ScanQuirks};
 pub use engine::arena::OutOfAddressSpace;
 pub use engine::{Outcome, Progress, ProgressCallback};

@@ -2,7 +2,9 @@
 
 use crate::memory::{self, Use};
 use crate::output::warnings_in_advance;
-use fabric::{BufferCycle, EcnConfig, PortLoad, Setup, SwitchBuffer};
+use fabric::{
+    BufferCycle, EcnConfig, Headroom, PortLoad, Setup, SwitchBuffer, sufficient_headroom,
+};
 use results::{BufferRow, MarkingRow, PlanChecks};
 use scenario::{NodeKind, Scenario};
 use std::collections::BTreeMap;
@@ -19,6 +21,7 @@ pub(crate) fn plan_checks(scenario: &Scenario, setup: &Setup, plan: &fabric::Pla
     let own = [
         cycle.map(|cycle| cyclic(scenario, cycle)),
         too_full(scenario, setup, &plan.buffers),
+        short_headroom(scenario, setup, plan.longest_packet),
         marks_late(setup, &plan.buffers),
         overloaded(scenario, &plan.ports),
     ];
@@ -166,6 +169,28 @@ fn too_full(scenario: &Scenario, setup: &Setup, buffers: &[SwitchBuffer]) -> Opt
         worst.lossless_ingresses,
         worst.reserved,
         worst.needed()?,
+    ))
+}
+
+/// A given headroom that holds less than what arrives at a port after it has paused its peer.
+fn short_headroom(scenario: &Scenario, setup: &Setup, longest: Bytes) -> Option<String> {
+    let Headroom::Fixed(given) = setup.pfc.headroom else { return None };
+    if setup.pfc.lossless == 0 {
+        return None;
+    }
+    let is_switch = |node: NodeId| scenario.network.node(node).kind == NodeKind::Switch;
+    let ports = setup.links.iter().filter(|link| link.pfc).flat_map(|link| {
+        let needed = sufficient_headroom(setup, link.rate, link.delay, longest);
+        [(link.a, link.b), (link.b, link.a)].map(|(node, peer)| (needed, node, peer))
+    });
+    let short = ports.filter(|&(needed, node, _)| is_switch(node) && needed > given);
+    let (needed, node, peer) = short.max_by_key(|&(needed, ..)| needed)?;
+    let name = |node| scenario.network.name(node);
+    Some(format!(
+        "pfc.headroom = {given} is less than {needed}, which may arrive at {} from {} after a pause: \
+         packets that PFC protects can be dropped; raise it to that, or set \"auto\"",
+        name(node),
+        name(peer),
     ))
 }
 

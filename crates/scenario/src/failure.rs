@@ -90,7 +90,8 @@ fn entries(
                 false => "fails at",
             };
             let why = format!("the link between {a} and {b} {does} {} already, {end}", other.from);
-            return Err(ScenarioError::new(key("link"), why));
+            return Err(ScenarioError::new(key("link"), why)
+                .hint("let one end before the other begins, or leave one out"));
         }
     }
     Ok(outages)

@@ -25,11 +25,22 @@ pub(crate) fn resolve(
             return Err(ScenarioError::new(format!("receiver.{index}"), why)
                 .hint("leave [[receiver]] out, or turn the quirks off"));
         }
+        let given = [("xoff", spec.xoff), ("xon", spec.xon)];
+        if !pfc.enabled
+            && let Some((name, _)) = given.into_iter().find(|(_, given)| given.is_some())
+        {
+            let why = "has no effect with pfc.enabled = false: a full buffer drops";
+            return Err(ScenarioError::new(key(name), why)
+                .hint(format!("leave {name} out, or set pfc.enabled = true")));
+        }
         let buffer = check_buffer(spec.buffer.0, || key("buffer"))?;
         let half = Bytes::new(buffer.get() / 2);
-        let xoff = spec.xoff.get_or_insert(Quantity(half)).0;
+        let xoff = spec.xoff.map_or(half, |given| given.0);
         let three_quarters = Bytes::new(xoff.get() / 4 * 3);
-        let xon = spec.xon.get_or_insert(Quantity(three_quarters)).0;
+        let xon = spec.xon.map_or(three_quarters, |given| given.0);
+        if pfc.enabled {
+            (spec.xoff, spec.xon) = (Some(Quantity(xoff)), Some(Quantity(xon)));
+        }
         if xoff == Bytes::ZERO || xoff > buffer {
             let why = format!("{xoff} is out of range; allowed: 1B to `buffer`, which is {buffer}");
             return Err(ScenarioError::new(key("xoff"), why));

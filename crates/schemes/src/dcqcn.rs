@@ -177,7 +177,7 @@ impl Scheme for Dcqcn {
     const NEEDS: Needs = Needs {
         tolerates: Tolerates::several_paths(
             "marks from one of its paths slow the whole queue pair; set ecn.kmin above the \
-             queues that spraying itself makes",
+             queues that spraying itself makes (a probe of kind \"queue\" shows them)",
         ),
         ..Needs::NONE
     };

@@ -22,7 +22,7 @@ use crate::switch::departure_times::DepartureTimes;
 use model::Cioq;
 use schemes::contract::{Cp, PortFacts, SwitchFacts};
 use std::sync::Arc;
-use units::{Bytes, NodeId, PortId};
+use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// Builds a switch.
 pub(super) fn switch<S: Scheme>(
@@ -178,7 +178,10 @@ fn mmu(setup: &Setup, common: &NetworkContext, node: u32) -> Result<Mmu, SetupEr
         .map(|end| match setup.pfc.headroom {
             _ if !end.pfc => 0,
             Headroom::Fixed(given) => given.get(),
-            Headroom::Auto => headroom(end, setup, common.wire.max_data_or_ack),
+            Headroom::Auto => {
+                let longest = Bytes::new(u64::from(common.wire.max_data_or_ack));
+                sufficient_headroom(setup, end.rate, end.delay, longest).get()
+            }
             Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
         })
         .collect();
@@ -229,8 +232,9 @@ fn check_input_queues(
     Ok(())
 }
 
-/// The headroom above Xoff with which a port never drops: all bytes that may still arrive when a
-/// packet crosses the threshold. They are:
+/// Returns the headroom above Xoff with which the port of a link with this rate and delay never
+/// drops: all bytes that may still arrive when a packet crosses the threshold. `longest` is the size
+/// of the longest packet of data or ACK on the wire. The bytes are:
 /// - that packet itself;
 /// - what arrives while the pause frame waits for the packet on the wire, is sent and travels;
 ///   pause frames of the other priorities may go first;
@@ -238,9 +242,9 @@ fn check_input_queues(
 /// - the packet that it has just begun to send then;
 /// - what is on the link at that time;
 /// - what has arrived and is not handled yet: the switch has a latency for all but PFC frames.
-fn headroom(end: &LinkEnd, setup: &Setup, max_data_or_ack: u32) -> u64 {
+pub fn sufficient_headroom(setup: &Setup, rate: Rate, delay: Time, longest: Bytes) -> Bytes {
     let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
-    let response = setup.pfc.timing.response.at(end.rate);
-    let on_the_way = end.rate.bytes_in(end.delay * 2 + response + setup.switch.latency).get() + 1;
-    3 * u64::from(max_data_or_ack) + frames + on_the_way
+    let response = setup.pfc.timing.response.at(rate);
+    let on_the_way = rate.bytes_in(delay * 2 + response + setup.switch.latency).get() + 1;
+    Bytes::new(3 * longest.get() + frames + on_the_way)
 }

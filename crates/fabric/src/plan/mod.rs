@@ -140,6 +140,8 @@ pub struct Plan {
     pub network_rtt: Time,
     /// The largest product of base round trip and lowest rate of any pair, if paths are shortest.
     pub network_bdp: Option<Bytes>,
+    /// The size of the longest packet of data or ACK on the wire.
+    pub longest_packet: Bytes,
 }
 
 impl<S: Scheme> Simulation<S> {
@@ -192,6 +194,7 @@ impl NetworkContext {
             packet_hops,
             network_rtt: self.routes.network_rtt,
             network_bdp: self.routes.network_bdp,
+            longest_packet: Bytes::new(u64::from(self.wire.max_data_or_ack)),
         }
     }
 }

@@ -276,9 +276,14 @@ fn watchdog(output: &RunOutput) -> Option<String> {
 /// QPs of Swift that starve on an empty path.
 fn beyond_target(output: &RunOutput) -> Option<String> {
     let count = *output.counters.get(FLOWS_BEYOND_TARGET).filter(|count| **count > 0)?;
+    let (has, these) = if count == 1 {
+        ("1 QP has a path".to_owned(), "this is")
+    } else {
+        (format!("{count} QPs have paths"), "these are")
+    };
     Some(format!(
-        "{count} QPs have paths with a round trip above Swift's target: however empty these are, \
-         every delay is too long; raise base_target or per_hop"
+        "{has} with a round trip above Swift's target: however empty {these}, every delay is too \
+         long; raise base_target or per_hop"
     ))
 }
 

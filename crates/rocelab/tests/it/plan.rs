@@ -188,6 +188,25 @@ fn a_buffer_that_holds_all_thresholds_drops_nothing() {
     assert!(checks(&fixed).warnings.is_empty(), "{lower}");
 }
 
+/// Protects from a headroom that drops what PFC should protect: it is told before a run, and what
+/// the warning names is enough.
+#[test]
+fn a_short_headroom_is_told_with_one_that_is_enough() {
+    let given = |headroom: &str| {
+        checks(&[("pfc.xoff", "20KB"), ("switch.buffer", "8MB"), ("pfc.headroom", headroom)])
+    };
+    let [told] = &given("1KB").warnings[..] else { panic!("{:?}", given("1KB").warnings) };
+    let enough = told.strip_prefix("pfc.headroom = 1KB is less than ").expect(told);
+    let enough = enough.split(',').next().unwrap();
+    assert_eq!(given(enough).warnings, Vec::<String>::new());
+    assert_eq!(given("auto").warnings, Vec::<String>::new());
+    let [auto] = &given("auto").buffers[..] else { panic!("no buffer") };
+    let [fixed] = &given(enough).buffers[..] else { panic!("no buffer") };
+    assert_eq!(fixed.max_headroom_bytes, auto.max_headroom_bytes);
+    let off = [("pfc.enabled", "false"), ("pfc.headroom", "1KB")];
+    assert_eq!(checks(&off).warnings, Vec::<String>::new());
+}
+
 /// Protects who mends a switch that has a buffer of its own: `switch.buffer` is not its.
 #[test]
 fn a_buffer_of_its_own_is_what_is_too_small() {

@@ -904,7 +904,8 @@ fn links_that_are_repaired() {
     assert_eq!(scenario.outages.len(), 2);
     assert_eq!(parse(&scenario.to_toml(), None, &[]).unwrap(), scenario);
     for touching in [(near, "9us", "12us"), (near, "1us", "5us"), (near, "6us", "7us")] {
-        says(&wrong(&[first, touching]), &["failure.1.link", "fails at 5us already, until 9us"]);
+        let why = "fails at 5us already, until 9us; hint: let one end before the other begins";
+        says(&wrong(&[first, touching]), &["failure.1.link", why]);
     }
     // Both ways at once leave none; one after the other will do.
     fails(&[first, (far, "10us", "12us"), (near, "13us", "15us")]).unwrap();
