@@ -59,7 +59,9 @@ N ?= 2000
 soak: $(VENV)/.installed-dev
 	SCENARIOS=$(N) $(BIN)/python -m pytest --quiet tests/python/test_random_scenarios.py
 
-lint: lint-rust lint-python
+# Side by side, as most of what looks at Python has one thread. The output of each comes in one piece.
+lint:
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-rust lint-python
 
 lint-rust:
 	cargo fmt --all --check

@@ -113,7 +113,7 @@ def test_fct_splits_by_tag(tmp_path: Path, command: Command) -> None:
 def test_fct_tells_and_chooses_the_flows_of_one_of_two_schemes(
     tmp_path: Path, command: Command
 ) -> None:
-    also = '''\n[[scheme.also]]\nname = "hpcc"\ntraffic = ["victim"]\n'''
+    also = """\n[[scheme.also]]\nname = "hpcc"\ntraffic = ["victim"]\n"""
     (tmp_path / "s.toml").write_text(INCAST + also)
     assert command("run", "s.toml", "--out", "out", "--quiet", cwd=tmp_path).returncode == 0
     both = command("fct", "out", "--json", cwd=tmp_path)

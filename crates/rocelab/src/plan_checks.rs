@@ -187,8 +187,8 @@ fn short_headroom(scenario: &Scenario, setup: &Setup, longest: Bytes) -> Option<
     let (needed, node, peer) = short.max_by_key(|&(needed, ..)| needed)?;
     let name = |node| scenario.network.name(node);
     Some(format!(
-        "pfc.headroom = {given} is less than {needed}, which may arrive at {} from {} after a pause: \
-         packets that PFC protects can be dropped; raise it to that, or set \"auto\"",
+        "pfc.headroom = {given} is less than {needed}, which may arrive at {} from {} after a \
+         pause: packets that PFC protects can be dropped; raise it to that, or set \"auto\"",
         name(node),
         name(peer),
     ))

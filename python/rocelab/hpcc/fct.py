@@ -140,17 +140,13 @@ def _check_scheme(path: Path, result: Result | None, scheme: str) -> None:
             f"{path}: an fct.txt does not tell the scheme of a flow",
             hint="give a result directory, or choose with --tag",
         )
-    known = result.flows["scheme"].unique().to_list() if _has_two(result) else [result.summary.scheme]
+    two = "scheme" in result.flows.columns
+    known = result.flows["scheme"].unique().to_list() if two else [result.summary.scheme]
     if scheme not in known:
         raise ResultError(
             f"{path}: no flow with scheme {scheme}",
             hint=f"its flows have {', '.join(sorted(known))}",
         )
-
-
-def _has_two(result: Result) -> bool:
-    """Whether its flows say which of two schemes they have."""
-    return "scheme" in result.flows.columns
 
 
 def _posted(result: Result, tag: str | None, scheme: str | None) -> int:

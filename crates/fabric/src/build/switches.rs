@@ -233,8 +233,8 @@ fn check_input_queues(
 }
 
 /// Returns the headroom above Xoff with which the port of a link with this rate and delay never
-/// drops: all bytes that may still arrive when a packet crosses the threshold. `longest` is the size
-/// of the longest packet of data or ACK on the wire. The bytes are:
+/// drops: all bytes that may still arrive when a packet crosses the threshold. `longest` is the
+/// size of the longest packet of data or ACK on the wire. The bytes are:
 /// - that packet itself;
 /// - what arrives while the pause frame waits for the packet on the wire, is sent and travels;
 ///   pause frames of the other priorities may go first;

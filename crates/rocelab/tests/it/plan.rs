@@ -188,15 +188,16 @@ fn a_buffer_that_holds_all_thresholds_drops_nothing() {
     assert!(checks(&fixed).warnings.is_empty(), "{lower}");
 }
 
-/// Protects from a headroom that drops what PFC should protect: it is told before a run, and what
-/// the warning names is enough.
+/// Protects from a headroom that drops what PFC should protect: a warning comes before the run, and
+/// the headroom that it names is enough.
 #[test]
-fn a_short_headroom_is_told_with_one_that_is_enough() {
+fn a_short_headroom_is_warned_of_with_one_that_is_enough() {
     let given = |headroom: &str| {
         checks(&[("pfc.xoff", "20KB"), ("switch.buffer", "8MB"), ("pfc.headroom", headroom)])
     };
-    let [told] = &given("1KB").warnings[..] else { panic!("{:?}", given("1KB").warnings) };
-    let enough = told.strip_prefix("pfc.headroom = 1KB is less than ").expect(told);
+    let short = given("1KB").warnings;
+    let [warning] = &short[..] else { panic!("{short:?}") };
+    let enough = warning.strip_prefix("pfc.headroom = 1KB is less than ").expect(warning);
     let enough = enough.split(',').next().unwrap();
     assert_eq!(given(enough).warnings, Vec::<String>::new());
     assert_eq!(given("auto").warnings, Vec::<String>::new());
