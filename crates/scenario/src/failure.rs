@@ -201,7 +201,10 @@ fn refusal(
             name(b)
         ),
     )
-    .hint("have a link of another path fail, or give the host a second one")
+    .hint(
+        "have a link of another path fail, or give the host a second one; a link with error_rate = \
+         1.0 loses all packets and keeps its routes",
+    )
 }
 
 /// From when to when a link fails.
