@@ -25,20 +25,18 @@ PAPER = Paper(
             "DCQCN as its simulator's scripts have it for Mellanox NICs: 40 and 100 Mb/s, 300 us, "
             "a cut every 4 us at most, at least 100 Mb/s, no window; packets out of order make CNPs"
         ),
-        (
-            "selective repeat: what a later packet overtook counts as lost; 104 KB, a BDP, may be "
-            "in flight, as in the simulator's scripts"
-        ),
+        "selective repeat (IRN): 104 KB, a BDP, may be in flight, as in the simulator's scripts",
         "flowlets end with 100 us of silence; DRILL compares two drawn ports and the last best one",
         (
             "DRILL is in figure 14 alone, and no claim on completion times is against it; with "
-            "selective repeat its mean slowdown is 1.22 at 50 % load, below ConWeave's 1.36, and "
-            "50 at 80 % (three seeds, 29 November 2026)"
+            "selective repeat its mean slowdown is 1.71 at 50 % load, above ConWeave's 1.36, and "
+            "209 at 80 %, where packets sent again after timeouts fill the buffers (three seeds, "
+            "29 November 2026)"
         ),
         (
             "the quick version is too short for what PFC does in the reading `one buffer` at 80 % "
-            "load: over 100 ms the mean slowdown of ConWeave was 10.8 there, and that of CONGA "
-            "6.58 (three seeds, 28 November 2026)"
+            "load: over 100 ms the mean slowdown of ConWeave was 8.1 there, and that of CONGA "
+            "5.7 (three seeds, 29 November 2026)"
         ),
         "figure 15 is of the paper's figures 15 and 16, and has the largest values alone",
         (

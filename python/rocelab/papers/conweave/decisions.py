@@ -87,6 +87,61 @@ OWN_MEMORY: Decision[bool] = Decision(
         Option("yes", False, "the paper's switch, where paused queues of a port hold them"),
     ),
 )
+CONGA_FORM: Decision[bool] = Decision(
+    "C8",
+    "What does CONGA measure, and among which uplinks does a flow choose?",
+    2,
+    "the paper says no more of CONGA than its gap; in the code ports count data when it arrives, "
+    "and a flow chooses among four neighbouring uplinks",
+    (
+        Option("arrivals, four uplinks", True, _CODE),
+        Option("departures, all uplinks", False, "CONGA's paper"),
+    ),
+)
+DRILL_FORM: Decision[bool] = Decision(
+    "C9",
+    "For whom does DRILL remember the best port?",
+    2,
+    "the paper gives the numbers of ports that are drawn and remembered alone",
+    (
+        Option("each destination host", True, _CODE),
+        Option("each group of next hops", False, "rocelab's own DRILL"),
+    ),
+)
+PAUSES: Decision[Table] = Decision(
+    "C11",
+    "How long does a pause last, and when does a switch take it back?",
+    2,
+    "in the code a pause lasts 5 us and is sent again with each packet that arrives above the "
+    "threshold; it is taken back just below that",
+    (
+        Option(
+            "5 us or until below the threshold",
+            {
+                "pause_time": "5us",
+                "refresh": "arrivals",
+                "reserve": "2096B",
+                "resume_offset": "1B",
+            },
+            _CODE,
+        ),
+        Option(
+            "until 3 KB below the threshold",
+            {"reserve": "4096B", "resume_offset": "3072B"},
+            "the HPCC simulator",
+        ),
+    ),
+)
+RECOVERY: Decision[bool] = Decision(
+    "C10",
+    "What does a sender with selective repeat send again after a gap?",
+    2,
+    "the paper says which kind of recovery it has, and not what that sends",
+    (
+        Option("all that has no answer", True, _CODE),
+        Option("what a later packet overtook", False, "IRN's paper"),
+    ),
+)
 
 DECISIONS: tuple[Decision[Any], ...] = (
     HEADER,
@@ -96,6 +151,10 @@ DECISIONS: tuple[Decision[Any], ...] = (
     PFC_ALPHA,
     ACKS,
     OWN_MEMORY,
+    CONGA_FORM,
+    DRILL_FORM,
+    RECOVERY,
+    PAUSES,
 )
 
 READINGS = (
@@ -109,5 +168,16 @@ READINGS = (
         "one buffer",
         "Packets that wait for a tail take room in the switch's buffer, and PFC counts them",
         {"C7": "yes"},
+    ),
+    Reading(
+        "own papers",
+        "CONGA, DRILL, selective repeat and PFC as their own papers have them, and not the code",
+        {
+            "C4": "160 us, 10 ms",
+            "C8": "departures, all uplinks",
+            "C9": "each group of next hops",
+            "C10": "what a later packet overtook",
+            "C11": "until 3 KB below the threshold",
+        },
     ),
 )

@@ -68,10 +68,11 @@ def cases(
             ecn={"kmin": "100KB", "kmax": "400KB", "pmax": 0.2},
             wire={"profile": "hpcc-ns3"},
             switch={"buffer": "9437184B"},
-            pfc={"enabled": recovery == "PFC", "alpha": reading.of(decided.PFC_ALPHA)},
+            pfc=_pfc(reading, recovery),
             classes=dict(reading.of(decided.ACKS)),
             host=dict(_HOST[recovery]),
             routing=_routing(reading, recovery, scheme),
+            quirks=_quirks(reading, recovery, scheme),
             traffic=[
                 {
                     "kind": "poisson",
@@ -108,6 +109,21 @@ _HOST: Mapping[Recovery, Mapping[str, Any]] = {
         "reordering_makes_cnp": True,
     },
 }
+
+
+def _pfc(reading: Reading, recovery: Recovery) -> dict[str, Any]:
+    if recovery == "IRN":
+        return {"enabled": False}
+    return {"alpha": reading.of(decided.PFC_ALPHA), **reading.of(decided.PAUSES)}
+
+
+def _quirks(reading: Reading, recovery: Recovery, scheme: str) -> dict[str, bool]:
+    return {
+        "conweave_conga": scheme == "CONGA" and reading.of(decided.CONGA_FORM),
+        "conweave_drill": scheme == "DRILL" and reading.of(decided.DRILL_FORM),
+        "conweave_buffer": recovery == "PFC" and "pause_time" in reading.of(decided.PAUSES),
+        "conweave_recovery": recovery == "IRN" and reading.of(decided.RECOVERY),
+    }
 
 
 def _routing(reading: Reading, recovery: Recovery, scheme: str) -> dict[str, Any]:
