@@ -587,7 +587,7 @@ def test_the_warning_of_drops_says_where_they_were(command: Command, case: Path)
     done = command("hpcc", "config.txt", cwd=case)
     assert done.returncode == 0, done.stderr
     (warning,) = (line for line in done.stderr.splitlines() if "did not protect" in line)
-    place = r"packets of lossless classes were dropped, the first at n\d+ at [\d.]+[a-z]+: "
+    place = r"packets of lossless classes were dropped, the first at n\d+ at [\d.]+ us: "
     assert re.search(place, warning)
     assert "see drops" not in done.stderr + done.stdout
 

@@ -7,6 +7,7 @@ use fabric::{
     Balance, ClassMarking, HostConfig, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup,
     Span, WATCHDOG_DROPS, WATCHDOG_STORMS,
 };
+use model::PauseRenewal;
 use results::{FlowTable, Warning, WarningKind};
 use scenario::{Headroom, NodeKind, PathNote, Scenario, Threshold};
 use schemes::swift::FLOWS_BEYOND_TARGET;
@@ -97,6 +98,9 @@ fn dropped(scenario: &Scenario, output: &RunOutput, order: EventOrder) -> Option
     let what = at.buffer.map_or("switch.buffer".to_owned(), |_| format!("the buffer of {name}"));
     let mend = match first.full {
         _ if links_lose(output) => "; links lost packets, and with them perhaps pauses",
+        _ if renewed_by_arrivals(scenario) => {
+            "; pauses end after pfc.pause_time however much is stored, and only then come again"
+        }
         Memory::Headroom if scenario.pfc.headroom == Headroom::Auto => "",
         Memory::Headroom if order == EventOrder::Ns3 => {
             "; leave out the order, and if packets are still dropped set pfc.headroom = \"auto\""
@@ -126,8 +130,14 @@ fn dropped(scenario: &Scenario, output: &RunOutput, order: EventOrder) -> Option
     } else {
         &format!("{count} packets of lossless classes were")
     };
-    let place = format!("the first at {name} at {}", first.time);
+    let place = format!("the first at {name} at {:.3} us", first.time.as_secs_f64() * 1e6);
     Some(format!("{packets} dropped, {place}: PFC did not protect them{mend}"))
+}
+
+/// Whether switches pause their peers again only when more arrives.
+fn renewed_by_arrivals(scenario: &Scenario) -> bool {
+    let expiry = scenario.pfc.timing.expiry;
+    expiry.is_some_and(|expiry| expiry.renewal == PauseRenewal::Arrivals)
 }
 
 /// Whether links damaged packets, or failed under some.

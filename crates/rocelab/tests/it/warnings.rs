@@ -288,6 +288,9 @@ fn what_was_too_small_for_pfc_is_told() {
         assert!(result.summary.warnings[0].contains(mend), "{:?}", result.summary.warnings);
         assert!(result.summary.pause_frames > 0, "{key} = {value} pauses nobody");
     }
+    let expiring = run_with(&incast, &[("pfc.pause_time", "1us"), ("pfc.refresh", "arrivals")]);
+    let mend = " us: PFC did not protect them; pauses end after pfc.pause_time however much is";
+    assert!(expiring.summary.warnings[0].contains(mend), "{:?}", expiring.summary.warnings);
 }
 
 /// Protects from reading an empty result as a quiet network.
