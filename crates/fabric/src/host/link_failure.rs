@@ -3,6 +3,7 @@
 use super::Host;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Scheme, Win};
+use crate::port::scheduler::PFC;
 use units::{Rate, Time};
 
 impl<S: Scheme> Host<S> {
@@ -51,10 +52,16 @@ impl<S: Scheme> Host<S> {
         self.losses.as_mut().expect("its links may fail").set_failed(port, true);
         while let Some((queue, handle)) = this.remove_any(window.packets) {
             let header = window.packets.remove(handle).header;
-            this.count_out(queue as u8, header.size);
             this.counters.lost_packets += 1;
+            // PFC frames do not count as waiting.
+            let bytes = if queue == PFC {
+                0
+            } else {
+                this.count_out(queue as u8, header.size);
+                this.class_bytes(queue as u8)
+            };
             if let Some(recorder) = &mut self.recorder {
-                recorder.packet(now, port as u16, PacketEventKind::Dropped, 0, &header);
+                recorder.packet(now, port as u16, PacketEventKind::Dropped, bytes, &header);
             }
         }
     }

@@ -3,12 +3,13 @@
 use crate::common;
 use crate::common::{Build, FIRST, FULL, G100, US, balances, empty, essence, fct, port, run};
 use fabric::{
-    Outage, Paths, PfcEvent, Probe, ProbeKind, ProbeTargets, Quirks, RunOutput, ScanQuirks, Setup,
-    SetupError, Simulation, Threshold,
+    Outage, PacketEventKind, Paths, PfcEvent, Probe, ProbeKind, ProbeTargets, Quirks, RunOutput,
+    ScanQuirks, Setup, SetupError, Simulation, SlowReceiver, Threshold,
 };
+use schemes::contract::PacketKind;
 use schemes::none::{NoControl, NoParams};
 use schemes::rate_window::WindowMode;
-use units::{Bytes, NodeId, PortId, Time};
+use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const RAW: NoParams = NoParams { window: WindowMode::None };
 
@@ -217,6 +218,54 @@ fn a_cable_is_not_repaired_before_what_was_on_it_would_have_arrived() {
     assert!(Simulation::<NoControl>::new(&setup, RAW).is_ok());
 }
 
+/// A host's port that fails gives up a PFC frame that waits for the end of a packet. Such a frame
+/// does not count as waiting, so nothing is taken off the port's books.
+#[test]
+fn a_pause_that_waits_at_a_failing_host_is_dropped() {
+    let mut setup = empty();
+    let rate = Rate::from_gbps(10);
+    let (near, far) = (setup.host(), setup.host());
+    let switches = [setup.switch(1), setup.switch(1)];
+    for &switch in &switches {
+        setup.cable(near, switch, rate, US);
+        setup.cable(far, switch, rate, US);
+    }
+    setup.host.retransmit_timeout = Time::from_us(500);
+    setup.slow_receivers.push(SlowReceiver {
+        host: NodeId::new(far),
+        rate: Rate::from_gbps(1),
+        buffer: Bytes::new(100_000),
+        xoff: Bytes::new(50_000),
+        xon: Bytes::new(40_000),
+        from: Time::ZERO,
+        until: Time::NEVER,
+    });
+    for _ in 0..8 {
+        setup.message(near, far, 50_000, Time::ZERO);
+        setup.message(far, near, 100_000, Time::ZERO);
+    }
+    setup.records.packets.insert(NodeId::new(far));
+    let when = |output: &RunOutput, what: PacketEventKind| {
+        let mut events = output.packet_events.iter().map(Result::unwrap);
+        let at = |port: PortId| port == PortId::new(0);
+        let found = events.find(|event| {
+            event.happening == what && event.header.kind == PacketKind::Pfc && at(event.port)
+        });
+        found.map(|event| event.time)
+    };
+    let whole = run::<NoControl>(&setup, RAW, 1);
+    let waits = when(&whole, PacketEventKind::Enqueued).expect("it pauses its links");
+    let leaves = when(&whole, PacketEventKind::Dequeued).expect("the frame leaves");
+    assert!(leaves > waits + Time::from_ns(2), "another packet was on the wire");
+    let at = waits + Time::from_ps((leaves - waits).ps() / 2);
+    fail(&mut setup, far, switches[0], at);
+    let output = run::<NoControl>(&setup, RAW, 1);
+    assert_eq!(when(&output, PacketEventKind::Dropped), Some(at));
+    (0..setup.messages.len()).for_each(|flow| assert!(fct(&output, flow) > 0));
+    assert!(port(&output, far, 0).max_queue_bytes < 100_000);
+    assert_eq!(balances(&output), Ok(()));
+}
+
 /// Protects hosts with two links: when one fails, the QPs on it go on over the other.
 #[test]
 fn a_host_moves_its_queue_pairs_to_the_cable_that_is_left() {
@@ -329,6 +378,8 @@ fn acks_that_wait_in_a_queue_of_their_own_are_dropped() {
         setup.message(near, far, 500_000, Time::ZERO);
         setup.message(far, near, 500_000, Time::ZERO);
     }
+    setup.records.packets.insert(NodeId::new(far));
+    let mut most = 0;
     // One of these times finds an ACK that waits for the end of a packet.
     for step in 0..20 {
         setup.outages.clear();
@@ -336,5 +387,15 @@ fn acks_that_wait_in_a_queue_of_their_own_are_dropped() {
         let output = run::<NoControl>(&setup, RAW, 1);
         (0..setup.messages.len()).for_each(|flow| assert!(fct(&output, flow) > 0));
         assert_eq!(balances(&output), Ok(()));
+        let events = output.packet_events.iter().map(Result::unwrap);
+        let dropped: Vec<_> =
+            events.filter(|event| event.happening == PacketEventKind::Dropped).collect();
+        let mut behind = 0;
+        for event in dropped.iter().rev() {
+            assert_eq!(event.queue_bytes, behind, "what waits behind it");
+            behind += u64::from(event.header.size);
+        }
+        most = most.max(dropped.len());
     }
+    assert!(most > 1, "several waited");
 }
