@@ -16,7 +16,7 @@ use units::{Bytes, PortId, Time};
 pub(crate) struct Adaptive {
     ecmp: Ecmp,
     /// The flows that keep their next hop; `None`: each packet chooses.
-    flows: Option<FlowletTable>,
+    flows: Option<Box<FlowletTable>>,
     best: Best,
 }
 
@@ -38,7 +38,7 @@ impl Adaptive {
         gap: Time,
         draws: Pcg64Mcg,
     ) -> Adaptive {
-        let flows = (gap > Time::ZERO).then(|| FlowletTable::new(gap));
+        let flows = (gap > Time::ZERO).then(|| Box::new(FlowletTable::new(gap)));
         Adaptive { ecmp, flows, best: Best { levels, update, seen: GroupTable::new(), draws } }
     }
 }
@@ -73,7 +73,11 @@ impl Forwarding for Adaptive {
 
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
         if !choice.is_open(header) {
-            return self.ecmp.select(choice, header);
+            let port = self.ecmp.select(choice, header)?;
+            if let Some(flows) = &mut self.flows {
+                flows.note_only_port(header, port);
+            }
+            return Some(port);
         }
         let best = &mut self.best;
         Some(match &mut self.flows {
@@ -84,14 +88,14 @@ impl Forwarding for Adaptive {
 
     fn on_reroute(&mut self) {
         self.best.seen.clear();
-        self.flows.iter_mut().for_each(FlowletTable::forget_paths);
+        self.flows.iter_mut().for_each(|flows| flows.forget_paths());
     }
 
     fn moved(&self) -> Vec<Moves> {
-        self.flows.as_ref().map_or(Vec::new(), FlowletTable::moved)
+        self.flows.as_ref().map_or(Vec::new(), |flows| flows.moved())
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.flows.as_ref().map_or(Vec::new(), FlowletTable::counters)
+        self.flows.as_ref().map_or(Vec::new(), |flows| flows.counters())
     }
 }

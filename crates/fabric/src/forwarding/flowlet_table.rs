@@ -2,7 +2,7 @@
 
 use super::flow_table::FlowTable;
 use super::{MoveLog, Moves};
-use crate::packet::Header;
+use crate::packet::{Header, PacketKind};
 use units::{PortId, Time};
 
 /// What is remembered of a flow.
@@ -29,15 +29,19 @@ pub(super) struct FlowletTable {
     flowlets: u64,
     /// When that was another one than before.
     log: MoveLog,
+    /// Routes have changed, so that a flow which had a choice may have a single next hop.
+    has_rerouted: bool,
 }
 
 impl FlowletTable {
     pub(super) fn new(gap: Time) -> FlowletTable {
-        FlowletTable { flows: FlowTable::new(UNSEEN), gap, flowlets: 0, log: MoveLog::default() }
+        let (flows, log) = (FlowTable::new(UNSEEN), MoveLog::default());
+        FlowletTable { flows, gap, flowlets: 0, log, has_rerouted: false }
     }
 
-    /// Has all flows choose again.
+    /// Has all flows choose again, because routes have changed.
     pub(super) fn forget_paths(&mut self) {
+        self.has_rerouted = true;
         self.flows.all().for_each(|entry| entry.last = Time::NEVER);
     }
 
@@ -67,6 +71,24 @@ impl FlowletTable {
         PortId::new(entry.port)
     }
 
+    /// Notes that a packet takes `port` because its flow has no other. It is no flowlet, but after
+    /// a failure it may be a move, and a later choice is compared with it.
+    #[inline]
+    pub(super) fn note_only_port(&mut self, header: &Header, port: PortId) {
+        if self.has_rerouted && header.kind == PacketKind::Data {
+            self.take_only_port(header, port);
+        }
+    }
+
+    #[cold]
+    fn take_only_port(&mut self, header: &Header, port: PortId) {
+        let entry = self.flows.of(header);
+        if entry.port != NO_PORT && entry.port != port.get() {
+            self.log.count(header.address.flow, &mut entry.moves);
+        }
+        (entry.port, entry.last) = (port.get(), Time::NEVER);
+    }
+
     /// What was counted, for the summary of the run.
     pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("flowlets", self.flowlets), ("path_changes", self.log.total())]
@@ -81,9 +103,37 @@ impl FlowletTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Address, PacketKind, blank};
+    use crate::packet::{Address, blank};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    /// Two ports, one of which fails and is repaired.
+    #[test]
+    fn moves_to_the_only_port_and_back_count() {
+        let mut table = FlowletTable::new(Time::from_us(100));
+        let header = blank(PacketKind::Data, Address::default(), 0, 1000);
+        let ack = blank(PacketKind::Ack, Address::default(), 0, 60);
+        let [a, b] = [PortId::new(1), PortId::new(2)];
+        let mut moves = Vec::new();
+        let mut note = |table: &FlowletTable| moves.push(table.log.total());
+        table.note_only_port(&header, b);
+        assert_eq!(table.flows.seen().count(), 0, "routes have not changed");
+        table.port(&header, Time::from_us(1), |_| a);
+        table.forget_paths();
+        table.note_only_port(&ack, b);
+        note(&table);
+        table.note_only_port(&header, b);
+        table.note_only_port(&header, b);
+        note(&table);
+        table.forget_paths();
+        table.port(&header, Time::from_us(2), |before| {
+            assert_eq!(before, Some(b));
+            a
+        });
+        note(&table);
+        assert_eq!(moves, [0, 1, 2]);
+        assert_eq!(table.flowlets, 2);
+    }
 
     proptest! {
         /// Compares with a general map.

@@ -28,7 +28,9 @@ impl Forwarding for LetFlow {
 
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
         if !choice.is_open(header) {
-            return self.ecmp.select(choice, header);
+            let port = self.ecmp.select(choice, header)?;
+            self.flows.note_only_port(header, port);
+            return Some(port);
         }
         let (next_hops, draws) = (choice.next_hops(header), &mut self.draws);
         Some(self.flows.port(header, choice.now(), |_| {

@@ -3,9 +3,10 @@
 use crate::common;
 use crate::common::{Build, FIRST, FULL, G100, US, balances, empty, essence, fct, port, run};
 use fabric::{
-    Outage, PacketEventKind, Paths, PfcEvent, Probe, ProbeKind, ProbeTargets, Quirks, RunOutput,
-    ScanQuirks, Setup, SetupError, Simulation, SlowReceiver, Threshold,
+    Balance, Outage, PacketEventKind, Paths, PfcEvent, Probe, ProbeKind, ProbeTargets, Quirks,
+    RunOutput, ScanQuirks, Setup, SetupError, Simulation, SlowReceiver, Threshold,
 };
+use model::Conga;
 use schemes::contract::PacketKind;
 use schemes::none::{NoControl, NoParams};
 use schemes::rate_window::WindowMode;
@@ -216,6 +217,42 @@ fn a_cable_is_not_repaired_before_what_was_on_it_would_have_arrived() {
     assert_eq!(min, Time::from_ns(1_164));
     setup.outages[0].until = from + min + Time::from_ps(1);
     assert!(Simulation::<NoControl>::new(&setup, RAW).is_ok());
+}
+
+/// A flow that a failure moves to the only uplink left has moved, and so has one that takes its old
+/// uplink again after the repair. The one that it has then is the one that later choices compare.
+#[test]
+fn moves_to_the_only_path_and_back_are_counted() {
+    let gap = Time::from_us(100);
+    let conga = Conga { gap, dre_period: Time::from_us(20), alpha: 0.125, bits: 3, age: gap };
+    let policies = [
+        Balance::LetFlow { gap },
+        Balance::Adaptive { levels: Vec::new(), update: Time::ZERO, gap },
+        Balance::Conga(conga),
+    ];
+    let leaf = 2;
+    for balance in policies {
+        let mut returns = 0;
+        for seed in 0..8 {
+            let mut setup = leaf_spine(2, 2, 1);
+            setup.balance = balance.clone();
+            setup.seed = seed;
+            setup.message(0, 1, 4_000_000, Time::ZERO);
+            let whole = run::<NoControl>(&setup, RAW, 1);
+            assert_eq!(whole.path_changes, Some(vec![0]));
+            let used = (1..3).find(|&spine| port(&whole, leaf, spine).tx_data_packets > 0).unwrap();
+            let span = (Time::from_us(100), Time::from_us(200));
+            fail_until(&mut setup, leaf, 3 + u32::from(used), span);
+            let output = run::<NoControl>(&setup, RAW, 1);
+            // 1,150 packets in 100 us, and all but as many again after the repair.
+            let has_returned = port(&output, leaf, used).tx_data_packets > 1_500;
+            let moves = 1 + u32::from(has_returned);
+            assert_eq!(output.path_changes, Some(vec![moves]), "{balance:?}, seed {seed}");
+            returns += moves - 1;
+        }
+        let draws = matches!(balance, Balance::LetFlow { .. });
+        assert!(!draws || (1..8).contains(&returns), "{returns} of 8");
+    }
 }
 
 /// A host's port that fails gives up a PFC frame that waits for the end of a packet. Such a frame

@@ -157,11 +157,13 @@ impl Conga {
                 }
                 choice.set_tag(NO_TAG);
             }
-            Some(_) => {
+            Some(leaf) => {
                 let port = if choice.is_open(header) {
                     self.uplink(choice, header, target)
                 } else {
-                    self.ecmp.select(choice, header)?
+                    let port = self.ecmp.select(choice, header)?;
+                    leaf.flows.note_only_port(header, port);
+                    port
                 };
                 let leaf = self.leaf.as_mut().expect("as above");
                 let uplink = leaf.uplinks[port.index()];
