@@ -22,6 +22,11 @@ impl<S: Scheme> Host<S> {
         !self.outcomes.iter().any(FlowOutcome::is_open)
     }
 
+    /// The retransmission timeout of a sending end with what it has in flight.
+    pub(crate) fn timeout_of(&self, slot: u32) -> Time {
+        self.common.recovery.timeout(self.cold.outstanding(slot))
+    }
+
     /// The sending end that packets with this address belong to.
     pub(crate) fn sender(&self, address: &Address) -> Option<&Sender<S>> {
         self.senders.get(address.sender_slot).filter(|sender| sender.matches(address))

@@ -180,20 +180,18 @@ impl<'a, S: Scheme> EndState<'a, S> {
         if self.moving.binary_search(&(src, slot)).is_ok() {
             return Cause::Sending;
         }
-        self.stuck_for(sender).unwrap_or_else(|| {
-            let sleeps = self.hosts[src as usize].sleeps(sender);
-            if sleeps { Cause::Waiting } else { Cause::Sending }
-        })
+        let host = self.hosts[src as usize];
+        self.stuck_for(sender, host.timeout_of(slot))
+            .unwrap_or_else(|| if host.sleeps(sender) { Cause::Waiting } else { Cause::Sending })
     }
 
     /// Why nothing more will ever be acknowledged at a sending end that has no packet in flight, if
-    /// that is so.
-    fn stuck_for(&self, sender: &Sender<S>) -> Option<Cause> {
+    /// that is so. `timeout`: its retransmission timeout.
+    fn stuck_for(&self, sender: &Sender<S>, timeout: Time) -> Option<Cause> {
         let (host, compat) = (&self.common.host, &self.common.compat);
         let receiver = self.hosts[sender.dst as usize];
         let expected = receiver.expected(sender.receiver_slot);
-        let times_out = self.common.recovery.timeout(u32::MAX) != Time::NEVER;
-        let goes_back = times_out && sender.unacknowledged() > 0;
+        let goes_back = timeout != Time::NEVER && sender.unacknowledged() > 0;
         if expected >= sender.posted && !compat.answers_duplicates() {
             // Everything has arrived, the last ACK is lost, and duplicates are not answered.
             return Some(Cause::Lost);

@@ -109,6 +109,25 @@ fn selective_repeat_has_timeouts_of_its_own() {
     mend(&text, &set, &summary, &["host.rto_low", "host.rto_high"]);
 }
 
+/// A QP whose short timeout will send again is not stuck, though the long one is off.
+#[test]
+fn a_timeout_of_few_packets_counts_where_few_are_in_flight() {
+    let text = LOSSY.replace("retransmit_timeout = \"never\"", "recovery = \"selective-repeat\"");
+    let text = text.replace("stop = \"20ms\"", "stop = \"3ms\"");
+    // Messages of one to three packets.
+    let set = [
+        ("traffic.0.size", "3KB"),
+        ("traffic.1.size", "3KB"),
+        ("host.rto_low", "10ms"),
+        ("host.rto_high", "never"),
+    ];
+    let summary = run_with(&text, &set).summary;
+    let Unfinished { sending, .. } = summary.unfinished;
+    assert!(sending > 0 && sending == summary.unfinished.total(), "{:?}", summary.unfinished);
+    let later = [set[0], set[1], set[2], set[3], ("run.stop", "100ms")];
+    assert_eq!(run_with(&text, &later).summary.unfinished.total(), 0);
+}
+
 /// A gap that no NACK tells of is there for good, whatever follows it.
 #[test]
 fn without_nacks_a_gap_is_a_loss_while_the_sender_goes_on() {
