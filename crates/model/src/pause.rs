@@ -5,6 +5,7 @@ use units::{Bytes, Rate, Time};
 
 /// Bits of a pause quantum, the unit of the times in PFC frames.
 const QUANTUM_BITS: u64 = 512;
+const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 /// Upper bounds of IEEE 802.3 for the time in which a pause takes hold, in quanta, by link rate in
 /// Gb/s.
@@ -92,6 +93,18 @@ impl PauseExpiry {
         match self.length {
             PauseLength::Quanta(quanta) => quanta_time(quanta.into(), rate),
             PauseLength::Time(time) => time,
+        }
+    }
+
+    /// What a frame says at a port of this rate: the quanta that cover the pause, at most 65535.
+    pub fn quanta(self, rate: Rate) -> u16 {
+        match self.length {
+            PauseLength::Quanta(quanta) => quanta,
+            PauseLength::Time(time) => {
+                let bits = u128::from(rate.bps()) * u128::from(time.ps());
+                let quanta = bits.div_ceil(u128::from(QUANTUM_BITS) * PS_PER_SECOND);
+                u16::try_from(quanta).unwrap_or(u16::MAX)
+            }
         }
     }
 

@@ -102,6 +102,8 @@ struct Frames {
     wire: wire::Profile,
     payload: u64,
     ports: Vec<Vec<Port>>,
+    /// By link: the quanta in a frame that pauses it.
+    pause_quanta: Vec<u16>,
     /// The number of hosts.
     hosts: usize,
     /// By message: its QP, and its index among the messages of that QP.
@@ -125,8 +127,18 @@ impl Frames {
             parts.push(StreamPart { start, size: message.size.get(), packet });
         }
         let network: &Network = &scenario.network;
-        let hosts = network.hosts().count();
-        Frames { wire: setup.wire, payload, ports, hosts, messages, queue_pairs }
+        let expiry = setup.pfc.timing.expiry;
+        // The longest time, where a pause lasts until the resume.
+        let quanta = |rate| expiry.map_or(u16::MAX, |expiry| expiry.quanta(rate));
+        Frames {
+            wire: setup.wire,
+            payload,
+            ports,
+            pause_quanta: network.links.iter().map(|link| quanta(link.rate)).collect(),
+            hosts: network.hosts().count(),
+            messages,
+            queue_pairs,
+        }
     }
 
     /// Bytes of a frame, without FCS, as captures have it.
@@ -154,8 +166,8 @@ impl Frames {
         };
         if header.kind == PacketKind::Pfc {
             let mut quanta = [None; 8];
-            // Pauses here last until the resume.
-            quanta[usize::from(header.priority & 7)] = Some(if event.pause { u16::MAX } else { 0 });
+            let asked = if event.pause { self.pause_quanta[peer.link as usize] } else { 0 };
+            quanta[usize::from(header.priority & 7)] = Some(asked);
             emitted(PfcFrame { source: mac(from), quanta }.emit(out));
             return PfcFrame::BYTES;
         }

@@ -190,6 +190,23 @@ fn pauses_and_notifications_are_frames_of_their_own() {
     assert_eq!(run_on(INCAST, &[("scheme", "dcqcn")], 2).capture, result.capture);
 }
 
+/// Frames say how long a pause lasts: in quanta, a time at 100 Gb/s rounded up to them.
+#[test]
+fn frames_have_the_time_of_a_pause() {
+    for (pause_time, quanta) in [("2000", 2000), ("\"10us\"", 1954), ("\"1ms\"", u16::MAX)] {
+        let result = run_with(INCAST, &[("pfc.pause_time", pause_time)]);
+        let (_, seen) = read(capture(&result));
+        let frames = seen.iter().filter_map(|packet| {
+            let ethernet = EthernetHeader::parse(&packet.kept).unwrap();
+            let is_pfc = ethernet.ethertype == MAC_CONTROL;
+            is_pfc.then(|| PfcFrame::parse(&packet.kept).unwrap().quanta[3].unwrap())
+        });
+        let (resumes, pauses): (Vec<u16>, Vec<u16>) = frames.partition(|&quanta| quanta == 0);
+        assert!(!resumes.is_empty() && !pauses.is_empty(), "{pause_time}");
+        assert!(pauses.iter().all(|&told| told == quanta), "{pause_time}: {pauses:?}");
+    }
+}
+
 /// Whatever a scheme sends, it has a frame; and PSNs of data and of NACKs fit where packets are
 /// lost.
 #[test]
