@@ -84,6 +84,8 @@ pub struct Classes {
     pub quantum: Bytes,
 }
 
+/// Most bytes that a priority sends in a round: ports count them in 32 bits.
+const MAX_ROUND: Bytes = Bytes::new(4_000_000_000);
 /// More packets than this are never acknowledged together.
 const MAX_PACKETS_PER_ACK: u32 = 10_000;
 /// A larger switch buffer than this is a mistake.
@@ -443,6 +445,15 @@ pub(crate) fn classes(spec: &ClassesSpec, quirks: &QuirksSpec) -> Result<Classes
             "classes.quantum",
             format!("{quantum} is out of range; allowed: 1B to 1GB"),
         ));
+    }
+    let shares = (0u8..).zip(spec.weights).filter(|(priority, _)| !spec.strict.contains(priority));
+    let weight = shares.map(|(_, weight)| weight).max().unwrap_or(1);
+    if quantum.get() * u64::from(weight) > MAX_ROUND.get() {
+        return Err(ScenarioError::new(
+            "classes.quantum",
+            format!("{quantum} times a weight of {weight} is more than {MAX_ROUND} in a round"),
+        )
+        .hint("lower it, or the weights: only their ratios count"));
     }
     Ok(Classes {
         data: spec.data,

@@ -592,6 +592,10 @@ fn settings_must_make_sense() {
     says(&set("classes.strict", "[9]"), &["classes.strict.0: priorities are 0 to 7"]);
     says(&set("classes.weights", "[1, 2]"), &["classes.weights: needs", "got 2 elements"]);
     says(&set("classes.weights", "[1,1,1,0,1,1,1,1]"), &["classes.weights.3: a weight is 1 to"]);
+    says(
+        &star("[classes]\nquantum = \"1GB\"\nweights = [1, 1, 1, 5, 1, 1, 1, 1]"),
+        &["classes.quantum: 1GB times a weight of 5 is more than 4GB in a round", "lower it"],
+    );
     says(&set("pfc.alpha", "0"), &["pfc.alpha: must be from 2^-16 to 64, got 0"]);
     says(&set("pfc.alpha", "1e-5"), &["pfc.alpha: must be from 2^-16 to 64"]);
     says(&set("pfc.headroom", "18446744073709551615B"), &["pfc.headroom: ", "is out of range"]);
