@@ -265,7 +265,11 @@ impl Cp<Themis> for Either {
         LongHaulPort(is_long(&params.external, facts))
     }
     /// Whether a port leads to another data centre depends on delays alone.
-    fn on_rate(&mut self, _: &ThemisParams, _port: &mut LongHaulPort, _facts: &PortFacts) {}
+    fn on_rate(&mut self, _: &ThemisParams, _port: &mut LongHaulPort, facts: &PortFacts) {
+        if let Either::Paper(switch) = self {
+            switch.set_rate(facts.port, facts.rate);
+        }
+    }
     fn on_depart(
         &mut self,
         cx: &mut FullCx<'_, Themis>,

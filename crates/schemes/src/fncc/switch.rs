@@ -104,6 +104,16 @@ impl<const N: usize> Cp<Fncc<N>> for IntTable {
             report.int.push(self.node, port, self.record(port));
         }
     }
+    fn on_drop(
+        &mut self,
+        cx: &mut FullCx<'_, Fncc<N>>,
+        (): &mut (),
+        view: &PortView,
+        _packet: &Packet<Fncc<N>>,
+    ) {
+        self.update(cx.now);
+        self.ports[view.port.index()].queue_bytes = view.queue_bytes;
+    }
 }
 
 impl<const N: usize> OnEnqueue<Fncc<N>> for IntTable {

@@ -134,6 +134,11 @@ impl<R: Reaction> ExternalSwitch<R> {
         self.lines[port.index()].long
     }
 
+    /// The link of a port has this rate from now on. Passes that have begun end as they would have.
+    pub fn set_rate(&mut self, port: PortId, rate: Rate) {
+        self.lines[port.index()].rate = rate;
+    }
+
     /// Returns the state of a flow, if there is one.
     #[inline]
     pub fn known(&mut self, address: &Address) -> Option<(&mut R, &R::Law)> {

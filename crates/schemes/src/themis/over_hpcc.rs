@@ -349,6 +349,9 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
     }
     fn on_rate(&mut self, params: &ThemisHpccParams, port: &mut Port, facts: &PortFacts) {
         Cp::<ThemisHpcc<N>>::on_rate(&mut self.stamp, params, &mut port.rate, facts);
+        if let Some(external) = &mut self.external {
+            external.set_rate(facts.port, facts.rate);
+        }
     }
     #[inline]
     fn on_depart(

@@ -296,6 +296,13 @@ impl Switch {
         self.tx_bytes[usize::from(port)] += u64::from(packet.header.size);
     }
 
+    /// A packet that waits is dropped.
+    fn drop(&mut self, now: Time, port: u16, packet: &Packet<Fncc<5>>) {
+        self.queue[usize::from(port)] -= u64::from(packet.header.size);
+        let (view, mut effects) = (self.view(port), Vec::new());
+        self.table.on_drop(&mut FullCx::new(now, &mut effects, &[]), &mut (), &view, packet);
+    }
+
     /// The records of an ACK that came in through port 1 and passes port 0.
     fn ack(&mut self, now: Time) -> Vec<IntRecord> {
         let mut packet = Switch::packet(PacketKind::Ack, 1, 86);
@@ -327,6 +334,16 @@ fn an_ack_tells_of_the_port_through_which_it_came_in() {
     assert_eq!(switch.ack(Time::from_ns(1_090)), [waiting(1000)]);
     switch.join(Time::from_ns(1_100), 1, &mut Switch::packet(PacketKind::Data, 0, 500));
     assert_eq!(switch.ack(Time::from_ns(1_110)), [waiting(1500)]);
+}
+
+/// Such as by a watchdog, at a port that sends nothing afterwards either.
+#[test]
+fn a_packet_that_is_dropped_waits_no_more() {
+    let mut switch = Switch::new(Time::ZERO);
+    busy(&mut switch);
+    switch.drop(Time::from_ns(1_090), 1, &Switch::packet(PacketKind::Data, 0, 1000));
+    let empty = record(LINE, Time::from_ns(1_080), 1000, 0);
+    assert_eq!(switch.ack(Time::from_ns(1_100)), [empty]);
 }
 
 #[test]

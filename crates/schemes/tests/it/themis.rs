@@ -329,6 +329,20 @@ fn a_longer_queue_needs_fewer_passes() {
     assert_eq!(first, HoldVerdict::Hold(round + PACKET * 1001 + us(1)));
 }
 
+/// Bytes leave the queue of resubmitted packets at the rate that the long link has.
+#[test]
+fn a_slower_link_needs_fewer_passes() {
+    let params = params("themis", &[]);
+    let mut external = External::new(&params);
+    external.arrives(us(0), INSIDE, &mut cnp(1));
+    let mut facts = ports()[usize::from(AFAR)];
+    facts.rate = Rate::from_gbps(1);
+    external.cp.on_rate(&params, &mut external.ports[usize::from(AFAR)], &facts);
+    // A pass takes 1 us and 8.384 us, and T_block is 50 us.
+    let pass = us(1) + Time::from_ns(8_384);
+    assert_eq!(external.goes_on(us(10), &mut data(1, 0)), (us(10) + pass * 6, 6));
+}
+
 #[test]
 fn the_prototype_notifies_each_marked_packet_and_more_every_10_us() {
     let mut external = External::new(&params("themis-prototype", &[]));
