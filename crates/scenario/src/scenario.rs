@@ -97,10 +97,10 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Returns the keys with thresholds of `[ecn]` that are given though nothing is marked.
+    /// Returns the keys of the marking law of `[ecn]` that are given though it is off. Classes with
+    /// laws of their own take nothing from it.
     pub fn unused_marking(&self) -> Vec<&'static str> {
-        let own_law = |class: &ClassSettings| class.marking.is_some();
-        if self.ecn.is_some() || self.class_settings.iter().any(own_law) {
+        if self.ecn.is_some() {
             return Vec::new();
         }
         let ecn = &self.spec.ecn;
@@ -108,6 +108,7 @@ impl Scenario {
             ("ecn.kmin", ecn.kmin.is_some()),
             ("ecn.kmax", ecn.kmax.is_some()),
             ("ecn.pmax", ecn.pmax.is_some()),
+            ("ecn.reference_rate", ecn.reference_rate.is_some()),
             ("ecn.by_rate", !ecn.by_rate.is_empty()),
         ];
         given.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()

@@ -7,9 +7,16 @@ use schemes::params::{ParamSpec, Value};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, Time};
 
-/// Returns the schemes of a run.
-fn schemes(scenario: &Scenario) -> impl Iterator<Item = &ResolvedScheme> {
-    [Some(&scenario.scheme), scenario.also.as_ref().map(|also| &also.scheme)].into_iter().flatten()
+/// Returns the schemes of a run, each with the key of its table.
+fn schemes(scenario: &Scenario) -> impl Iterator<Item = (&'static str, &ResolvedScheme)> {
+    let also = scenario.also.as_ref().map(|also| ("scheme.also.0", &also.scheme));
+    [Some(("scheme", &scenario.scheme)), also].into_iter().flatten()
+}
+
+/// Has a warning name the parameters of the scheme whose table is at `key`. Laws do not know where
+/// they stand, and call theirs `scheme.params`.
+fn in_table(text: &str, key: &str) -> String {
+    text.replace("scheme.params", &format!("{key}.params"))
 }
 
 /// Returns the warnings that need no run. `network_rtt` and `network_bdp`: the largest of any pair
@@ -20,7 +27,7 @@ pub(super) fn in_advance(
     network_bdp: Option<Bytes>,
 ) -> Vec<String> {
     let facts = network_facts(scenario, network_rtt, network_bdp);
-    let of_scheme = |scheme: &ResolvedScheme| {
+    let of_scheme = |(key, scheme): (&str, &ResolvedScheme)| {
         let mut texts = without_effect(scenario, scheme);
         if let Some(floor) = rate_floor(scenario, scheme) {
             texts.extend(slows_nobody(scenario, scheme, &floor));
@@ -29,18 +36,42 @@ pub(super) fn in_advance(
         if let Some(facts) = &facts {
             texts.extend(own_warnings(scenario, scheme, facts));
         }
-        texts
+        texts.iter().map(|text| in_table(text, key)).collect::<Vec<_>>()
     };
     schemes(scenario).flat_map(of_scheme).collect()
 }
 
 /// Returns the warnings that are known when flows began and ended.
 pub(super) fn after_run(scenario: &Scenario, flows: &FlowTable, end: Time) -> Vec<String> {
-    let of_scheme = |(number, scheme)| {
+    let of_scheme = |(number, (key, scheme))| {
         let floor = rate_floor(scenario, scheme)?;
-        too_many_for_a_port(scenario, number, scheme, &floor, flows, end)
+        let text = too_many_for_a_port(scenario, number, scheme, &floor, flows, end)?;
+        Some(in_table(&text, key))
     };
     (0..).zip(schemes(scenario)).filter_map(of_scheme).collect()
+}
+
+/// Warns of parameters that follow the rate of hosts, where hosts have several.
+pub(super) fn several_host_rates(scenario: &Scenario) -> Vec<String> {
+    let rates = || scenario.network.host_rates();
+    let (Some(lowest), Some(highest)) = (rates().min(), rates().max()) else { return Vec::new() };
+    let of_scheme = |(key, scheme): (&str, &ResolvedScheme)| {
+        let preset_at = |rate| (scheme.info.resolve)(&scheme.preset, rate, &[]).ok();
+        let (at_lowest, at_highest) = (preset_at(lowest)?, preset_at(highest)?);
+        let values = scheme.values.iter().zip(at_lowest.iter().zip(&at_highest));
+        let follow: Vec<String> = values
+            .filter(|(value, (low, high))| value == low && low != high)
+            .map(|((name, value), _)| format!("{name} = {value}"))
+            .collect();
+        (!follow.is_empty()).then(|| {
+            format!(
+                "hosts have ports of {lowest} to {highest}, and parameters that follow their rate \
+                 are those for the lowest, at all hosts: {}; {key}.params can have others",
+                follow.join(", ")
+            )
+        })
+    };
+    schemes(scenario).filter_map(of_scheme).collect()
 }
 
 /// Returns what schemes may know of the network; `None` if it has no links.

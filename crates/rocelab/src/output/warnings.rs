@@ -63,20 +63,26 @@ pub(crate) fn in_advance(
     network_rtt: Time,
     network_bdp: Option<Bytes>,
 ) -> Vec<String> {
-    let host_rates = if explicit_params { None } else { several_host_rates(scenario) };
+    let host_rates =
+        if explicit_params { Vec::new() } else { scheme_warnings::several_host_rates(scenario) };
     let all = [
         spread_without_reorder(scenario),
         gap_is_no_loss(scenario),
         spray_learns_nothing(scenario),
         spread_and_paused(scenario),
         unprotected(scenario),
-        host_rates,
     ];
     let of_marking = marking_warnings::in_advance(scenario, setup);
     let of_parameters = scheme_warnings::in_advance(scenario, network_rtt, network_bdp);
     let of_scheme = notes_on_scheme(scenario).chain(of_parameters);
     let idle = idle_settings::in_advance(scenario);
-    all.into_iter().flatten().chain(idle).chain(of_marking).chain(of_scheme).collect()
+    all.into_iter()
+        .flatten()
+        .chain(host_rates)
+        .chain(idle)
+        .chain(of_marking)
+        .chain(of_scheme)
+        .collect()
 }
 
 /// More tags than the summary has statistics of.
@@ -244,27 +250,6 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// Parameters that follow the rate of hosts, where hosts have several.
-fn several_host_rates(scenario: &Scenario) -> Option<String> {
-    let rates = || scenario.network.host_rates();
-    let (lowest, highest) = (rates().min()?, rates().max()?);
-    let scheme = &scenario.scheme;
-    let preset_at = |rate| (scheme.info.resolve)(&scheme.preset, rate, &[]).ok();
-    let (at_lowest, at_highest) = (preset_at(lowest)?, preset_at(highest)?);
-    let values = scheme.values.iter().zip(at_lowest.iter().zip(&at_highest));
-    let follow: Vec<String> = values
-        .filter(|(value, (low, high))| value == low && low != high)
-        .map(|((name, value), _)| format!("{name} = {value}"))
-        .collect();
-    (!follow.is_empty()).then(|| {
-        format!(
-            "hosts have ports of {lowest} to {highest}, and parameters that follow their rate are \
-             those for the lowest, at all hosts: {}; scheme.params can have others",
-            follow.join(", ")
-        )
-    })
-}
-
 /// Pauses that switches did not heed.
 fn watchdog(output: &RunOutput) -> Option<String> {
     let count = |name| output.counters.get(name).copied().unwrap_or(0);
@@ -355,7 +340,8 @@ fn full(scenario: &Scenario, output: &RunOutput) -> Option<String> {
 /// Traces that begin after the end; series say themselves that they have no rows.
 fn begins_late(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let (start, end) = (scenario.trace.start, output.outcome.end);
-    (scenario.trace.is_enabled() && start > end)
+    // Nothing happens at the end itself.
+    (scenario.trace.is_enabled() && start >= end)
         .then(|| format!("the trace is empty: it begins at {start}, and the run ended at {end}"))
 }
 

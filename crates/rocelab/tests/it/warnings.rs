@@ -91,6 +91,40 @@ fn a_scheme_whose_class_is_not_marked_is_told() {
     assert!(nowhere[0].starts_with("scheme.also.0.name = \"dcqcn\""), "{nowhere:?}");
 }
 
+/// Protects from a law of `[ecn]` that is off, whatever single classes have.
+#[test]
+fn a_law_that_is_off_is_told_key_by_key() {
+    let rest = "[run]\nstop = \"1ms\"\n[scheme]\nname = \"none\"\n";
+    let text = incast(2, "1us", "100KB") + rest;
+    let own = r#"[{priority = 3, ecn = {kmin = "9KB", kmax = "99KB"}}]"#;
+    for classes in ["[]", own] {
+        for (key, value) in [("ecn.reference_rate", "100Gbps"), ("ecn.kmin", "10KB")] {
+            let told = run_with(&text, &[(key, value), ("classes.settings", classes)]).summary;
+            let begins = format!("{key} has no effect: ecn.enabled is false");
+            let is_told = |one: &String| one.starts_with(&begins);
+            assert!(told.warnings.iter().any(is_told), "{:?}", told.warnings);
+        }
+    }
+}
+
+/// Protects from a search in the wrong table: a warning on the second scheme names its own.
+#[test]
+fn parameters_of_the_second_scheme_are_told_with_their_key() {
+    let two = r#"{name = "hpcc", also = [{name = "dcqcn", hosts = ["h0"]}]}"#;
+    let rest = "[run]\nstop = \"1ms\"\n[scheme]\nname = \"dcqcn\"\n";
+    let fast = [("scheme", two), ("scheme.also.0.params.min_rate", "100Gbps")];
+    let told = run_with(&(incast(2, "1us", "100KB") + rest), &fast).summary.warnings;
+    let names = |one: &String| one.starts_with("scheme.also.0.params.min_rate is 100Gbps");
+    assert!(told.iter().any(names), "{told:?}");
+    // Parameters that follow the rate of hosts, where hosts have several.
+    let two = r#"{name = "hpcc", also = [{name = "dcqcn", preset = "dcqcn-hpcc", hosts = ["a"]}]}"#;
+    let told = run_with(MIXED, &[("scheme", two)]).summary.warnings;
+    let of_rates: Vec<_> = told.iter().filter(|one| one.starts_with("hosts have ports")).collect();
+    assert_eq!(of_rates.len(), 2, "{told:?}");
+    assert!(of_rates[0].ends_with("; scheme.params can have others"), "{told:?}");
+    assert!(of_rates[1].ends_with("; scheme.also.0.params can have others"), "{told:?}");
+}
+
 /// Protects sweeps of one threshold: a warning says that it is for ports of the preset's rate.
 #[test]
 fn a_threshold_that_grows_with_the_rate_is_told() {
@@ -331,6 +365,10 @@ fn a_trace_that_begins_after_the_end_is_told() {
     let told = run_with(&traced, &[same_rate]).summary.warnings;
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].starts_with("the trace is empty: it begins at 1ms"), "{told:?}");
+    // Nothing happens at the end itself.
+    let at_the_end = [same_rate, ("run.stop", "20us"), ("trace.start", "20us")];
+    let told = run_with(&traced, &at_the_end).summary.warnings;
+    assert!(told.iter().any(|one| one.starts_with("the trace is empty")), "{told:?}");
     let early = [same_rate, ("trace.start", "1us")];
     assert_eq!(run_with(&traced, &early).summary.warnings, Vec::<String>::new());
 }
