@@ -143,7 +143,8 @@ fn routes(scenario: &Scenario) -> u64 {
         .collect();
     let outages = scenario.outages.iter().flat_map(|outage| [outage.from, outage.until]);
     let impairments = scenario.impairments.iter().flat_map(|one| [one.from, one.until]);
-    let changes: BTreeSet<Time> = outages.chain(impairments).collect();
+    let changes = outages.chain(impairments).filter(|&change| change != Time::NEVER);
+    let changes: BTreeSet<Time> = changes.collect();
     switches as u64 * attached.len() as u64 * (1 + changes.len() as u64)
 }
 
