@@ -187,12 +187,12 @@ impl<const N: usize> Scheme for Fncc<N> {
             }
         }
     }
-    /// Data carries nothing. As in HPCC's packets, an ACK has room for all hops from the start,
-    /// used or not.
     fn rate_floor(params: &FnccParams) -> Option<RateFloor> {
         let max_packet_gap = params.notification.format().is_full().then_some(MAX_RECORD_AGE);
         Some(RateFloor { max_packet_gap, ..params.hpcc.rate_floor() })
     }
+    /// Data carries nothing. As in HPCC's packets, an ACK has room for all hops from the start,
+    /// used or not.
     fn meta_bytes(_params: &FnccParams) -> (u32, u32) {
         (0, FnccAck::bytes_with(N) as u32)
     }

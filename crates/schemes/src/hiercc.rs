@@ -252,13 +252,13 @@ impl Scheme for Hiercc {
         }
         Ok(())
     }
-    /// F in 2 B and S in 4 B, on data.
     fn rate_floor(params: &HierccParams) -> Option<RateFloor> {
         Some(RateFloor { rate: params.min_rate, has_window: true, max_packet_gap: None })
     }
     fn warnings(params: &HierccParams, facts: &NetworkFacts) -> Vec<String> {
         short_hops(params, facts).into_iter().collect()
     }
+    /// F in 2 B and S in 4 B, on data.
     fn meta_bytes(_params: &HierccParams) -> (u32, u32) {
         (6, 0)
     }

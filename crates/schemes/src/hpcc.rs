@@ -192,10 +192,10 @@ impl<const N: usize> Scheme for Hpcc<N> {
             }
         }
     }
-    /// Number of hops 4 bits, path id 12 bits, and 64 bits per hop, used or not (section 4).
     fn rate_floor(params: &HpccParams) -> Option<RateFloor> {
         Some(params.rate_floor())
     }
+    /// Number of hops 4 bits, path id 12 bits, and 64 bits per hop, used or not (section 4).
     fn meta_bytes(params: &HpccParams) -> (u32, u32) {
         let room = if params.variant == Form::Ns3 { params.max_hops as usize } else { N };
         let int = 2 + 8 * room as u32;

@@ -172,7 +172,7 @@ impl Scheme for HpccPint {
 pub mod presets {
     use super::*;
 
-    /// Preset `hpcc-pint-paper`: hPCC's own settings and a field of one byte.
+    /// Preset `hpcc-pint-paper`: HPCC's own settings and a field of one byte.
     pub fn paper(_host_rate: Rate) -> HpccPintParams {
         HpccPintParams {
             variant: Form::Paper,

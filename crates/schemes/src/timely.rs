@@ -127,8 +127,6 @@ impl Scheme for Timely {
         }
         Ok(())
     }
-    /// A timestamp of the packet's departure, on data. The fabric knows that time, so no field
-    /// carries it, but its bytes are on the wire as in the HPCC simulator.
     fn rate_floor(params: &TimelyParams) -> Option<RateFloor> {
         Some(RateFloor {
             rate: params.min_rate,
@@ -148,6 +146,8 @@ impl Scheme for Timely {
         };
         is_late.then(text).into_iter().collect()
     }
+    /// A timestamp of the packet's departure, on data. The fabric knows that time, so no field
+    /// carries it, but its bytes are on the wire as in the HPCC simulator.
     fn meta_bytes(_params: &TimelyParams) -> (u32, u32) {
         (8, 0)
     }

@@ -31,7 +31,7 @@
 //! | | `on_rate` (required) | when the rate of a port's link changes |
 //! | | `may_mark` | before RED marks a packet |
 //! | | `on_depart` | for each packet that begins to leave |
-//! | | `on_drop`, `on_pfc` | when a link failure drops a packet; at each pause and resume |
+//! | | `on_drop`, `on_pfc` | when a waiting packet is dropped; at each pause and resume |
 //! | | `observe`, `observe_flow`, `counters` | by probes; at the end of the run |
 //! | | [`OnArrival`]: `on_arrival` | `hooks!(arrivals)`: for each packet that arrives |
 //! | | [`OnArrivalOrHold`]: `on_arrival` | `hooks!(holding_arrivals)`: also when a hold ends |
