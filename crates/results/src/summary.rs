@@ -113,7 +113,8 @@ record! {
         pub timeout_bytes: u64,
         /// The largest size of the egress queues of any port, in bytes.
         pub max_queue_bytes: u64,
-        /// What the scheme counted, by name; empty where it counts nothing.
+        /// What the scheme, load balancing and limits of pauses counted, by name; empty where they
+        /// count nothing.
         pub counters: BTreeMap<String, u64>,
         /// A hash of all flow rows and port counters: equal for equal outcomes.
         pub digest: String,
