@@ -19,6 +19,8 @@ from rocelab.io.open import open_result
 from rocelab.io.read import open_regular
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from rocelab.result import Result
 
 PORTS = {0: "100", 1: "200"}
@@ -29,14 +31,32 @@ _MAX_NAMES = 10
 _MAX_TAG = 100
 """Characters of each."""
 
-_COLUMNS = 8
+_WORDS = 8
+"""Columns of a ``fct.txt``."""
+_MAX_BYTES = 1 << 63
+"""Sizes are below."""
 
-_BYTES_PER_FLOW = 500
+COLUMNS: dict[str, type] = {
+    "size": int,
+    "slowdown": float,
+    "end_s": float,
+    "tag": str,
+    "src": int,
+    "dst": int,
+    "scheme": str,
+}
+"""Of flows that finished: payload in bytes, FCT over what the flow takes alone as it was written,
+when it finished, its tag or, in a ``fct.txt``, its destination port, and its scheme, which is null
+there. ``src`` and ``dst`` are the numbers of its hosts where they are known: from the addresses or
+numbers in a ``fct.txt``, and in a result whose scenario was made of the simulator's files.
+"""
+
+_BYTES_PER_FLOW = 100
 """Memory for a flow of a result, beside its row in the table."""
 _BYTES_PER_LETTER = 10
 """Memory for a byte of a ``fct.txt``."""
 
-_NUMBERED = re.compile(r"n([0-9]{1,9})")
+_NUMBERED = "^n([0-9]{1,9})$"
 """The name of a node in a scenario made of the simulator's files."""
 _ADDRESS = re.compile(r"0b([0-9a-f]{4})01", re.IGNORECASE)
 """The address of a host in the simulator's ``fct.txt``: 11.x.y.1 is host 256 x + y."""
@@ -45,31 +65,12 @@ _DECIMAL = re.compile(r"[0-9]{1,7}")
 
 
 @dataclass(frozen=True)
-class Flow:
-    """A flow that finished."""
-
-    size: int
-    """Payload in bytes."""
-    slowdown: float
-    """FCT over what the flow takes alone, as it was written."""
-    end_s: float
-    """When it finished."""
-    port: str
-    """Its destination port; in a result of rocelab, its tag."""
-    ends: tuple[int, int] | None = None
-    """The numbers of the two hosts, where they are known: from the addresses or numbers in a
-    ``fct.txt``, and in a result whose scenario was made of the simulator's files."""
-    scheme: str | None = None
-    """Its scheme, in a result of a run with two."""
-
-
-@dataclass(frozen=True)
 class Selection:
     """The flows of a file or a result that were asked for."""
 
     path: Path
-    flows: list[Flow]
-    """Those that finished in time; at least one."""
+    flows: pl.DataFrame
+    """Those that finished in time, with the columns of :data:`COLUMNS`; at least one."""
     late: int
     """How many more finished, but too late."""
     posted: int | None
@@ -80,7 +81,7 @@ class Selection:
     @property
     def schemes(self) -> list[str]:
         """The schemes of the flows, in a result of a run with two."""
-        return sorted({flow.scheme for flow in self.flows if flow.scheme is not None})
+        return sorted(self.flows["scheme"].drop_nulls().unique())
 
     @property
     def coverage(self) -> Coverage:
@@ -89,10 +90,11 @@ class Selection:
         return Coverage(done, done if self.posted is None else self.posted)
 
 
-def read(path: Path) -> tuple[list[Flow], Result | None]:
+def read(path: Path) -> tuple[pl.DataFrame, Result | None]:
     """The flows that finished in ``path``, and the result that they are of, if it is one.
 
-    ``path`` is a ``fct.txt``, a directory that holds one, or a result directory.
+    They have the columns of :data:`COLUMNS`. ``path`` is a ``fct.txt``, a directory that holds one,
+    or a result directory.
     """
     with os_errors_as_result_error(path, "read"):
         if is_result(path):
@@ -100,9 +102,9 @@ def read(path: Path) -> tuple[list[Flow], Result | None]:
             return _of_result(result, path), result
         if path.is_dir():
             if (path / "fct.txt").is_file():
-                return list(_lines(path / "fct.txt")), None
+                return _of_lines(path / "fct.txt"), None
             raise ResultError(f"{path}: holds neither fct.txt nor flows.parquet")
-        return list(_lines(path)), None
+        return _of_lines(path), None
 
 
 def select_flows(path: Path, tag: str | None, cut: float, scheme: str | None = None) -> Selection:
@@ -114,21 +116,21 @@ def select_flows(path: Path, tag: str | None, cut: float, scheme: str | None = N
     flows, result = read(path)
     if scheme is not None:
         _check_scheme(path, result, scheme)
-        flows = [flow for flow in flows if flow.scheme in {None, scheme}]
-    chosen = [flow for flow in flows if tag is None or flow.port == tag]
+        flows = flows.filter(flows["scheme"].is_null() | (flows["scheme"] == scheme))
+    chosen = flows if tag is None else flows.filter(flows["tag"] == tag)
     posted = None if result is None else _posted(result, tag, scheme)
-    if posted and not chosen:
+    if posted and chosen.is_empty():
         raise ResultError(f"{path}: {pluralise(posted, 'flow', 'flows')}, and none is done")
     # Tags of flows that are not done, too.
-    names = {flow.port for flow in flows} if result is None else set(result.flows["tag"].unique())
-    if names and not chosen:
+    names = (flows if result is None else result.flows)["tag"].unique().to_list()
+    if names and chosen.is_empty():
         what = "port" if result is None else "tag"
         known = ", ".join(printable(name, _MAX_TAG) for name in sorted(names)[:_MAX_NAMES])
         raise ResultError(
             f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
         )
-    within = [flow for flow in chosen if flow.end_s < cut]
-    if not within:
+    within = chosen.filter(chosen["end_s"] < cut)
+    if within.is_empty():
         raise ResultError(f"{path}: no flow finished before {cut:g} s")
     return Selection(path, within, len(chosen) - len(within), posted, result)
 
@@ -164,14 +166,23 @@ def is_result(path: Path) -> bool:
     return (path / "flows.parquet").is_file() and not (path / "fct.txt").is_file()
 
 
-def _lines(path: Path) -> Iterator[Flow]:
-    for number, words in rows(path):
-        size, start, fct, ideal = map(int, words[4:])
-        if ideal == 0:
-            raise ResultError(f"{path}:{number}: the standalone FCT is 0")
-        src, dst = _host(words[0]), _host(words[1])
-        ends = None if src is None or dst is None else (src, dst)
-        yield Flow(size, fct / ideal, (start + fct) / 1e9, words[3], ends)
+def _of_lines(path: Path) -> pl.DataFrame:
+    """The flows of a ``fct.txt``."""
+    import polars as pl
+
+    flows = [_of_line(f"{path}:{number}", words) for number, words in rows(path)]
+    return pl.DataFrame(flows, COLUMNS, orient="row")
+
+
+def _of_line(place: str, words: list[str]) -> tuple[object, ...]:
+    """The values of :data:`COLUMNS` of a line that stands at ``place``."""
+    size, start, fct, ideal = map(int, words[4:])
+    if ideal == 0:
+        raise ResultError(f"{place}: the standalone FCT is 0")
+    if size >= _MAX_BYTES:
+        raise ResultError(f"{place}: no flow has {size} bytes")
+    ends = _host(words[0]), _host(words[1])
+    return size, fct / ideal, (start + fct) / 1e9, words[3], *ends, None
 
 
 def read_text_file(path: Path) -> str:
@@ -191,9 +202,9 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         if not words:
             continue
         place = f"{path}:{number}"
-        if len(words) != _COLUMNS:
+        if len(words) != _WORDS:
             raise ResultError(
-                f"{place}: a flow has {_COLUMNS} columns, this line {len(words)}",
+                f"{place}: a flow has {_WORDS} columns, this line {len(words)}",
                 hint="sip dip sport dport size start_ns fct_ns standalone_fct_ns",
             )
         if not all(word.isascii() and word.isdigit() and len(word) <= 20 for word in words[2:]):
@@ -214,19 +225,17 @@ def _host(word: str) -> int | None:
     return int(word) if _DECIMAL.fullmatch(word) else None
 
 
-def _of_result(result: Result, directory: Path) -> list[Flow]:
+def _of_result(result: Result, directory: Path) -> pl.DataFrame:
+    import polars as pl
+
     check_reading(directory, result.summary.flows * _BYTES_PER_FLOW)
     done = result.flows.to_polars().drop_nulls("slowdown")
-    columns = ["size_bytes", "slowdown", "start_ps", "fct_ps", "tag", "src", "dst"]
-    if "scheme" in done.columns:
-        columns.append("scheme")
-    return [
-        Flow(size, slowdown, (start + fct) / 1e12, tag, _numbers(src, dst), *scheme)
-        for size, slowdown, start, fct, tag, src, dst, *scheme in done.select(columns).iter_rows()
-    ]
-
-
-def _numbers(src: str, dst: str) -> tuple[int, int] | None:
-    """The numbers of two hosts, where their names have them."""
-    ends = _NUMBERED.fullmatch(src), _NUMBERED.fullmatch(dst)
-    return (int(ends[0][1]), int(ends[1][1])) if ends[0] and ends[1] else None
+    end_ps = pl.sum_horizontal(pl.col("start_ps", "fct_ps").cast(pl.Float64))
+    return done.select(
+        pl.col("size_bytes").alias("size"),
+        "slowdown",
+        (end_ps / 1e12).alias("end_s"),
+        "tag",
+        pl.col("src", "dst").str.extract(_NUMBERED).cast(pl.Int64),
+        "scheme" if "scheme" in done.columns else pl.lit(None, pl.String).alias("scheme"),
+    )

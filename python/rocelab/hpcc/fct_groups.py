@@ -8,14 +8,20 @@ With the simulator's topology file flows are split by place, too: within a data 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rocelab._percentile import percentile
 from rocelab.errors import ResultError
-from rocelab.hpcc.fct import Flow, Selection
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rocelab.hpcc.fct import Selection
 
 GROUPS = 20
 PERCENTILES = ("p50", "p95", "p99")
@@ -115,31 +121,31 @@ def _with_tag(tag: str | None, values: dict[str, Any]) -> dict[str, Any]:
     return others if tag is None else {"tag": tag, **others}
 
 
-def by_size(
-    flows: Sequence[Flow], *, distinct: bool = False, tag: str | None = None
-) -> list[Group]:
+def by_size(flows: pl.DataFrame, *, distinct: bool = False, tag: str | None = None) -> list[Group]:
     """The groups, smallest flows first; none is empty, so few flows have fewer groups.
 
-    Flows of equal size are in order of their slowdown. With ``distinct`` the groups that have the
-    same largest size are one. All groups get ``tag``.
+    ``flows`` has columns of :data:`rocelab.hpcc.fct.COLUMNS`. Flows of equal size are in order of
+    their slowdown. With ``distinct`` the groups that have the same largest size are one. All groups
+    get ``tag``.
     """
-    ordered = sorted((flow.size, max(flow.slowdown, 1.0)) for flow in flows)
+    ordered = flows.select("size", flows["slowdown"].clip(1.0)).sort("size", "slowdown")
+    sizes = ordered["size"]
     groups: list[Group] = []
     begin = 0
     for index in range(GROUPS):
         end, next_end = (len(ordered) * edge // GROUPS for edge in (index + 1, index + 2))
         if begin == end:
             continue
-        if distinct and index + 1 < GROUPS and ordered[end - 1][0] == ordered[next_end - 1][0]:
+        if distinct and index + 1 < GROUPS and sizes[end - 1] == sizes[next_end - 1]:
             continue
-        slowdowns = sorted(slowdown for _, slowdown in ordered[begin:end])
+        slowdowns = ordered["slowdown"][begin:end].sort()
         # The script's own rank, not the nearest.
         p50, p95, p99 = (slowdowns[int(len(slowdowns) * (p / 100))] for p in (50, 95, 99))
         groups.append(
             Group(
                 part=100 * (index + 1) // GROUPS,
-                lower_bytes=ordered[begin][0],
-                upper_bytes=ordered[end - 1][0],
+                lower_bytes=sizes[begin],
+                upper_bytes=sizes[end - 1],
                 flows=end - begin,
                 p50=p50,
                 p95=p95,
@@ -151,17 +157,20 @@ def by_size(
     return groups
 
 
-def by_tag(flows: Sequence[Flow]) -> list[Group]:
+def by_tag(flows: pl.DataFrame) -> list[Group]:
     """The groups of :func:`by_size` of each tag (or port)."""
-    return [group for tag in _tags(flows) for group in _of_tag(flows, tag)]
+    parts = split_by_tag(flows).items()
+    return [group for tag, part in parts for group in by_size(part, distinct=True, tag=tag)]
 
 
-def _tags(flows: Sequence[Flow]) -> list[str]:
-    return sorted({flow.port for flow in flows})
+def split_by_tag(flows: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The flows of each tag (or port), in the order of the tags."""
+    parts = flows.partition_by("tag", as_dict=True)
+    return {tag: parts[tag,] for (tag,) in sorted(parts)}
 
 
-def _of_tag(flows: Sequence[Flow], tag: str) -> list[Group]:
-    return by_size([flow for flow in flows if flow.port == tag], distinct=True, tag=tag)
+def _of_tag(parts: Mapping[str, pl.DataFrame], tag: str) -> list[Group]:
+    return by_size(parts[tag], distinct=True, tag=tag) if tag in parts else []
 
 
 def compare_by_size(ours: Sequence[Group], theirs: Sequence[Group]) -> list[Compared]:
@@ -173,53 +182,50 @@ def compare_by_size(ours: Sequence[Group], theirs: Sequence[Group]) -> list[Comp
     ]
 
 
-def compare_by_tag(ours: Sequence[Flow], theirs: Sequence[Flow]) -> list[Compared]:
+def compare_by_tag(ours: pl.DataFrame, theirs: pl.DataFrame) -> list[Compared]:
     """The rows of :func:`compare_by_size` of each tag (or port)."""
+    a, b = split_by_tag(ours), split_by_tag(theirs)
     return [
         replace(row, tag=tag)
-        for tag in _tags([*ours, *theirs])
-        for row in compare_by_size(_of_tag(ours, tag), _of_tag(theirs, tag))
+        for tag in sorted({*a, *b})
+        for row in compare_by_size(_of_tag(a, tag), _of_tag(b, tag))
     ]
 
 
 def by_data_centre(selected: Selection, sites: Sequence[int]) -> list[Place]:
     """Slowdowns within and between data centres, and their quotients."""
-    places: dict[str, list[Flow]] = {"intra": [], "inter": []}
-    for flow in selected.flows:
-        if flow.ends is None:
-            raise ResultError(
-                f"{selected.path}: names or addresses of its hosts are not numbers of a topology "
-                "file",
-                hint="choose flows with --tag; or take the fct.txt of `rocelab hpcc`, or a result "
-                "of the scenario that its --print-scenario prints",
-            )
-        if max(flow.ends) >= len(sites):
-            raise ResultError(f"{selected.path}: the flows are not those of the topology")
-        src, dst = (sites[end] for end in flow.ends)
-        places["intra" if src == dst else "inter"].append(flow)
-    intra, inter = (_place(name, flows) for name, flows in places.items())
+    import polars as pl
+
+    flows = selected.flows
+    ends = flows["src"], flows["dst"]
+    if any(one.null_count() for one in ends):
+        raise ResultError(
+            f"{selected.path}: names or addresses of its hosts are not numbers of a topology file",
+            hint="choose flows with --tag; or take the fct.txt of `rocelab hpcc`, or a result "
+            "of the scenario that its --print-scenario prints",
+        )
+    if any((one >= len(sites)).any() for one in ends):
+        raise ResultError(f"{selected.path}: the flows are not those of the topology")
+    site = pl.Series(sites)
+    within = site.gather(ends[0]) == site.gather(ends[1])
+    intra, inter = _place("intra", flows.filter(within)), _place("inter", flows.filter(~within))
     return [intra, inter, _quotients(intra, inter)]
 
 
-def _place(name: str, flows: Sequence[Flow]) -> Place:
-    slowdowns = sorted(flow.slowdown for flow in flows)
-    p50, p95, p99 = (percentile(slowdowns, p) if flows else None for p in (50, 95, 99))
-    return Place(
-        place=name,
-        flows=len(flows),
-        mean=_mean(slowdowns),
-        p50=p50,
-        p95=p95,
-        p99=p99,
-        below_10KB=_mean([flow.slowdown for flow in flows if flow.size < 10**4]),
-        below_100KB=_mean([flow.slowdown for flow in flows if 10**4 <= flow.size < 10**5]),
-        below_1MB=_mean([flow.slowdown for flow in flows if 10**5 <= flow.size < 10**6]),
-        from_1MB=_mean([flow.slowdown for flow in flows if flow.size >= 10**6]),
-    )
+def _place(name: str, flows: pl.DataFrame) -> Place:
+    ordered, sizes = flows["slowdown"].sort(), flows["size"]
+    p50, p95, p99 = (percentile(ordered, p) if len(flows) else None for p in (50, 95, 99))
+    edges = (0, 10**4, 10**5, 10**6, math.inf)
+    means = [
+        _mean(flows["slowdown"].filter((sizes >= least) & (sizes < most)))
+        for least, most in pairwise(edges)
+    ]
+    return Place(name, len(flows), _mean(ordered), p50, p95, p99, *means)
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None
+def _mean(values: pl.Series) -> float | None:
+    # Correctly rounded, whatever the order.
+    return None if values.is_empty() else fmean(values.to_list())
 
 
 def _quotients(intra: Place, inter: Place) -> Place:

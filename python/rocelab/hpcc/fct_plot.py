@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rocelab.catalogue import caveats
-from rocelab.hpcc.fct import Flow, Selection
-from rocelab.hpcc.fct_groups import by_size
+from rocelab.hpcc.fct_groups import Group, by_size, split_by_tag
 from rocelab.plot import slowdown
 from rocelab.plot.footnotes import unfinished
 from rocelab.plot.labels import label_text
 from rocelab.plot.size_bins import Bin
 from rocelab.plot.write import save
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rocelab.hpcc.fct import Selection
 
 _MAX_NAME = 24
 """Two longer ones do not fit side by side."""
@@ -56,28 +61,23 @@ def plot_slowdowns(
     save(drawn, out.with_suffix(""), formats=(out.suffix[1:],))
 
 
-def _of_tags(name: str, flows: Sequence[Flow], several: bool) -> Iterator[tuple[str, list[Flow]]]:
+def _of_tags(name: str, flows: pl.DataFrame, several: bool) -> Iterator[tuple[str, pl.DataFrame]]:
     """The flows of each tag, with the tag as name, and where there are several files their name."""
-    for tag in sorted({flow.port for flow in flows}):
-        named = f"{name} {tag}" if several else tag
-        yield label_text(named), [flow for flow in flows if flow.port == tag]
+    for tag, part in split_by_tag(flows).items():
+        yield label_text(f"{name} {tag}" if several else tag), part
 
 
-def _tagged(flows: Sequence[Flow]) -> list[Bin]:
+def _tagged(flows: pl.DataFrame) -> list[Bin]:
     """Groups by size with the tags of their flows: a line ends where other traffic begins."""
     return [
-        Bin(
-            group.upper_bytes,
-            group.flows,
-            group.p50,
-            group.p95,
-            group.p99,
-            frozenset(
-                flow.port for flow in flows if group.lower_bytes <= flow.size <= group.upper_bytes
-            ),
-        )
+        Bin(group.upper_bytes, group.flows, group.p50, group.p95, group.p99, _tags(flows, group))
         for group in by_size(flows, distinct=True)
     ]
+
+
+def _tags(flows: pl.DataFrame, group: Group) -> frozenset[str]:
+    within = flows["size"].is_between(group.lower_bytes, group.upper_bytes)
+    return frozenset(flows.filter(within)["tag"].unique())
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
