@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
 
 from rocelab.errors import MissingPackageError
@@ -161,3 +162,9 @@ class Series(Table):
         self.kind = kind
         self.unit = unit
         self.column = column
+
+    @cached_property
+    def _places(self) -> pl.DataFrame:
+        """The ports (``node``, ``port``) or flows (``flow_id``) that it has samples of."""
+        keys = ["flow_id"] if "flow_id" in self.columns else ["node", "port"]
+        return self.to_polars().select(keys).unique()

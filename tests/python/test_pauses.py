@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+import polars as pl
 import pytest
 
 import rocelab
 from rocelab._pauses import pauses_of
 from rocelab.plot.timeline.bars import paused_lines
-from rocelab.plot.timeline.ranking import paused_ps
+from rocelab.plot.timeline.ranking import paused_ps, paused_spans
 
 NETWORK = {
     "kind": "leaf-spine",
@@ -80,3 +81,15 @@ def test_a_picture_says_that_a_watchdog_is_not_in_the_trace() -> None:
     result = run(receiver=stalled, pfc={"watchdog": watchdog})
     assert "a watchdog ended" in result.plot.pauses().get_supxlabel()
     assert "a watchdog ended" not in run().plot.pauses().get_supxlabel()
+
+
+def test_samples_in_a_row_are_one_pause() -> None:
+    """A sample stands until the next one; what comes after the last one is not known."""
+    times = pl.Series([10, 20, 30, 40, 50, 60])
+    for values, spans in (
+        ([0.0, 1.0, 0.5, 0.0, 1.0, 1.0], [(20, 40), (50, 60)]),
+        ([1.0] * 6, [(10, 60)]),
+        ([0.0] * 5 + [1.0], []),
+        ([0.0] * 6, []),
+    ):
+        assert paused_spans(times, pl.Series(values)) == spans

@@ -60,6 +60,8 @@ class _Network:
 
 def collect(result: Result) -> View:
     """What is shown of ``result``. Raises :class:`ResultError` if its series are not there."""
+    import polars as pl
+
     missing = [name for name in (QUEUE, UTILISATION, PAUSED) if name not in result.series]
     if missing:
         raise ResultError(
@@ -98,10 +100,10 @@ def collect(result: Result) -> View:
         "ports": _ports(network),
         "times": [interval.end_ps / 1e6 for interval in intervals],
         "step": grid.step_ps / 1e6,
-        "queue": grid.queue,
-        "utilisation": [[_percent(one) for one in row] for row in grid.utilisation],
+        "queue": grid.rows(grid.queue),
+        "utilisation": grid.rows(_percent(grid.utilisation)),
         # A pause never is rounded away.
-        "paused": [[_percent(one) or int(one > 0) for one in row] for row in grid.paused],
+        "paused": grid.rows(_percent(grid.paused).clip((grid.paused > 0).cast(pl.Int64))),
         "moments": [_moment(moment) for moment in moments],
         "flows": _shown_flows(result, network, flows, shown),
         "rates": _flow_series(result, RATE, grid, shown),
@@ -175,14 +177,14 @@ def _flows(result: Result, network: _Network) -> dict[int, Flow]:
 
 
 class _Grid:
-    """The samples of ports, by port and then interval."""
+    """The samples of ports, in the order of ports and then of intervals."""
 
     joined: int
     """Intervals of the probe in one of the page."""
     step_ps: int
-    utilisation: list[list[float]]
-    paused: list[list[float]]
-    queue: list[list[int]]
+    utilisation: pl.Series
+    paused: pl.Series
+    queue: pl.Series
     """The longest of each interval, both ends included."""
 
     def __init__(self, result: Result, network: _Network) -> None:
@@ -228,57 +230,69 @@ class _Grid:
             raise _damaged(result, f"the series {name!r} has ports that are not in the network")
         return found.select("at", "time_ps", "value")
 
-    def _means(self, result: Result, name: str) -> list[list[float]]:
+    def _means(self, result: Result, name: str) -> pl.Series:
         import polars as pl
 
         frame = self._samples(result, name).with_columns(self.step().alias("step"))
         means = frame.group_by("at", "step").agg(pl.col("value").mean())
-        rows = [[0.0] * self.steps for _ in self._network.ports]
-        for at, step, value in means.iter_rows():
-            if 0 <= step < self.steps:
-                rows[at][step] = value
-        return rows
+        means = means.filter(pl.col("step").is_between(0, self.steps - 1))
+        cells = pl.zeros(len(self._network.ports) * self.steps, pl.Float64, eager=True)
+        return cells.scatter(means["at"] * self.steps + means["step"], means["value"])
 
-    def _queues(self, result: Result) -> tuple[list[list[int]], list[list[int]]]:
+    def _queues(self, result: Result) -> tuple[pl.Series, pl.Series]:
         """The longest queue of each interval, both ends included, and that at its end."""
         import polars as pl
 
         frame = self._samples(result, QUEUE)
-        step = self.step()
-        ends = frame.filter(pl.col("time_ps") <= self._times[-1]).with_columns(step.alias("step"))
-        longest, at_end = ([[0] * self.steps for _ in self._network.ports] for _ in range(2))
-        for at, number, most, last in (
-            ends.sort("time_ps")
+        ends = frame.filter(pl.col("time_ps") <= self._times[-1])
+        found = (
+            ends.with_columns(self.step().alias("step"))
+            # What is before the first interval is its beginning.
+            .filter(pl.col("step") >= -1)
+            .sort("time_ps")
             .group_by("at", "step")
             .agg(pl.col("value").max().alias("most"), pl.col("value").last().alias("last"))
-            .sort("step")
-            .iter_rows()
-        ):
-            if number >= 0:
-                longest[at][number] = max(longest[at][number], int(most))
-                at_end[at][number] = int(last)
-            # It is the beginning of the next interval.
-            if 0 <= number + 1 < self.steps:
-                longest[at][number + 1] = int(last)
-        return longest, at_end
+        )
+        # With a cell more for each port: the one before the first interval.
+        width = self.steps + 1
+        places = found["at"] * width + found["step"] + 1
+        empty = pl.zeros(len(self._network.ports) * width, pl.Int64, eager=True)
+        most, last = (
+            empty.clone().scatter(places, found[name].cast(pl.Int64)) for name in ("most", "last")
+        )
+        cells = pl.DataFrame({"most": most, "last": last, "before": last.shift(1)})
+        cells = cells.with_row_index("cell").filter(pl.col("cell") % width > 0)
+        longest = cells.select(pl.max_horizontal("most", "before")).to_series()
+        return longest, cells["last"]
+
+    def rows(self, cells: pl.Series) -> list[list[Any]]:
+        """What ``cells`` have of each port."""
+        begins = range(0, len(cells), self.steps)
+        return [cells[begin : begin + self.steps].to_list() for begin in begins]
 
     def intervals(self) -> list[Interval]:
         """All intervals, in order."""
         last = self._times[-1]
+
+        def of_all(cells: pl.Series, step: int) -> list[Any]:
+            return cells.gather_every(self.steps, step).to_list()
+
         return [
             Interval(
                 begin_ps=self._begin + step * self.step_ps,
                 end_ps=min(self._begin + (step + 1) * self.step_ps, last),
-                queue=[row[step] for row in self.queue],
-                queue_at_end=[row[step] for row in self._queue_at_end],
-                paused=[row[step] for row in self.paused],
+                queue=of_all(self.queue, step),
+                queue_at_end=of_all(self._queue_at_end, step),
+                paused=of_all(self.paused, step),
             )
             for step in range(self.steps)
         ]
 
 
-def _percent(share: float) -> int:
-    return round(100 * min(max(share, 0), 1))
+def _percent(shares: pl.Series) -> pl.Series:
+    import polars as pl
+
+    return (shares.clip(0, 1) * 100).round().cast(pl.Int64)
 
 
 def _choose_flows(flows: Mapping[int, Flow], moments: Iterable[Moment]) -> list[int]:

@@ -129,7 +129,7 @@ def congestion(
         for port, share in enumerate(interval.paused):
             if share > 0:
                 left_by_pause[port] = interval.queue_at_end[port]
-            elif not _is_congested(ports[port], interval.queue[port]):
+            elif left_by_pause[port] and not _is_congested(ports[port], interval.queue[port]):
                 left_by_pause[port] = 0
     return moments
 
@@ -204,6 +204,7 @@ def _tree(
 ) -> Tree:
     """Collects upstream what waits for ``root``."""
     order = list(root)
+    roots = frozenset(root)
     reached = set(root)
     for port in order:
         for upstream in graph.waited_for_by.get(port, ()):
@@ -215,10 +216,7 @@ def _tree(
         for port in order[len(root) :]
     }
     victims = {
-        flow.number
-        for port in paused
-        for flow in passing[port]
-        if not any(one in flow.path for one in root)
+        flow.number for port in paused for flow in passing[port] if roots.isdisjoint(flow.path)
     }
     return Tree(kind, root, paused, tuple(sorted(victims)))
 

@@ -21,13 +21,12 @@ def looks_of(run: Result, places: Sequence[str]) -> list[int]:
     flows: set[int] = set()
     ports: dict[tuple[str, int], str] = {}
     for series in run.series.values():
-        frame = series.to_polars()
-        if "flow_id" in frame.columns:
-            flows.update(frame["flow_id"].unique().to_list())
+        found = series._places
+        if "flow_id" in found.columns:
+            flows.update(found["flow_id"])
         else:
             names = place_names(run, series.name)
-            found = frame.select("node", "port").unique().rows()
-            ports.update((port, names[port].split(", priority ")[0]) for port in found)
+            ports.update((port, names[port].split(", priority ")[0]) for port in found.rows())
     # Both are numbered from 0: no picture has flows and ports.
     numbers = {f"flow {flow}": number for number, flow in enumerate(sorted(flows))}
     numbers |= {ports[port]: number for number, port in enumerate(sorted(ports))}

@@ -32,8 +32,11 @@ def ranking_of(kind: str) -> Ranking:
 def paused_spans(times: pl.Series, values: pl.Series) -> list[tuple[int, int]]:
     """When ``values`` were not zero: begins and ends in ps. A sample stands until the next one."""
     spans: list[tuple[int, int]] = []
+    if not peak_of(values):
+        # As most ports of a network.
+        return spans
     moments = times.to_list()
-    for begin, end, value in zip(moments, moments[1:], values, strict=False):
+    for begin, end, value in zip(moments, moments[1:], values.to_list(), strict=False):
         if not value:
             continue
         if spans and spans[-1][1] == begin:
@@ -47,8 +50,14 @@ def paused_ps(times: pl.Series, values: pl.Series) -> float:
     return sum(end - begin for begin, end in paused_spans(times, values))
 
 
+def peak_of(values: pl.Series) -> float:
+    """The largest of ``values``; 0 if there is none."""
+    most: Any = values.max()
+    return float(most or 0)
+
+
 def _peak(_times: pl.Series, values: pl.Series) -> float:
-    return float(max(values.to_list(), default=0.0))
+    return peak_of(values)
 
 
 def _mean(_times: pl.Series, values: pl.Series) -> float:

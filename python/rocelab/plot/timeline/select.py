@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rocelab._ports import port_names_of
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.timeline.ranking import Ranking
+from rocelab.plot.timeline.ranking import Ranking, peak_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,13 +142,13 @@ def _recorded(runs: Sequence[Result], kind: str) -> str:
         for entry in run.series.values():
             if entry.kind != kind:
                 continue
-            frame = entry.to_polars()
-            if "flow_id" in frame.columns:
+            places = entry._places
+            if "flow_id" in places.columns:
                 flows = run.flows.to_polars()
-                seen = flows.filter(flows["flow_id"].is_in(frame["flow_id"].to_list()))
+                seen = flows.filter(flows["flow_id"].is_in(places["flow_id"].to_list()))
                 chosen = {"nodes": seen["src"], "flows": seen["flow_id"]}
             else:
-                chosen = {"nodes": frame["node"].unique(), "ports": frame["port"].unique()}
+                chosen = {"nodes": places["node"], "ports": places["port"]}
             for what, several in chosen.items():
                 found.setdefault(what, set()).update(several)
     return " and ".join(f"{what} {_first_of(sorted(several))}" for what, several in found.items())
@@ -221,6 +221,5 @@ def split_into_lines(
         flow = key[0] if keys == ["flow_id"] else None
         where = port_names[key[0], key[1]] if flow is None else f"flow {flow}"
         values = rows[column]
-        peak = max(values.to_list(), default=0.0)
-        lines.append(Line(run, where, flow, rows["time_ps"], values, peak))
+        lines.append(Line(run, where, flow, rows["time_ps"], values, peak_of(values)))
     return lines
