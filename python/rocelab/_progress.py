@@ -10,10 +10,6 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
-
 from rocelab._format import count, duration
 from rocelab._text import printable
 
@@ -84,6 +80,11 @@ def _open_bar(*, shown: bool) -> Iterator[Show]:
 
 @contextmanager
 def _terminal_bar() -> Iterator[Show]:
+    # Here, as most commands show no bar.
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
     bars = Bars(
         # It may have a name in it that looks like markup.
         TextColumn("{task.description}", markup=False),
