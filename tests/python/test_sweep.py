@@ -10,6 +10,7 @@ import signal
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -25,6 +26,7 @@ from conftest import Command, wait_until_running
 from pictures import assert_picture, legend_texts
 from rocelab import report
 from rocelab.io import locks
+from rocelab.io.checksums import Stored
 from rocelab.io.save import check_result_directory
 from rocelab.sweeps import confidence, grid, parallel, store
 
@@ -804,3 +806,21 @@ def test_pauses_by_tier_add_up_where_external_switches_are_a_fourth_tier() -> No
     tiers = ("hosts", "tier1", "tier2", "tier3", "tier4")
     assert run["tier4_paused_ns"] > 0
     assert sum(run[f"{tier}_paused_ns"] for tier in tiers) == run["paused_ns"]
+
+
+def test_tables_of_runs_that_are_there_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That they are whole is seen by their checksums; their numbers are those of the tables."""
+    scenario, over = rocelab.example("incast"), {"ecn.kmin": ["20KB", "30KB"]}
+    rocelab.sweep(scenario, over, out=tmp_path / "s")
+    read: Counter[Path] = Counter()
+    frame = Stored.frame
+
+    def counted(stored: Stored, name: str, rows: int | None = None) -> pl.DataFrame:
+        read[stored.directory / name] += 1
+        return frame(stored, name, rows)
+
+    monkeypatch.setattr(Stored, "frame", counted)
+    assert rocelab.sweep(scenario, over, out=tmp_path / "s").found == 2
+    assert set(read.values()) == {1}

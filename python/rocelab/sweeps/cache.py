@@ -15,7 +15,7 @@ from rocelab._module import cache_directory
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.files import check_output_directory, os_errors_as_result_error
 from rocelab.io.locks import locked, report
-from rocelab.io.open import check_files, open_result, open_without_warning
+from rocelab.io.open import check_bytes, open_result, open_without_warning
 from rocelab.io.save import recover_all, save
 from rocelab.result import Result
 from rocelab.scenario import Scenario
@@ -109,7 +109,7 @@ def report_rerun(why: str) -> None:
 def open_valid(home: Path, scenario: Scenario | None = None) -> Result:
     """As :func:`open_if_valid`, but raises :class:`ResultError` where that returns None."""
     result = open_without_warning(home)
-    check_files(result)
+    check_bytes(result)
     if scenario is not None:
         if result.unverified:
             raise ResultError(f"{home}: has no checksums")
