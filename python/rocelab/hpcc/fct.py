@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,8 @@ _BYTES_PER_FLOW = 100
 _BYTES_PER_LETTER = 10
 """Memory for a byte of a ``fct.txt``."""
 
+_NUMBERS = re.compile(r"[0-9]{1,20}( [0-9]{1,20})*")
+"""All columns of a ``fct.txt`` but the two addresses."""
 _NUMBERED = "^n([0-9]{1,9})$"
 """The name of a node in a scenario made of the simulator's files."""
 _ADDRESS = re.compile(r"0b([0-9a-f]{4})01", re.IGNORECASE)
@@ -207,7 +210,7 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 f"{place}: a flow has {_WORDS} columns, this line {len(words)}",
                 hint="sip dip sport dport size start_ns fct_ns standalone_fct_ns",
             )
-        if not all(word.isascii() and word.isdigit() and len(word) <= 20 for word in words[2:]):
+        if not _NUMBERS.fullmatch(" ".join(words[2:])):
             raise ResultError(f"{place}: needs whole numbers after the two addresses")
         if number == len(lines):
             # Its last number may lack digits and still be a number.
@@ -218,6 +221,7 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         yield number, words
 
 
+@lru_cache(maxsize=1 << 16)
 def _host(word: str) -> int | None:
     """The number of the host with this address or number; none where it is neither."""
     if found := _ADDRESS.fullmatch(word):
