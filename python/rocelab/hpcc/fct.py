@@ -52,8 +52,8 @@ there. ``src`` and ``dst`` are the numbers of its hosts where they are known: fr
 numbers in a ``fct.txt``, and in a result whose scenario was made of the simulator's files.
 """
 
-_BYTES_PER_FLOW = 100
-"""Memory for a flow of a result, beside its row in the table."""
+_BYTES_PER_FLOW = 500
+"""Memory for a flow of a result, with its row in the table."""
 _BYTES_PER_LETTER = 10
 """Memory for a byte of a ``fct.txt``."""
 
