@@ -9,7 +9,7 @@ import pytest
 from conftest import Command
 from rocelab.errors import ConfigError
 from rocelab.sweeps.metrics import Metric
-from rocelab.tournament import page
+from rocelab.tournament import page, play
 from rocelab.tournament.play import Entry, Tournament, chosen_traffics, metrics
 from rocelab.tournament.traffics import TRAFFICS
 
@@ -123,6 +123,18 @@ def test_a_tournament_from_end_to_end(command: Command, tmp_path: Path) -> None:
     )
     found = json.loads(again.stdout)
     assert [str(row["mean"] or "") for row in found] == [row["mean"] for row in rows]
+
+
+def test_warnings_are_of_the_runs_that_were_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(play, "metrics", list)
+    monkeypatch.setattr(play, "run_all", lambda wanted, *_, **__: dict.fromkeys(wanted))
+    monkeypatch.setattr(play, "doubts_of", lambda _run: ["1 flow is unfinished"])
+    (traffic,) = (one for one in TRAFFICS if one.id == "rcm/fig8")
+    # The second has no place for its queues in the switches of this paper.
+    made = play.play(["dcqcn", "expresspass"], [traffic], cache=tmp_path, quick=True)
+    assert made.doubts[traffic.id] == ["3 of 3 runs, the first in dcqcn: 1 flow is unfinished"]
 
 
 @pytest.mark.parametrize(

@@ -249,9 +249,8 @@ def _notes(figure: Figure, runs: Runs) -> list[str]:
     """What a reader of the picture must know: flows that were not done, caveats, warnings."""
     times = figure.completion_times
     told = (
-        (name, warning.text)
+        (name, [warning.text for warning in warnings_of(run, completion_times=times)])
         for name, run in runs.items()
-        for warning in warnings_of(run, completion_times=times)
     )
     warnings = dedup_warnings(told, len(runs))
     unfinished = _unfinished(figure, runs) if times else []
@@ -283,9 +282,8 @@ def _set_apart(runs: Runs) -> list[str]:
 def doubts_on(figure: Figure, runs: Runs) -> list[str]:
     """The warnings that cast doubt on what the figure shows, each once."""
     told = (
-        (name, text)
+        (name, doubts_of(run, completion_times=figure.completion_times))
         for name, run in runs.items()
-        for text in doubts_of(run, completion_times=figure.completion_times)
     )
     return dedup_warnings(told, len(runs))
 

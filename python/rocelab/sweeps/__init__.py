@@ -153,7 +153,7 @@ class Sweep:
     def doubts(self) -> list[str]:
         """The warnings that cast doubt on numbers of runs, as in ``warnings``."""
         runs = zip(self.plan.cases, self.results, strict=True)
-        told = ((case.place, text) for case, result in runs for text in result.doubts)
+        told = ((case.place, result.doubts) for case, result in runs)
         return dedup_warnings(told, len(self.results))
 
     @property
@@ -163,7 +163,7 @@ class Sweep:
         And whether the seed changed anything.
         """
         runs = zip(self.plan.cases, self.results, strict=True)
-        told = ((case.place, text) for case, result in runs for text in result.warnings)
+        told = ((case.place, result.warnings) for case, result in runs)
         warnings = dedup_warnings(told, len(self.results))
         outcomes = {
             (case.combination, result.summary.digest)

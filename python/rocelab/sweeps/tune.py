@@ -117,7 +117,7 @@ class Tuning:
     too few trials, or if it does not vary."""
     runs: int = 0
     """How many runs the trials have."""
-    doubts: list[tuple[str, str]] = field(default_factory=list)
+    doubts: list[tuple[str, list[str]]] = field(default_factory=list)
     """Runs, with warnings that cast doubt on their numbers."""
     caveats: list[str] = field(default_factory=list)
     """What to know of the schemes of the runs, each once."""
@@ -174,7 +174,7 @@ class Tuning:
         """Notes what casts doubt on the numbers of ``trial``, whose runs are in these places."""
         trial.coverage = Coverage.of(*(one.summary for one in results.values()))
         self.runs += len(results)
-        self.doubts += [(place, text) for place, one in results.items() for text in doubts_of(one)]
+        self.doubts += [(place, doubts_of(one)) for place, one in results.items()]
         told = [*self.caveats, *caveats(list(results.values()))]
         self.caveats = list(dict.fromkeys(told))
 

@@ -10,16 +10,19 @@ if TYPE_CHECKING:
     from rocelab.sweeps.grid import Combination, Value
 
 
-def dedup_warnings(warnings: Iterable[tuple[str, str]], runs: int) -> list[str]:
-    """Warnings, each with the run that it is of, out of ``runs``.
+def dedup_warnings(warnings: Iterable[tuple[str, Iterable[str]]], runs: int) -> list[str]:
+    """Warnings of each of some runs, with its name, out of ``runs``.
 
-    Of those that are alike but for their numbers the first, and how many runs have it.
+    Of those that are alike but for their numbers the first, and how many runs have some.
     """
     kinds: dict[str, tuple[str, str, int]] = {}
-    for run, text in warnings:
-        kind = re.sub(r"[0-9][0-9.,]*", "0", text)
-        first_run, first, count = kinds.get(kind, (run, text, 0))
-        kinds[kind] = (first_run, first, count + 1)
+    for run, texts in warnings:
+        firsts: dict[str, str] = {}
+        for text in texts:
+            firsts.setdefault(re.sub(r"[0-9][0-9.,]*", "0", text), text)
+        for kind, text in firsts.items():
+            first_run, first, count = kinds.get(kind, (run, text, 0))
+            kinds[kind] = (first_run, first, count + 1)
     return [
         f"{count} of {runs} runs, the first in {run}: {text}" for run, text, count in kinds.values()
     ]

@@ -156,7 +156,7 @@ def play(
     results = run_all(wanted, cache, jobs=jobs, executor=executor, progress=progress)
     entries, doubts = {}, {}
     for traffic in traffics:
-        warned: list[tuple[str, str]] = []
+        warned: list[tuple[str, list[str]]] = []
         for scheme in schemes:
             if (traffic.id, scheme) in refused:
                 entries[traffic.id, scheme] = Entry({}, refused[traffic.id, scheme])
@@ -165,6 +165,6 @@ def play(
             entries[traffic.id, scheme] = Entry(
                 {metric.name: [metric.read(run) for run in runs] for metric in metrics()}
             )
-            warned += [(scheme, text) for run in runs for text in doubts_of(run)]
-        doubts[traffic.id] = dedup_warnings(warned, len(schemes) * len(seeds))
+            warned += [(scheme, doubts_of(run)) for run in runs]
+        doubts[traffic.id] = dedup_warnings(warned, len(warned))
     return Tournament(schemes, traffics, len(seeds), quick, entries, doubts)
