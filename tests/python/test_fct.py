@@ -236,6 +236,22 @@ def test_groups_with_the_same_largest_size_are_drawn_as_one(
     assert "same largest size are drawn as one" in drawn.get_supxlabel()
 
 
+def test_the_part_of_a_group_is_the_share_of_flows_up_to_it() -> None:
+    """Also of fewer flows than groups, of which some groups have none."""
+
+    def parts(*sizes: int) -> list[tuple[int, int]]:
+        flows = pl.DataFrame({"size": sizes, "slowdown": [2.0] * len(sizes)})
+        return [(group.part, group.flows) for group in by_size(flows, distinct=True)]
+
+    assert parts(1, 2, 3) == [(35, 1), (70, 1), (100, 1)]
+    assert parts(1, 1, 2) == [(70, 2), (100, 1)]
+    assert parts(1, 2, 2) == [(35, 1), (100, 2)]
+    assert parts(7) == [(100, 1)]
+    for count in range(1, 60):
+        flows = pl.DataFrame({"size": range(count), "slowdown": [2.0] * count})
+        assert by_size(flows, distinct=True) == by_size(flows)
+
+
 @pytest.mark.parametrize(
     ("count", "said"),
     [

@@ -133,10 +133,12 @@ def by_size(flows: pl.DataFrame, *, distinct: bool = False, tag: str | None = No
     groups: list[Group] = []
     begin = 0
     for index in range(GROUPS):
-        end, next_end = (len(ordered) * edge // GROUPS for edge in (index + 1, index + 2))
+        end, *later = (len(ordered) * edge // GROUPS for edge in range(index + 1, GROUPS + 1))
         if begin == end:
             continue
-        if distinct and index + 1 < GROUPS and sizes[end - 1] == sizes[next_end - 1]:
+        # Of few flows some groups are empty: the next one is the next that has flows.
+        next_end = next((one for one in later if one > end), None)
+        if distinct and next_end is not None and sizes[end - 1] == sizes[next_end - 1]:
             continue
         slowdowns = ordered["slowdown"][begin:end].sort()
         # The script's own rank, not the nearest.
