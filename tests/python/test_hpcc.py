@@ -756,6 +756,16 @@ def test_disagreement_of_a_case(command: Command, known: Path) -> None:
         assert row["same_pfc"] is True
 
 
+@pytest.mark.parametrize("seeds", [2, 3, 4, 5])
+def test_seeds_that_change_nothing_are_one(command: Command, known: Path, seeds: int) -> None:
+    fct = known / "case" / "fct.txt"
+    fct.write_text(fct.read_text().replace(" 12376 ", " 12500 "))
+    done = command("compare-hpcc", known, "--seeds", str(seeds), "--json")
+    assert done.returncode == 0, done.stderr
+    for row in json.loads(done.stdout):
+        assert (row["seeds"], row["covered"], row["mean_percent"]) == (1, None, None)
+
+
 def test_large_differences_have_no_power_of_ten(command: Command, known: Path) -> None:
     fct = known / "case" / "fct.txt"
     fct.write_text(fct.read_text().replace(" 12376 ", " 1000 "))

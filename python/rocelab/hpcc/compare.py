@@ -101,10 +101,10 @@ def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
                 experiment.run(settings=[("run.seed", str(seed))], into=into, order=order)
                 finished = _fcts(outputs["FCT_OUTPUT_FILE"])
                 changed |= finished != here
-                if seed == _SEEDS_TO_CHANGE_SOMETHING and not changed:
-                    runs = runs[:1]
-                    break
                 runs.append({flow: finished[flow] for flow in there if flow in finished})
+                if seed == _SEEDS_TO_CHANGE_SOMETHING and not changed:
+                    break
+            runs = runs if changed else runs[:1]
     everywhere = [flow for flow in there if all(flow in run for run in runs)]
     covered = mean_percent = None
     if len(runs) > 1 and everywhere:
