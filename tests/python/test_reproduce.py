@@ -852,6 +852,30 @@ def test_a_slight_difference_has_the_right_sign_and_is_no_multiple() -> None:
     assert slight(NAN, 1.0).by == verdict.UNMEASURED
 
 
+def test_nothing_is_a_share_of_nothing() -> None:
+    """As where the scheme that is compared with sends no pause."""
+    none, some = reading(0.0), reading(4.0)
+    judges = {
+        "change": verdict.change(some, none, 10, ""),
+        "over seeds": verdict.change(reading([1.0, 2.0]), reading([0.0, 0.0]), -10, ""),
+        "by more than": verdict.by_more_than(none, none, -10, ""),
+        "at least": verdict.at_least(some, {"a": some, "b": none}, -10, ""),
+        "up to": verdict.up_to(curve(1.0, 1.0), {"b": curve(2.0, 0.0)}, -10, ""),
+        "between": verdict.between(curve(1.0, 1.0), {"b": curve(2.0, 0.0)}, (-5, -10), ""),
+    }
+    for name, judge in judges.items():
+        outcome = judged(judge)
+        assert (outcome.verdict, outcome.by) == ("differs", verdict.UNMEASURED), name
+
+
+def test_a_bound_at_the_mean_of_seeds_is_within_their_spread() -> None:
+    for judge in (verdict.above, verdict.below):
+        outcome = judged(judge({"a": reading([9.0, 11.0])}, 10, "us"))
+        assert outcome == Outcome("a 10.0 ± 1.4 us", "undecidable", "a around 10")
+        assert judged(judge({"a": reading([10.0, 10.0])}, 10, "us")).verdict == "differs"
+        assert judged(judge({"a": reading(10.0)}, 10, "us")).verdict == "differs"
+
+
 def test_orders_over_seeds_of_which_some_never_happen() -> None:
     def order(low: list[float], high: list[float]) -> Outcome:
         return judged(verdict.lowest({"a": reading(low), "b": reading(high)}, "a", "us"))

@@ -254,7 +254,9 @@ class _Change:
 
     @property
     def percent(self) -> float:
-        return 100 * (_mean(self.after) / _mean(self.before) - 1)
+        """How much is added, in per cent; not a number where there was nothing before."""
+        before = _mean(self.before)
+        return 100 * (_mean(self.after) / before - 1) if before else math.nan
 
     @property
     def spread(self) -> float:
@@ -307,8 +309,8 @@ def _bounded(measures: Measures, bound: float, sign: int, unit: str) -> Judge:
         values = _read(measures, runs)
         found: list[tuple[Verdict, str]] = []
         for name, value in values.items():
-            beyond = sign * (_mean(value) - bound)
-            if math.isfinite(beyond) and 0 < abs(beyond) <= _deviation(value):
+            beyond, spread = sign * (_mean(value) - bound), _deviation(value)
+            if spread > 0 and abs(beyond) <= spread:
                 found.append(("undecidable", f"{name} around {bound:g}".strip()))
             elif not beyond > 0:
                 found.append(("differs", f"{name} not {word} {bound:g}".strip()))
