@@ -1177,6 +1177,50 @@ def test_unfairness_the_other_way_round_is_no_fairness(monkeypatch: pytest.Monke
     assert judged_at(0.4) == "differs"
 
 
+def test_a_class_of_sizes_of_which_a_seed_has_nothing_done_is_not_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Means of the other seeds would be of other traffic than the others' means."""
+    none = [None] * 30
+
+    def flows(scheme_and_seed: str, _warm_up: float) -> pl.DataFrame:
+        done = [3.0] * 30 if scheme_and_seed == "1 A" else [2.0] * 30
+        large = none if scheme_and_seed == "2 B" else [5.0] * 30
+        # Of the largest size the second seed has no flow at all.
+        more = 30 if scheme_and_seed[0] == "1" else 0
+        return pl.DataFrame(
+            {
+                "size_bytes": [900] * 30 + [9000] * 30 + [90_000] * more,
+                "slowdown": [*done, *large, *[4.0] * more],
+            },
+            schema_overrides={"slowdown": pl.Float64},
+        )
+
+    monkeypatch.setattr(
+        by_size, "_directories", lambda _runs, name: [f"{n} {name}" for n in (1, 2)]
+    )
+    monkeypatch.setattr(by_size, "_all_flows", flows)
+    ours, theirs = (by_size.at_sizes(name, "Median") for name in "AB")
+    assert ours({}) == {"1 KB": [3.0, 2.0], "10 KB": [5.0, 5.0], "100 KB": [4.0]}
+    _, y = by_size.points("B", "Median")({})
+    assert y == [2.0, pytest.approx(NAN, nan_ok=True), 4.0]
+    for judge in (
+        verdict.lowest_at_all({"A": ours, "B": theirs}, "A", ""),
+        verdict.up_to(theirs, {"A": ours}, -30, ""),
+    ):
+        assert judged(judge).by == verdict.UNMEASURED
+
+
+def test_a_size_at_the_edge_of_classes_is_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = [10**power for power in range(3, 10) for _ in range(20)]
+    flows = pl.DataFrame({"size_bytes": sizes, "slowdown": [1.0] * len(sizes)})
+    monkeypatch.setattr(by_size, "_directories", lambda *_: ["1 A"])
+    monkeypatch.setattr(by_size, "_all_flows", lambda *_: flows)
+    assert list(by_size.at_sizes("A", "Median")({})) == [
+        "1 KB", "10 KB", "100 KB", "1 MB", "10 MB", "100 MB", "1 GB",
+    ]  # fmt: skip
+
+
 def test_a_statistic_by_size_may_leave_out_smaller_flows(tmp_path: Path) -> None:
     ((_, figure),) = reproduce.chosen([LONG])
     cases = {case: of for case, of in figure.cases(HEADLINE, True).items() if case == "1 FNCC"}

@@ -94,16 +94,20 @@ def points(scheme: str, statistic: str, *, warm_up: float = WARM_UP) -> Callable
 
 
 def _classes(runs: Runs, scheme: str, statistic: str, warm_up: float) -> dict[float, list[float]]:
-    """By the top of each class of sizes, what the seeds have that have flows of it."""
+    """By the top of each class of sizes, what the seeds have that have flows of it.
+
+    That is no number where none of these is done.
+    """
     found = {}
     directories = _directories(runs, scheme)
     # Half decades: 0.1 to 0.316 KB and so on.
     for step in range(4, 20):
-        low, top = 10 ** (step / 2), 10 ** ((step + 1) / 2)
-        counts = [len(_flows(run, low + 1e-9, top, warm_up)) for run in directories]
+        least, top = math.floor(10 ** (step / 2)) + 1, 10 ** ((step + 1) / 2)
+        counts = [len(_flows(run, least, top, warm_up)) for run in directories]
         if sum(counts) >= _MIN_FLOWS:
-            of_seeds = _of_seeds(runs, scheme, statistic, low + 1e-9, top, warm_up)
-            found[top] = [value for value in of_seeds if not math.isnan(value)]
+            of_seeds = _of_seeds(runs, scheme, statistic, least, top, warm_up)
+            pairs = zip(counts, of_seeds, strict=True)
+            found[top] = [value for count, value in pairs if count]
     return found
 
 
