@@ -868,6 +868,17 @@ def test_nothing_is_a_share_of_nothing() -> None:
         assert (outcome.verdict, outcome.by) == ("differs", verdict.UNMEASURED), name
 
 
+def test_bars_of_which_a_seed_has_no_number_have_no_spread() -> None:
+    line = measurements.bars(
+        "A", {"one": reading([NAN, 1.0]), "never": reading([INF, 1.0]), "both": reading([1.0, 3.0])}
+    )
+    assert line.spread is not None
+    assert line.spread({}) == [None, None, pytest.approx(2**0.5)]
+    panel = Panel("p", "", "y", [line])
+    frame = plots.data(Figure("f", "t", lambda *_: {}, [panel], []), {})
+    assert frame["spread"].null_count() == 2
+
+
 def test_a_bound_at_the_mean_of_seeds_is_within_their_spread() -> None:
     for judge in (verdict.above, verdict.below):
         outcome = judged(judge({"a": reading([9.0, 11.0])}, 10, "us"))

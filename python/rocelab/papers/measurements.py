@@ -183,9 +183,10 @@ def single(value: Value) -> float:
 
 
 def deviation(value: Value) -> float | None:
-    """The standard deviation of one for each seed, of two seeds at least."""
+    """The standard deviation of one for each seed: of two seeds at least, all with a number."""
     values = value if isinstance(value, Sequence) else [value]
-    return statistics.stdev(values) if len(values) > 1 else None
+    known = len(values) > 1 and all(map(math.isfinite, values))
+    return statistics.stdev(values) if known else None
 
 
 def _over(

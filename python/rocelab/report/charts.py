@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -131,16 +131,25 @@ def _panels(figure: Reproduced, frame: pl.DataFrame) -> list[Chart]:
 
 def _panel_line(index: int, name: str, points: pl.DataFrame, *, again: bool) -> dict[str, Any]:
     """A line, or bars where x is words. A second line of a name, ``again``, is dotted."""
-    y = points["y"].to_list()
     if points["word"].null_count() == len(points):
-        x, y = _thinned(points["x"].to_list(), y)
-        line = _line(index, name, x=x, y=y, mode="lines", legendgroup=name, showlegend=not again)
+        # What is no number counts only where nothing is.
+        known = [-math.inf if one is None else one for one in _numbers(points["y"])]
+        x, y = _thinned(points["x"].to_list(), known)
+        line = _line(
+            index, name, x=x, y=_numbers(y), mode="lines", legendgroup=name, showlegend=not again
+        )
         return line | {"line": line["line"] | {"dash": "dot", "width": 1}} if again else line
-    bars = points["spread"].to_list()
-    more = {"error_y": {"type": "data", "array": bars}} if any(bars) else {}
+    bars = _numbers(points["spread"])
+    more: dict[str, Any] = {"error_y": {"type": "data", "array": bars}} if any(bars) else {}
     words = [str(one).replace("\n", " ") for one in points["word"]]
     colour = SCREEN_COLOURS[index % len(SCREEN_COLOURS)]
+    y = _numbers(points["y"])
     return {"type": "bar", "name": name, "x": words, "y": y, "marker": {"color": colour}, **more}
+
+
+def _numbers(values: Iterable[float | None]) -> list[float | None]:
+    """``values``, with a gap for each that is no number: not measured, or never."""
+    return [one if one is not None and math.isfinite(one) else None for one in values]
 
 
 def _view(look: Mapping[str, Any], axis: str) -> dict[str, Any]:
