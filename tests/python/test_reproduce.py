@@ -170,6 +170,30 @@ def _readings_paper() -> Paper:
     )
 
 
+def test_quick_readings_share_what_they_have_in_common_with_the_quick_headline(
+    tmp_path: Path,
+) -> None:
+    """Where the headline is in the full version, its quick one comes after the named readings."""
+    paper = _readings_paper()
+    (figure,) = paper.figures
+    same = replace(figure, id="fig2", cases=lambda _reading, quick: figure.cases(HEADLINE, quick))
+    paper = replace(paper, figures=[figure, same])
+    told: list[str] = []
+    matrix = evaluate(
+        paper, paper.figures, cache=tmp_path / "cache", named_quick=True, done=told.append
+    )
+    columns = [(column.id, column.kind) for column in matrix.columns]
+    assert columns[:3] == [
+        ("letter", "headline"),
+        ("second, quick", "named"),
+        ("letter, quick", "headline"),
+    ]
+    assert [text.split(": ")[1] for text in told] == [column for column, _ in columns]
+    for claim in matrix.figures[1].claims:
+        found = {claim.outcomes[column].verdict for column, _ in columns}
+        assert len(found) == 1
+
+
 def stored(matrix: Matrix, directory: Path) -> Matrix:
     """``matrix`` as it is read from the file that the command writes."""
     file = directory / "readings.json"

@@ -78,16 +78,15 @@ def evaluate(
     outcomes: dict[tuple[str, str], Sequence[Outcome]] = {}
     doubts: dict[str, list[str]] = {}
     for number, column in enumerate(listed, 1):
+        before = listed[: number - 1]
         like = next(
-            (other for other in listed if _is_headline(other) and other.quick == column.quick),
+            (other for other in before if _is_headline(other) and other.quick == column.quick),
             None,
         )
         same = [
             figure
             for figure in figures
-            if like is not None
-            and like is not column
-            and _cases(figure, like) == _cases(figure, column)
+            if like is not None and _cases(figure, like) == _cases(figure, column)
         ]
         doubts[column.id] = []
         for figure in same:
