@@ -28,7 +28,10 @@ from rocelab import report
 from rocelab.io import locks
 from rocelab.io.checksums import Stored
 from rocelab.io.save import check_result_directory
+from rocelab.plot.gallery import stale_pictures
+from rocelab.plot.look import DEFAULT_LOOK
 from rocelab.sweeps import confidence, grid, parallel, store
+from rocelab.sweeps.pictures import save_plots, stems
 
 RANDOM = """\
 [topology]
@@ -479,6 +482,20 @@ def test_pictures_of_an_earlier_sweep_are_told(
     said = "warning: out/plots: there from an earlier time: flows.png, flows.svg"
     assert said in done.stderr.splitlines()
     assert "earlier time" not in command(*run, "--metric", "flows", "--quiet", cwd=tmp_path).stderr
+
+
+def test_maps_and_pictures_of_odd_names_of_an_earlier_sweep_are_told(tmp_path: Path) -> None:
+    place = tmp_path / "sweep"
+    scenario = rocelab.example("incast")
+    entries = scenario.to_dict()["traffic"]
+    scenario = scenario.with_settings(traffic=[{**one, "tag": "a/b"} for one in entries])
+    over = {"run.stop": ["20us", "30us", "40us"], "ecn.kmin": ["5KB", "6KB", "7KB"]}
+    done = rocelab.sweep(scenario, over)
+    (flows,) = (one for one in done.metrics if one.name == "a/b.flows")
+    assert len(save_plots(done, [flows], place, DEFAULT_LOOK)) == 4
+    (told,) = stale_pictures(place, [], stems(done.metrics))
+    names = ("a%2Fb.flows.png", "a%2Fb.flows.svg", "a%2Fb.flows-map.png", "a%2Fb.flows-map.svg")
+    assert told == f"{place}: there from an earlier time: {', '.join(names)}"
 
 
 def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Path) -> None:

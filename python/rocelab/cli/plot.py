@@ -112,7 +112,7 @@ def plot(
 def _plot_sweep(directory: Path, out: Path | None, names: Sequence[str], look: Look) -> None:
     from rocelab.plot.gallery import stale_pictures
     from rocelab.sweeps.metrics import select_metrics
-    from rocelab.sweeps.pictures import save_plots
+    from rocelab.sweeps.pictures import save_plots, stems
 
     target = out or directory / "plots"
     if out is None:
@@ -123,7 +123,7 @@ def _plot_sweep(directory: Path, out: Path | None, names: Sequence[str], look: L
     paths = save_plots(done, shown, target, look)
     if not paths:
         raise ResultError("nothing to draw: no combination has values of these metrics")
-    print_warnings(stale_pictures(target, paths, [one.name for one in done.metrics]))
+    print_warnings(stale_pictures(target, paths, stems(done.metrics)))
     for path in paths:
         show(str(path))
 

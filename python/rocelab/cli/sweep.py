@@ -119,7 +119,7 @@ def sweep(
     """
     from rocelab.plot.gallery import stale_pictures
     from rocelab.plot.look import DEFAULT_LOOK
-    from rocelab.sweeps.pictures import save_plots
+    from rocelab.sweeps.pictures import save_plots, stems
 
     print_errors_alone(quiet)
     base = load_scenario(scenario, settings)
@@ -155,8 +155,8 @@ def sweep(
         shown = select_metrics(names, done.metrics)
         pictures = save_plots(done, shown, place / "plots", DEFAULT_LOOK)
     if not quiet:
-        every = [metric.name for metric in done.metrics]
-        print_warnings([*done.warnings, *stale_pictures(place / "plots", pictures, every)])
+        stale = stale_pictures(place / "plots", pictures, stems(done.metrics))
+        print_warnings([*done.warnings, *stale])
     order = _order(done, by, only_best=best is not None)
     if as_json:
         rows = _rows(done, shown)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from rocelab.sweeps.metrics import Metric
 
 
+_MAP = "-map"
+"""After the name of a metric, where a picture is a heat map."""
+
+
 def save_plots(sweep: Sweep, metrics: Sequence[Metric], directory: Path, look: Look) -> list[Path]:
     """Writes a picture of each of ``metrics`` that has values; returns their paths."""
     pictures: list[Path] = []
@@ -26,6 +30,11 @@ def save_plots(sweep: Sweep, metrics: Sequence[Metric], directory: Path, look: L
             stem = directory / file_name(metric.name)
             pictures += save(plot_metric(sweep, metric, look), stem, follow=False)
             if fits_heat_map(sweep.plan):
-                stem = directory / file_name(f"{metric.name}-map")
+                stem = directory / file_name(f"{metric.name}{_MAP}")
                 pictures += save(plot_heat_map(sweep, metric, look), stem, follow=False)
     return pictures
+
+
+def stems(metrics: Sequence[Metric]) -> list[str]:
+    """What :func:`save_plots` calls the pictures of ``metrics``."""
+    return [file_name(f"{metric.name}{end}") for metric in metrics for end in ("", _MAP)]
