@@ -250,6 +250,9 @@ def test_what_seeds_do_not_separate_from_the_best_is_shaded() -> None:
     assert [cell.text for cell in cells] == ["10.0 ± 1.0", "11.0 ± 0.5", "14.0 ± 0.5", "-"]
     assert [cell.best for cell in cells] == [True, False, False, False]
     assert [cell.near for cell in cells] == [True, True, False, False]
+    # An interval reaches over the best also where all seeds of that have one value.
+    _, cells = metric_column(metric, [0.0, 3.0, 9.0, 9.0], [0.0, 4.0, 4.0, 0.0])
+    assert [cell.near for cell in cells] == [True, True, False, False]
     # Without intervals nothing but the best is marked.
     _, cells = metric_column(metric, [10.0, 10.1], None)
     assert [cell.near for cell in cells] == [True, False]

@@ -131,7 +131,7 @@ def metric_column(
         is_best = best is not None and value == best
         near = is_best
         if span and best is not None and not is_best:
-            near = abs(span[0] - best / scale) <= (span[1] or 0) + widest and widest > 0
+            near = abs(span[0] - best / scale) <= (span[1] or 0) + widest
         cells.append(Cell(text, is_best, near, number=True))
     return f"{metric.title} ({unit})" if unit else metric.title, cells
 
