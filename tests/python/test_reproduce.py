@@ -1183,6 +1183,15 @@ def test_hierccs_short_flows_have_ended_when_bandwidth_may_be_wasted(tmp_path: P
     assert measurements.single(hiercc.bursts._afterwards_percent("DCQCN")(runs)) < 5
 
 
+def test_hierccs_use_of_the_link_is_that_from_the_bursts_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """HierCC's figure 4: a sample is of the 50 us before it, and bursts begin at 1 ms."""
+    samples = [950.0, 1000.0, 1050.0, 1100.0], [25.0, 25.0, 10.0, 10.0]
+    monkeypatch.setattr(hiercc.bursts, "gbps", lambda *_: lambda _runs: samples)
+    assert hiercc.bursts._used_percent("HierCC")({}) == 40.0
+
+
 def test_queues_of_hiercc_are_those_in_front_of_the_network_too(tmp_path: Path) -> None:
     """HierCC's figure 5: VOQs are at the uplinks of the senders' ToRs."""
     cases = hiercc.loads.FIG5.cases(HEADLINE, True)

@@ -69,7 +69,8 @@ def _used_percent(case: str) -> Measure:
     """Mean from the first bursts on."""
 
     def reading(runs: Runs) -> float:
-        rates = between(gbps(case, "used")(runs), _ROUNDS_MS[0] * MS)
+        # A sample is of the time before it.
+        rates = between(gbps(case, "used")(runs), (_ROUNDS_MS[0] + _BIN_MS / 2) * MS)
         return 100 * sum(rates) / len(rates) / 25
 
     return reading
