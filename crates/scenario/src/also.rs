@@ -41,14 +41,17 @@ impl AlsoScheme {
         &self.mix.0.info
     }
 
-    /// Whether it is the first scheme of the registry's mix, and the run's first is the second.
-    pub fn is_first_of_mix(&self, run: &ResolvedScheme) -> bool {
-        self.mix.0.first != run.info.name
+    /// What the registry's mix calls the first scheme of the run, `run`, and this one.
+    pub fn sides(&self, run: &ResolvedScheme) -> [MixSide; 2] {
+        match self.mix.0.first == run.info.name {
+            true => [MixSide::First, MixSide::Second],
+            false => [MixSide::Second, MixSide::First],
+        }
     }
 }
 
 /// The key of an entry.
-const KEY: &str = "scheme.also.0";
+pub(crate) const KEY: &str = "scheme.also.0";
 
 /// Finds the second scheme, and completes its entry with every parameter.
 pub(crate) fn resolve(
@@ -135,7 +138,7 @@ pub(crate) fn marking_law(
 /// Gives the messages that an entry is for its scheme and its priority.
 pub(crate) fn assign(
     specs: &[AlsoSpec],
-    is_first_of_mix: bool,
+    [run_side, also_side]: [MixSide; 2],
     nodes: &Selector<'_>,
     traffic: &mut Traffic,
 ) -> Result<()> {
@@ -169,11 +172,6 @@ pub(crate) fn assign(
     if let Some(priority) = spec.priority {
         check_priority(priority, || format!("{KEY}.priority"))?;
     }
-    let (run_side, also_side) = if is_first_of_mix {
-        (MixSide::Second, MixSide::First)
-    } else {
-        (MixSide::First, MixSide::Second)
-    };
     let mut sides: BTreeMap<u32, MixSide> = BTreeMap::new();
     let mut count = 0;
     for message in &mut traffic.messages {

@@ -68,7 +68,7 @@ pub use model::{
 pub use network::{Network, Port};
 pub use probe::NamedProbe;
 pub use renamed::migrate;
-pub use scenario::{PathNote, Scenario};
+pub use scenario::{PathNote, RunScheme, Scenario};
 pub use scheme::ResolvedScheme;
 pub use sections::read_sections;
 pub use settings::{

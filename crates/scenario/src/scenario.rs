@@ -22,7 +22,18 @@ use model::{
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
 use std::path::Path;
-use units::Time;
+use units::{MixSide, Time};
+
+/// A scheme of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunScheme<'a> {
+    /// The key of its table.
+    pub key: &'static str,
+    /// What its messages have as `side`.
+    pub side: MixSide,
+    /// The scheme with its parameters.
+    pub scheme: &'a ResolvedScheme,
+}
 
 /// What a scheme does not do well with the way in which packets are spread or recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,8 +180,7 @@ impl Scenario {
         let mut traffic = traffic::resolve(&mut spec.traffic, &context)?;
         checks::has_messages(&traffic, &spec.traffic, run.stop)?;
         if let Some(also) = &also {
-            let is_first = also.is_first_of_mix(&scheme);
-            also::assign(&spec.scheme.also, is_first, &nodes, &mut traffic)?;
+            also::assign(&spec.scheme.also, also.sides(&scheme), &nodes, &mut traffic)?;
             checks::tags(&traffic, [scheme.info.name, also.scheme.info.name])?;
         }
         let is_lossless = spec.failure.is_empty()
@@ -257,13 +267,24 @@ impl Scenario {
         self.also.as_ref().map_or(self.scheme.info, AlsoScheme::info)
     }
 
-    /// The schemes of a run that has two, in the order of the registry's mix: a message's `law` is
+    /// The schemes of the run as the file has them: that of `[scheme]`, and that of
+    /// `[[scheme.also]]` if there is one.
+    pub fn schemes(&self) -> impl Iterator<Item = RunScheme<'_>> {
+        let also = self.also.as_ref();
+        let [run_side, also_side] = also.map_or(MixSide::ALL, |also| also.sides(&self.scheme));
+        let of_run = RunScheme { key: "scheme", side: run_side, scheme: &self.scheme };
+        let of_also =
+            also.map(|also| RunScheme { key: also::KEY, side: also_side, scheme: &also.scheme });
+        [Some(of_run), of_also].into_iter().flatten()
+    }
+
+    /// The schemes of a run that has two, in the order of the registry's mix: a message's `side` is
     /// an index.
     pub fn schemes_of_mix(&self) -> Option<(&ResolvedScheme, &ResolvedScheme)> {
         let also = self.also.as_ref()?;
-        Some(match also.is_first_of_mix(&self.scheme) {
-            true => (&also.scheme, &self.scheme),
-            false => (&self.scheme, &also.scheme),
+        Some(match also.sides(&self.scheme) {
+            [MixSide::First, _] => (&self.scheme, &also.scheme),
+            [MixSide::Second, _] => (&also.scheme, &self.scheme),
         })
     }
 
@@ -282,9 +303,8 @@ impl Scenario {
 
     /// What the schemes do not do well with the way in which packets are spread and recovered.
     pub fn notes_on_paths(&self) -> Vec<PathNote> {
-        let also = self.also.as_ref().map(|also| &also.scheme);
         let mut notes = Vec::new();
-        for scheme in [Some(&self.scheme), also].into_iter().flatten() {
+        for RunScheme { scheme, .. } in self.schemes() {
             for (key, fit) in settings::demands(scheme.info, &self.balance, &self.host) {
                 if let Fit::Note(note) = fit {
                     notes.push(PathNote { scheme: scheme.info.name, key, note });

@@ -2,9 +2,9 @@
 
 use super::warnings::marks;
 use fabric::{Balance, ClassMarking, Setup};
-use scenario::{NodeKind, ResolvedScheme, Scenario};
+use scenario::{NodeKind, ResolvedScheme, RunScheme, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Bytes, MixSide};
+use units::Bytes;
 
 /// The warnings that are known before a run.
 pub(super) fn in_advance(scenario: &Scenario, setup: &Setup) -> impl Iterator<Item = String> {
@@ -22,14 +22,10 @@ pub(super) fn in_advance(scenario: &Scenario, setup: &Setup) -> impl Iterator<It
 
 /// A scheme that waits for marks where switches make none.
 fn unmarked(scenario: &Scenario) -> Option<String> {
-    let (side, scheme) = waiting(scenario).next().filter(|_| !marks(scenario))?;
-    let key = match side {
-        MixSide::First => "scheme.name",
-        MixSide::Second => "scheme.also.0.name",
-    };
+    let RunScheme { key, scheme, .. } = waiting(scenario).next().filter(|_| !marks(scenario))?;
     Some(format!(
-        "{key} = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are none; set \
-         ecn.enabled = true",
+        "{key}.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are none; \
+         set ecn.enabled = true",
         scheme.info.name
     ))
 }
@@ -43,7 +39,7 @@ fn unmarked_class(scenario: &Scenario) -> Option<String> {
             None => scenario.ecn.is_some(),
         }
     };
-    let unmarked = waiting(scenario).find_map(|(side, scheme)| {
+    let unmarked = waiting(scenario).find_map(|RunScheme { side, scheme, .. }| {
         let of_scheme = scenario.messages.iter().filter(|one| one.side == side);
         let priorities: BTreeSet<u8> = of_scheme.map(|one| one.priority).collect();
         let first = *priorities.first()?;
@@ -58,10 +54,8 @@ fn unmarked_class(scenario: &Scenario) -> Option<String> {
 }
 
 /// The schemes of a run that come with a marking law.
-fn waiting(scenario: &Scenario) -> impl Iterator<Item = (MixSide, &ResolvedScheme)> {
-    let also = scenario.also.as_ref().map(|also| (MixSide::Second, &also.scheme));
-    let all = [Some((MixSide::First, &scenario.scheme)), also];
-    all.into_iter().flatten().filter(|(_, scheme)| {
+fn waiting(scenario: &Scenario) -> impl Iterator<Item = RunScheme<'_>> {
+    scenario.schemes().filter(|RunScheme { scheme, .. }| {
         scheme.info.preset(&scheme.preset).is_some_and(|preset| preset.ecn.is_some())
     })
 }
@@ -88,10 +82,9 @@ fn reacts(scheme: &ResolvedScheme) -> bool {
 
 /// The names of the schemes of a run, if `does` holds for none of them.
 fn none_that(scenario: &Scenario, does: impl Fn(&ResolvedScheme) -> bool) -> Option<String> {
-    let also = scenario.also.as_ref().map(|also| &also.scheme);
-    let schemes: Vec<_> = [Some(&scenario.scheme), also].into_iter().flatten().collect();
-    let names: Vec<_> = schemes.iter().map(|scheme| scheme.info.name).collect();
-    (!schemes.into_iter().any(does)).then(|| names.join(" and "))
+    let schemes = || scenario.schemes().map(|one| one.scheme);
+    let names = || schemes().map(|scheme| scheme.info.name).collect::<Vec<_>>();
+    (!schemes().any(does)).then(|| names().join(" and "))
 }
 
 /// Marks that nobody looks at.

@@ -1,17 +1,11 @@
 //! What parameters of a scheme do that one may not expect: nothing, or harm in this network.
 
 use results::FlowTable;
-use scenario::{ResolvedScheme, Scenario};
+use scenario::{ResolvedScheme, RunScheme, Scenario};
 use schemes::contract::{NetworkFacts, RateFloor};
 use schemes::params::{ParamSpec, Value};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, Time};
-
-/// Returns the schemes of a run, each with the key of its table.
-fn schemes(scenario: &Scenario) -> impl Iterator<Item = (&'static str, &ResolvedScheme)> {
-    let also = scenario.also.as_ref().map(|also| ("scheme.also.0", &also.scheme));
-    [Some(("scheme", &scenario.scheme)), also].into_iter().flatten()
-}
 
 /// Has a warning name the parameters of the scheme whose table is at `key`. Laws do not know where
 /// they stand, and call theirs `scheme.params`.
@@ -27,7 +21,7 @@ pub(super) fn in_advance(
     network_bdp: Option<Bytes>,
 ) -> Vec<String> {
     let facts = network_facts(scenario, network_rtt, network_bdp);
-    let of_scheme = |(key, scheme): (&str, &ResolvedScheme)| {
+    let of_scheme = |RunScheme { key, scheme, .. }: RunScheme<'_>| {
         let mut texts = without_effect(scenario, scheme);
         if let Some(floor) = rate_floor(scenario, scheme) {
             texts.extend(slows_nobody(scenario, scheme, &floor));
@@ -38,24 +32,24 @@ pub(super) fn in_advance(
         }
         texts.iter().map(|text| in_table(text, key)).collect::<Vec<_>>()
     };
-    schemes(scenario).flat_map(of_scheme).collect()
+    scenario.schemes().flat_map(of_scheme).collect()
 }
 
 /// Returns the warnings that are known when flows began and ended.
 pub(super) fn after_run(scenario: &Scenario, flows: &FlowTable, end: Time) -> Vec<String> {
-    let of_scheme = |(number, (key, scheme))| {
-        let floor = rate_floor(scenario, scheme)?;
-        let text = too_many_for_a_port(scenario, number, scheme, &floor, flows, end)?;
-        Some(in_table(&text, key))
+    let of_scheme = |one: RunScheme<'_>| {
+        let floor = rate_floor(scenario, one.scheme)?;
+        let text = too_many_for_a_port(scenario, one, &floor, flows, end)?;
+        Some(in_table(&text, one.key))
     };
-    (0..).zip(schemes(scenario)).filter_map(of_scheme).collect()
+    scenario.schemes().filter_map(of_scheme).collect()
 }
 
 /// Warns of parameters that follow the rate of hosts, where hosts have several.
 pub(super) fn several_host_rates(scenario: &Scenario) -> Vec<String> {
     let rates = || scenario.network.host_rates();
     let (Some(lowest), Some(highest)) = (rates().min(), rates().max()) else { return Vec::new() };
-    let of_scheme = |(key, scheme): (&str, &ResolvedScheme)| {
+    let of_scheme = |RunScheme { key, scheme, .. }: RunScheme<'_>| {
         let preset_at = |rate| (scheme.info.resolve)(&scheme.preset, rate, &[]).ok();
         let (at_lowest, at_highest) = (preset_at(lowest)?, preset_at(highest)?);
         let values = scheme.values.iter().zip(at_lowest.iter().zip(&at_highest));
@@ -71,7 +65,7 @@ pub(super) fn several_host_rates(scenario: &Scenario) -> Vec<String> {
             )
         })
     };
-    schemes(scenario).filter_map(of_scheme).collect()
+    scenario.schemes().filter_map(of_scheme).collect()
 }
 
 /// Returns what schemes may know of the network; `None` if it has no links.
@@ -180,11 +174,10 @@ fn outlives_records(
 }
 
 /// Warns of senders without a window that together send more to a host at their lowest rate than
-/// its ports carry. `number`: the scheme's, as in `flows`.
+/// its ports carry.
 fn too_many_for_a_port(
     scenario: &Scenario,
-    number: u8,
-    scheme: &ResolvedScheme,
+    RunScheme { side, scheme, .. }: RunScheme<'_>,
     floor: &RateFloor,
     flows: &FlowTable,
     end: Time,
@@ -199,7 +192,7 @@ fn too_many_for_a_port(
         |host: u32, senders: u64| min_rate.bps().saturating_mul(senders) > rate(host).bps();
     let mut rows: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for row in 0..flows.len() {
-        if flows.scheme[row] == number && flows.start_ps[row] < end.ps() {
+        if usize::from(flows.scheme[row]) == side.index() && flows.start_ps[row] < end.ps() {
             rows.entry(flows.dst[row]).or_default().push(row);
         }
     }

@@ -104,10 +104,15 @@ fn dropped(scenario: &Scenario, output: &RunOutput, order: EventOrder) -> Option
     let what = at.buffer.map_or("switch.buffer".to_owned(), |_| format!("the buffer of {name}"));
     let mend = match first.full {
         _ if links_lose(output) => "; links lost packets, and with them perhaps pauses",
-        _ if renewed_by_arrivals(scenario) => {
-            "; pauses end after pfc.pause_time however much is stored, and only then come again"
+        Memory::Headroom if scenario.pfc.headroom == Headroom::Auto => {
+            match renewed_by_arrivals(scenario) {
+                true => {
+                    "; pauses end after pfc.pause_time however much is stored, and come again only \
+                     with a packet that arrives"
+                }
+                false => "",
+            }
         }
-        Memory::Headroom if scenario.pfc.headroom == Headroom::Auto => "",
         Memory::Headroom if order == EventOrder::Ns3 => {
             "; leave out the order, and if packets are still dropped set pfc.headroom = \"auto\""
         }

@@ -89,6 +89,27 @@ fn a_scheme_whose_class_is_not_marked_is_told() {
     let second = ("scheme", r#"{name = "hpcc", also = [{name = "dcqcn", hosts = ["h0"]}]}"#);
     let nowhere = told(&[second, ("ecn.enabled", "false")]);
     assert!(nowhere[0].starts_with("scheme.also.0.name = \"dcqcn\""), "{nowhere:?}");
+    // Also where the registry has the two in the other order.
+    let four = r#"{name = "hpcc", also = [{name = "dcqcn", hosts = ["h0"], priority = 4}]}"#;
+    assert!(told(&[("scheme", four), other])[0].contains("their priority is 4"));
+    assert_eq!(told(&[("scheme", four), off]), Vec::<String>::new());
+}
+
+/// Protects who counts senders: flows of the other scheme have another lowest rate, whichever of
+/// the two the file names first.
+#[test]
+fn flows_of_one_scheme_are_counted_for_its_lowest_rate() {
+    let hosts = r#"hosts = ["h0", "h1", "h2"]"#;
+    let rest = "[run]\nstop = \"1ms\"\n[scheme]\nname = \"dcqcn\"\n";
+    let incast = incast(4, "1us", "100KB") + rest;
+    let dcqcn = r#"name = "dcqcn", params = {min_rate = "60Gbps"}"#;
+    let first = format!("{{{dcqcn}, also = [{{name = \"hpcc\", hosts = [\"h3\"]}}]}}");
+    let second = format!("{{name = \"hpcc\", also = [{{{dcqcn}, {hosts}}}]}}");
+    for scheme in [first, second] {
+        let warnings = run_with(&incast, &[("scheme", &scheme)]).summary.warnings;
+        let counts = |one: &String| one.starts_with("3 flows sent to h");
+        assert!(warnings.iter().any(counts), "{scheme}: {warnings:?}");
+    }
 }
 
 /// Protects from a law of `[ecn]` that is off, whatever single classes have.
