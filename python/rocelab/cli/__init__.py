@@ -66,7 +66,7 @@ def run_command(command: Callable[[], None]) -> NoReturn:
                 getattr(sys, stream).reconfigure(errors="backslashreplace")
         # Commands draw to files: what suits a notebook or a desktop may not be there.
         os.environ["MPLBACKEND"] = "agg"
-        # It parses the options, and would look for plug-ins in all packages that are installed.
+        # Pydantic would look for plug-ins in all packages that are installed.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         _show_warnings_plainly()
         sys.exit(_flushed(_code_of(command)))

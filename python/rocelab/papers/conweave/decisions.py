@@ -108,30 +108,6 @@ DRILL_FORM: Decision[bool] = Decision(
         Option("each group of next hops", False, "rocelab's own DRILL"),
     ),
 )
-PAUSES: Decision[Table] = Decision(
-    "C11",
-    "How long does a pause last, and when does a switch take it back?",
-    2,
-    "in the code a pause lasts 5 us and is sent again with each packet that arrives above the "
-    "threshold; it is taken back just below that",
-    (
-        Option(
-            "5 us or until below the threshold",
-            {
-                "pause_time": "5us",
-                "refresh": "arrivals",
-                "reserve": "2096B",
-                "resume_offset": "1B",
-            },
-            _CODE,
-        ),
-        Option(
-            "until 3 KB below the threshold",
-            {"reserve": "4096B", "resume_offset": "3072B"},
-            "the HPCC simulator",
-        ),
-    ),
-)
 RECOVERY: Decision[bool] = Decision(
     "C10",
     "What does a sender with selective repeat send again after a gap?",
@@ -140,6 +116,34 @@ RECOVERY: Decision[bool] = Decision(
     (
         Option("all that has no answer", True, _CODE),
         Option("what a later packet overtook", False, "IRN's paper"),
+    ),
+)
+PAUSES: Decision[Mapping[str, Table]] = Decision(
+    "C11",
+    "How long does a pause last, and when does a switch take it back?",
+    2,
+    "in the code a pause lasts 5 us and is sent again with each packet that arrives above the "
+    "threshold; it is taken back just below that; what is stored fills the shared buffer before "
+    "any headroom",
+    (
+        Option(
+            "5 us or until below the threshold",
+            {
+                "pfc": {
+                    "pause_time": "5us",
+                    "refresh": "arrivals",
+                    "reserve": "2096B",
+                    "resume_offset": "1B",
+                },
+                "quirks": {"conweave_buffer": True},
+            },
+            _CODE,
+        ),
+        Option(
+            "until 3 KB below the threshold",
+            {"pfc": {"reserve": "4096B", "resume_offset": "3072B"}, "quirks": {}},
+            "the HPCC simulator",
+        ),
     ),
 )
 

@@ -114,15 +114,18 @@ _HOST: Mapping[Recovery, Mapping[str, Any]] = {
 def _pfc(reading: Reading, recovery: Recovery) -> dict[str, Any]:
     if recovery == "IRN":
         return {"enabled": False}
-    return {"alpha": reading.of(decided.PFC_ALPHA), **reading.of(decided.PAUSES)}
+    return {"alpha": reading.of(decided.PFC_ALPHA), **reading.of(decided.PAUSES)["pfc"]}
 
 
-def _quirks(reading: Reading, recovery: Recovery, scheme: str) -> dict[str, bool]:
+def _quirks(reading: Reading, recovery: Recovery, scheme: str) -> dict[str, Any]:
+    of_recovery = {
+        "PFC": reading.of(decided.PAUSES)["quirks"],
+        "IRN": {"conweave_recovery": reading.of(decided.RECOVERY)},
+    }
     return {
         "conweave_conga": scheme == "CONGA" and reading.of(decided.CONGA_FORM),
         "conweave_drill": scheme == "DRILL" and reading.of(decided.DRILL_FORM),
-        "conweave_buffer": recovery == "PFC" and "pause_time" in reading.of(decided.PAUSES),
-        "conweave_recovery": recovery == "IRN" and reading.of(decided.RECOVERY),
+        **of_recovery[recovery],
     }
 
 
