@@ -1,5 +1,6 @@
 //! Makes the macro `for_each_scheme!` of `schemes.txt`, and `for_each_mix!` of `mixes.txt`: all
 //! schemes, or those that the environment variable `ROCELAB_SCHEMES` names, and all mixes of these.
+//! The macros `part_1!` to `part_4!` have a fourth each.
 
 use std::env;
 use std::fs;
@@ -8,6 +9,8 @@ use std::path::Path;
 const LIST: &str = "schemes.txt";
 const MIXES: &str = "mixes.txt";
 const SELECTION: &str = "ROCELAB_SCHEMES";
+/// The crates `instantiations-1` and so on, which compile the fabric for them.
+const PARTS: usize = 4;
 
 /// A line of the list.
 struct Entry<'a> {
@@ -19,8 +22,33 @@ impl Entry<'_> {
     /// The type with room for the shortest paths.
     fn first_type(&self) -> String {
         let first = self.types.split(", crate::").next().unwrap_or(self.types);
-        first.replace("crate::", "$crate::")
+        as_in_macros(first)
     }
+
+    /// How many times the fabric is compiled for it.
+    fn number_of_types(&self) -> usize {
+        self.types.split(", crate::").count()
+    }
+}
+
+type MixOf<'a, 'b> = (&'b Entry<'a>, &'b Entry<'a>);
+
+/// What one crate compiles.
+#[derive(Default)]
+struct Part<'a, 'b> {
+    schemes: Vec<&'b Entry<'a>>,
+    mixes: Vec<MixOf<'a, 'b>>,
+}
+
+impl Part<'_, '_> {
+    fn number_of_types(&self) -> usize {
+        let of_schemes: usize = self.schemes.iter().map(|entry| entry.number_of_types()).sum();
+        of_schemes + self.mixes.len()
+    }
+}
+
+fn as_in_macros(types: &str) -> String {
+    types.replace("crate::", "$crate::")
 }
 
 fn main() {
@@ -48,10 +76,7 @@ fn generate() -> Result<(), String> {
 }
 
 /// The lines of the list of mixes.
-fn parse_mixes<'a, 'b>(
-    list: &str,
-    entries: &'b [Entry<'a>],
-) -> Result<Vec<(&'b Entry<'a>, &'b Entry<'a>)>, String> {
+fn parse_mixes<'a, 'b>(list: &str, entries: &'b [Entry<'a>]) -> Result<Vec<MixOf<'a, 'b>>, String> {
     let lines = list.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
     lines
         .filter(|(_, line)| !line.trim().is_empty())
@@ -100,11 +125,58 @@ fn select<'a, 'b>(entries: &'b [Entry<'a>], selection: &str) -> Result<Selected<
     Ok(entries.iter().partition(|entry| wanted.is_empty() || wanted.contains(&entry.name)))
 }
 
-fn source(
-    selected: &[&Entry<'_>],
-    left_out: &[&Entry<'_>],
-    mixes: &[(&Entry<'_>, &Entry<'_>)],
-) -> String {
+/// Divides what is to be compiled, so that no crate has many more types than another.
+fn parts<'a, 'b>(selected: &[&'b Entry<'a>], mixes: &[MixOf<'a, 'b>]) -> Vec<Part<'a, 'b>> {
+    let mut parts: Vec<Part<'_, '_>> = (0..PARTS).map(|_| Part::default()).collect();
+    let next = |parts: &[Part<'_, '_>]| {
+        (0..PARTS).min_by_key(|&part| parts[part].number_of_types()).expect("there are several")
+    };
+    for &mix in mixes {
+        let part = next(&parts);
+        parts[part].mixes.push(mix);
+    }
+    let mut by_size = selected.to_vec();
+    by_size.sort_by_key(|entry| std::cmp::Reverse(entry.number_of_types()));
+    for entry in by_size {
+        let part = next(&parts);
+        parts[part].schemes.push(entry);
+    }
+    parts
+}
+
+fn source_of_part(number: usize, part: &Part<'_, '_>) -> String {
+    let schemes: String = part
+        .schemes
+        .iter()
+        .map(|entry| format!("                {};\n", as_in_macros(entry.types)))
+        .collect();
+    format!(
+        "/// Calls `$callback!` with the types that the crate `instantiations-{number}` compiles.
+#[macro_export]
+macro_rules! part_{number} {{
+    ($callback:ident) => {{
+        $callback! {{
+            schemes {{
+{schemes}            }}
+            mixes {{
+{mixes}            }}
+        }}
+    }};
+}}
+",
+        mixes = pairs(&part.mixes),
+    )
+}
+
+/// The first types of mixes, a line for each.
+fn pairs(mixes: &[MixOf<'_, '_>]) -> String {
+    mixes
+        .iter()
+        .map(|(a, b)| format!("            {}, {};\n", a.first_type(), b.first_type()))
+        .collect()
+}
+
+fn source(selected: &[&Entry<'_>], left_out: &[&Entry<'_>], mixes: &[MixOf<'_, '_>]) -> String {
     let names = |entries: &[&Entry<'_>]| -> String {
         entries.iter().map(|entry| format!("{:?}, ", entry.name)).collect()
     };
@@ -112,12 +184,14 @@ fn source(
         .iter()
         .map(|entry| {
             let word = entry.name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
-            format!("            {word}: {};\n", entry.types.replace("crate::", "$crate::"))
+            format!("            {word}: {};\n", as_in_macros(entry.types))
         })
         .collect();
-    let pairs: String = mixes
+    let pairs = pairs(mixes);
+    let parts: String = parts(selected, mixes)
         .iter()
-        .map(|(a, b)| format!("            {}, {};\n", a.first_type(), b.first_type()))
+        .enumerate()
+        .map(|(index, part)| source_of_part(index + 1, part))
         .collect();
     format!(
         "/// Calls `$callback!` with every scheme that is compiled in: its name with `_` for
@@ -139,6 +213,7 @@ macro_rules! for_each_mix {{
     }};
 }}
 
+{parts}
 /// The names in `schemes.txt` of the schemes that are compiled in.
 pub const COMPILED_IN: &[&str] = &[{}];
 

@@ -59,7 +59,8 @@ def _compile_faster(project: Path) -> None:
     for crate in CRATES:
         if crate != "py":
             package = PACKAGES.get(crate, crate)
-            text += f"\n[profile.release.package.{package}]\nopt-level = 0\n"
+            text = re.sub(rf"^{package} = {{ opt-level.*\n", "", text, flags=re.MULTILINE)
+            text += f"{package} = {{ opt-level = 0 }}\n"
     manifest.write_text(text, encoding="utf-8")
 
 

@@ -58,7 +58,7 @@ macro_rules! module {
 /// Puts all of it into `module`. For [`module!`].
 #[doc(hidden)]
 pub fn fill(module: &Bound<'_, PyModule>, added: Vec<SchemeTypes>) -> PyResult<()> {
-    let names: Vec<&str> = added.iter().map(SchemeTypes::name).collect();
+    let names: Vec<&str> = added.iter().map(|scheme| scheme.info.name).collect();
     rocelab::add_schemes(added, vec![prototype::scheme()])
         .map_err(|error| PyImportError::new_err(error.to_string()))?;
     module.add("__version__", rocelab::VERSION)?;

@@ -26,21 +26,22 @@
 
 mod fabric_setup;
 pub mod hpcc_ns3;
-mod instantiations;
 pub mod memory;
 mod output;
 mod plan;
 mod plan_checks;
 mod recordings;
+mod scheme_types;
 mod setup_error;
 mod unfinished;
 
 pub use fabric::{OutOfAddressSpace, Spill, SpillError};
-pub use instantiations::{Instantiation, SchemeTypes, add_schemes};
+pub use instantiations::{SchemeTypes, scheme_types};
 use output::report::Execution;
 pub use plan::Plan;
 pub use recordings::{ROWS, Recordings};
 use scenario::{Scenario, ScenarioError};
+pub use scheme_types::add_schemes;
 use setup_error::describe_setup_error;
 use std::error::Error;
 use std::fmt;
@@ -254,7 +255,7 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
         progress.flows_done.store(now.finished, Ordering::Relaxed);
         !options.cancel.load(Ordering::Relaxed)
     };
-    let built = cancel::scope(&options.cancel, || instantiations::build(scenario, &setup))?;
+    let built = cancel::scope(&options.cancel, || scheme_types::build(scenario, &setup))?;
     let started = Instant::now();
     let output = built.run(threads, &watch);
     let output = output.map_err(|refusal| describe_setup_error(scenario, refusal))?;
@@ -274,7 +275,7 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
 /// If the fabric refuses the scenario.
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let setup = fabric_setup::setup(scenario, &RunOptions::default());
-    instantiations::build(scenario, &setup).map(drop)
+    scheme_types::build(scenario, &setup).map(drop)
 }
 
 /// What a scenario asks of its network, which it builds.
@@ -284,7 +285,7 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 /// reach.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     let setup = fabric_setup::setup(scenario, &RunOptions::default());
-    let plan = instantiations::build(scenario, &setup)?.plan();
+    let plan = scheme_types::build(scenario, &setup)?.plan();
     Plan::new(scenario, &setup, &plan)
 }
 
@@ -295,7 +296,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
 /// If the fabric refuses the scenario.
 pub fn paths(scenario: &Scenario) -> Result<results::HopTable, ScenarioError> {
     let setup = fabric_setup::setup(scenario, &RunOptions::default());
-    let hops = instantiations::build(scenario, &setup)?.hops();
+    let hops = scheme_types::build(scenario, &setup)?.hops();
     Ok(results::HopTable {
         flow_id: hops.iter().map(|hop| hop.flow.get()).collect(),
         node: hops.iter().map(|hop| hop.node.get()).collect(),
