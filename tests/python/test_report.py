@@ -18,7 +18,7 @@ import rocelab
 from conftest import INCAST, Command
 from rocelab._examples import EXAMPLES
 from rocelab.catalogue import probe_kinds
-from rocelab.report import write_report
+from rocelab.report import settings, write_report
 from rocelab.report.charts import Chart, of_results
 from rocelab.report.content import collect
 from rocelab.report.model import Cell, Grid, Report
@@ -151,6 +151,68 @@ def test_the_scenario_is_a_difference_from_the_defaults(tmp_path: Path, name: st
             del fewer[section][key]
             with suppress(rocelab.ConfigError):
                 assert rocelab.Scenario(**fewer).to_dict() != whole.to_dict(), (section, key)
+
+
+@pytest.mark.parametrize("name", [one.name for one in EXAMPLES if one.path.is_file()])
+def test_few_messages_tell_the_same_of_a_scenario(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """Protects from keys that are kept or left out because the real traffic was not looked at."""
+    whole = rocelab.example(name).with_settings(run__time_limit="1us")
+    rocelab.run(whole).save(tmp_path / "run")
+    run = rocelab.open(tmp_path / "run")
+    shown = without_defaults(run)
+    monkeypatch.setattr(settings, "_with_few_messages", settings._with_all_messages)
+    assert shown == without_defaults(run)
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [
+        {"kind": "poisson", "cdf": [[1, 0], [2000, 1]], "load": 0.005, "duration": "5ms"},
+        {"kind": "poisson", "cdf": [[1, 0], [2000, 1]], "load": 0.005, "messages": 5000},
+        {"kind": "incast", "senders": 2, "size": "1KB", "repeat": 2500, "period": "1us"},
+        {
+            "kind": "bursts",
+            "src": ["h0"],
+            "dst": ["h1"],
+            "size": "1KB",
+            "period": "1us",
+            "count": 2500,
+        },
+        {"kind": "collective", "operation": "all-to-all", "size": "1KB", "repeat": 50},
+    ],
+)
+@pytest.mark.parametrize("stop", ["flows-done", "5ms"])
+def test_a_scenario_with_many_messages_is_seldom_read(
+    monkeypatch: pytest.MonkeyPatch, traffic: dict[str, Any], stop: str
+) -> None:
+    """Protects from a report that takes as long as its run, where messages are a million."""
+    topology = {"kind": "star", "hosts": 8, "host_rate": "400Gbps", "host_delay": "1us"}
+    also = {"kind": "permutation", "size": "1KB"}
+    scenario = rocelab.Scenario(
+        topology=topology, traffic=[traffic, also], scheme="hpcc", run={"stop": stop}
+    )
+    assert len(scenario.plan().messages) > 2000
+    run = rocelab.run(scenario.with_settings(run__stop="1us"))
+    run._scenario, run._scenario_toml = scenario, scenario.to_toml()
+    long = []
+    read = rocelab.Scenario
+
+    def noting(**tables: object) -> rocelab.Scenario:
+        made = read(**tables)  # type: ignore[arg-type]
+        long.append(len(made.plan().messages) > 2000)
+        return made
+
+    monkeypatch.setattr("rocelab.scenario.Scenario", noting)
+    shown = without_defaults(run)
+    assert sum(long) <= 2 < len(long)
+    monkeypatch.setattr("rocelab.scenario.Scenario", read)
+    monkeypatch.setattr(settings, "_with_few_messages", settings._with_all_messages)
+    assert shown == without_defaults(run)
+    assert ("duration" in shown["traffic"][0]) == (
+        "duration" in traffic and traffic["duration"] != stop
+    )
 
 
 def test_the_parameters_of_a_second_scheme_are_no_difference(tmp_path: Path) -> None:

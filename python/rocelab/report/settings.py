@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,11 @@ _MAX_TABLES = 20
 _MAX_ITEMS = 10
 """Items of a list that are shown."""
 
+_UNTIL = ("poisson", "request-response")
+"""Kinds of traffic that take either a duration or a number of messages."""
+_FEW = {"messages": 1000, "repeat": 2, "count": 2}
+"""Keys of traffic that say how many messages there are, and how many are enough to try others."""
+
 Data = dict[str, Any]
 
 
@@ -31,17 +36,55 @@ def without_defaults(run: Result) -> Data:
     """
     full = run.scenario.to_dict()
     shorter = _without_static(full, schema(), schema())
-    if len(run.scenario_toml) > _MAX_TEXT or not _stands_for(shorter, full):
+    if len(run.scenario_toml) > _MAX_TEXT:
         return shorter
+    found = _shortest(shorter, full, _with_few_messages)
+    if found is None or not _stands_for(found, full):
+        found = _shortest(shorter, full, _with_all_messages) or shorter
+    return {key: value for key, value in found.items() if value != {}}
+
+
+def _shortest(shorter: Data, full: Data, sparse: Callable[[Data], Data]) -> Data | None:
+    """``shorter`` without keys that follow from others; None if it does not stand for ``full``.
+
+    Scenarios are tried with the messages that ``sparse`` leaves.
+    """
+    sparse_full = sparse(full)
+    if not _stands_for(sparse(shorter), sparse_full):
+        return None
     for path in list(_places(shorter)):
         fewer = deepcopy(shorter)
         holder = _at(fewer, path[:-1])
         if holder is None or path[-1] not in holder:
             continue
         del holder[path[-1]]
-        if _stands_for(fewer, full):
+        if path[0] == "traffic" and path[-1] in ("duration", *_FEW):
+            stands = _stands_for(fewer, full)
+        else:
+            stands = _stands_for(sparse(fewer), sparse_full)
+        if stands:
             shorter = fewer
-    return {key: value for key, value in shorter.items() if value != {}}
+    return shorter
+
+
+def _with_all_messages(data: Data) -> Data:
+    return data
+
+
+def _with_few_messages(data: Data) -> Data:
+    """``data`` with few messages of each generator.
+
+    How many there are changes no other key, but the time to read the scenario.
+    """
+    traffic = [dict(table) for table in data.get("traffic", [])]
+    for table in traffic:
+        if table.get("kind") in _UNTIL:
+            table.pop("duration", None)
+            table.setdefault("messages", _FEW["messages"])
+        for key in _FEW.keys() & table.keys():
+            if isinstance(table[key], int):
+                table[key] = min(table[key], _FEW[key])
+    return {**data, "traffic": traffic} if traffic else data
 
 
 def _stands_for(shorter: Data, full: Data) -> bool:
