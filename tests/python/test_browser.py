@@ -272,6 +272,22 @@ def test_ports_and_flows_of_a_view_show_their_series(opened: Open, view: Path) -
     assert page.locator("#found").inner_text() == "there is no port or flow nobody"
 
 
+@pytest.mark.parametrize(("rate", "told"), [("500Kbps", "500 kb/s"), ("2500Kbps", "2.5 Mb/s")])
+def test_rates_of_links_need_not_be_whole_mbps(
+    opened: Open, tmp_path: Path, rate: str, told: str
+) -> None:
+    scenario = rocelab.Scenario(
+        topology={"kind": "star", "hosts": 2, "host_rate": rate, "host_delay": "1us"},
+        traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "10KB"}]}],
+        scheme="none",
+        probe=[{"preset": "view", "interval": "10ms"}],
+    )
+    page = _ready(opened(_view(scenario, tmp_path)))
+    page.fill("#wanted", "s0:h1")
+    page.keyboard.press("Enter")
+    assert page.locator("#detail").inner_text().split("\n\n")[1].startswith(f"{told}. The other")
+
+
 def _picture(page: Page) -> str:
     picture: str = page.evaluate("document.getElementById('fabric').toDataURL()")
     return picture

@@ -360,10 +360,10 @@ def _places(tiers: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[f
 
 
 def _ports(network: _Network) -> list[list[int]]:
-    """Of each port its node, its peer, the port at the other end, rate in Mb/s, and number."""
+    """Of each port its node, its peer, the port at the other end, rate in bit/s, and number."""
     nodes = network.nodes
     return [
-        [nodes[port.node], nodes[port.peer], port.back, port.rate_bps // 10**6, port.number]
+        [nodes[port.node], nodes[port.peer], port.back, port.rate_bps, port.number]
         for port in network.ports
     ]
 

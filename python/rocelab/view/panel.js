@@ -174,10 +174,9 @@ class Panel {
   #portDetail(port) {
     const { data } = this;
     const [, , back, rate] = data.ports[port];
-    const speed = rateText(rate * 1e6);
     return [
       make("h3", `Port ${this.portName(port)}`),
-      make("p", `${speed}. The other direction is `, this.#port(back), "."),
+      make("p", `${rateText(rate)}. The other direction is `, this.#port(back), "."),
       this.charts.figure("Queue", data.queue[port], 0, sizeText),
       this.charts.figure("Utilisation", data.utilisation[port], 0, percent, 100),
       this.charts.figure("Paused share of the time", data.paused[port], 0, percent, 100),

@@ -5,7 +5,7 @@
  * @typedef {{ name: string, tier: number, pod: number, place: number }} FabricNode
  * A pod of -1: of no pod, a switch of the top tier. Nodes of a tier are ordered by place.
  *
- * @typedef {[node: number, peer: number, back: number, rateMbps: number, number: number]} PortRow
+ * @typedef {[node: number, peer: number, back: number, rateBps: number, number: number]} PortRow
  * Nodes and ports are indices; `back` is the port at the other end.
  *
  * @typedef {{
