@@ -75,3 +75,42 @@ def test_a_line_that_is_always_alone_has_no_gaps() -> None:
     together, alone = plots.picture(figure, plots.data(figure, {}), looks, []).axes
     assert [line.get_linestyle() for line in together.lines] == ["-", "--"]
     assert [line.get_linestyle() for line in alone.lines] == ["-"]
+
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize("log_y", [False, True])
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([1.0, INF], ["1", "never"]),
+        ([INF, INF], ["never", "never"]),
+        ([NAN, 2.0], ["-", "2"]),
+        ([NAN, INF], ["-", "never"]),
+        ([0.0, 0.0, INF], ["0", "0", "never"]),
+    ],
+)
+def test_a_bar_without_a_height_has_a_word_in_its_place(
+    tmp_path: Path, values: list[float], words: list[str], log_y: bool
+) -> None:
+    """What never happens has no bar, and matplotlib warns of none."""
+    line = Line(
+        "a",
+        lambda _runs: ([f"x{at}" for at in range(len(values))], values),
+        spread=lambda _: [0.5] + [None] * (len(values) - 1),
+    )
+    panel = Panel("p", "", "Time (µs)", [line], log_y=log_y)
+    figure = Figure("f", "f", lambda _reading, _quick: {}, [panel], [])
+    drawn = plots.picture(figure, plots.data(figure, {}), {"a": 0}, [])
+    drawn.savefig(tmp_path / "f.png")
+    drawn.savefig(tmp_path / "f.svg")
+    (axes,) = drawn.axes
+    shown = [text.get_text() for text in axes.texts]
+    assert shown == words
+    box = axes.get_window_extent()
+    for text in axes.texts:
+        assert box.contains(*text.get_window_extent().min)
+    assert [label.get_text() for label in axes.get_xticklabels()] == [
+        f"x{at}" for at in range(len(values))
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -135,12 +136,14 @@ def _bars(axes: Axes, panel: Panel, frame: pl.DataFrame, styles: Mapping[str, Li
         rows = frame.filter(pl.col("index") == index)
         shift = (index - (len(panel.lines) - 1) / 2) * width
         spots = [at + shift for at in range(len(rows))]
-        axes.bar(spots, rows["y"], width, color=styles[line.name].colour, label=line.name)
+        # What never happens, or was not measured, has no bar; its word stands in its place.
+        heights = [value if math.isfinite(value) else 0.0 for value in rows["y"]]
+        axes.bar(spots, heights, width, color=styles[line.name].colour, label=line.name)
         spread = rows["spread"].fill_null(0.0)
         if (spread > 0).any():
             axes.errorbar(
                 spots,
-                rows["y"],
+                heights,
                 yerr=spread,
                 fmt="none",
                 ecolor="black",
@@ -148,10 +151,13 @@ def _bars(axes: Axes, panel: Panel, frame: pl.DataFrame, styles: Mapping[str, Li
                 capsize=_CAP_PT,
             )
         for spot, value, half in zip(spots, rows["y"], spread, strict=True):
+            # A logarithmic axis has no 0.
+            has_bar = math.isfinite(value) and (value > 0 or not panel.log_y)
             axes.annotate(
-                plot_number(value),
-                (spot, value + half),
+                _word(value),
+                (spot, value + half if has_bar else 0),
                 (0, 1.5),
+                xycoords="data" if has_bar else axes.get_xaxis_transform(),
                 textcoords="offset points",
                 ha="center",
                 va="bottom",
@@ -165,6 +171,13 @@ def _bars(axes: Axes, panel: Panel, frame: pl.DataFrame, styles: Mapping[str, Li
             label.set(ha="right", rotation_mode="anchor")
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.2 if turned else 0.12)
+
+
+def _word(value: float) -> str:
+    """What stands above a bar, or in its place."""
+    if math.isnan(value):
+        return "-"
+    return "never" if math.isinf(value) else plot_number(value)
 
 
 def _lines(
@@ -212,7 +225,7 @@ def _scale(axes: Axes, panel: Panel, *, has_bars: bool) -> None:
 def _numbers_fit(frame: pl.DataFrame, lines: int) -> bool:
     """Whether the numbers of ``lines`` bars side by side at each word have room beside another."""
     words = frame["word"].n_unique()
-    numbers = [plot_number(value) for value in frame["y"]]
+    numbers = [_word(value) for value in frame["y"]]
     # A point or comma is half as wide as a digit.
     digits = max(len(number) - sum(map(number.count, ".,")) / 2 for number in numbers)
     # As matplotlib places bars: words are 1 apart, and a twentieth is left free at both ends.
