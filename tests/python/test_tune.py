@@ -162,6 +162,18 @@ def test_the_command_prints_the_best_and_what_each_key_explains(
     assert failed.stderr.startswith("error: no metric 'x'")
 
 
+def test_heads_of_columns_are_those_of_a_sweep(tmp_path: Path, command: Command) -> None:
+    """The unit stands once, in the one that the numbers have."""
+    (tmp_path / "s.toml").write_text(INCAST)
+    over = ("s.toml", "--over", "ecn.kmin=50KB,100KB")
+    done = command(
+        "tune", *over, "--goal", "max_queue_bytes,slowdown_p99", "--out", "t", cwd=tmp_path
+    )
+    swept = command("sweep", *over, "--metric", "max_queue_bytes", "--out", "s", cwd=tmp_path)
+    assert "max_queue (KB)" in done.stdout.splitlines()[0]
+    assert "max_queue (KB)" in swept.stdout.splitlines()[0]
+
+
 def tuned(
     out: Path,
     space: list[str],

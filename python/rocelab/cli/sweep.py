@@ -226,9 +226,7 @@ def _table(done: Sweep, metrics: Sequence[Metric], order: Sequence[int]) -> str:
             None if mean is None else (mean / scale, None if half is None else half / scale)
             for mean, half in pairs
         ]
-        name = metric.name.removesuffix(f"_{metric.unit}")
-        head = f"{name} ({unit})" if unit else name
-        columns.append([head, *_format.with_intervals(scaled)])
+        columns.append([metric.head(unit), *_format.with_intervals(scaled)])
     every = done.coverage()
     covered = [every[at] for at in order]
     if not all(one.complete for one in covered):

@@ -132,8 +132,7 @@ def _table(found: Tuning, best: list[Trial]) -> str:
     for at, metric in enumerate(found.goals):
         values = [one.goals[at] for one in best if one.goals]
         unit, scale = _format.unit(metric.unit, max(values))
-        head = f"{metric.name} ({unit})" if unit else metric.name
-        columns.append([head, *(f"{value / scale:.4g}" for value in values)])
+        columns.append([metric.head(unit), *(f"{value / scale:.4g}" for value in values)])
     covered = [one.coverage for one in best]
     if not all(one.complete for one in covered):
         columns.append(["flows done", *map(str, covered)])

@@ -52,6 +52,11 @@ class Metric:
         """Its name and which values are good."""
         return f"{self.name} ({'high' if self.more_is_better else 'low'} is good)"
 
+    def head(self, unit: str) -> str:
+        """The head of a column of its values in ``unit``."""
+        name = self.name.removesuffix(f"_{self.unit}")
+        return f"{name} ({unit})" if unit else name
+
 
 def _summary(
     name: str, title: str, unit: str = "", *, whole: bool = True, more_is_better: bool = False
