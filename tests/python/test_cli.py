@@ -374,6 +374,16 @@ def test_help_says_what_options_take_and_cuts_nothing_short(command: Command) ->
             assert option.help, f"{name}: {option.name}"
 
 
+def test_help_names_no_types_of_python(command: Command) -> None:
+    """Protects from ``<list[Path]>`` beside what stands for a file."""
+    for words in ("plot", "compare", "fct", "import cm", "export perfetto", "scheme new"):
+        told = command(*words.split(), "--help").stdout
+        arguments = told.partition("Arguments:")[2].partition("Options:")[0]
+        assert arguments.split()
+        assert "<" not in arguments
+        assert "[Path]" not in told
+
+
 def test_one_seed_is_given(command: Command, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(INCAST, encoding="utf-8")
     done = command("run", "a.toml", "--seed", "2", "--set", "run.seed=3", cwd=tmp_path)

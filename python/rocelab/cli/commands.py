@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from rocelab import __version__
+from rocelab.cli.command import PlainCommand
 
 
 class _Command(NamedTuple):
@@ -82,7 +83,7 @@ def app_with(names: Iterable[str]) -> typer.Typer:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
-            app.command(name, **settings)(command)
+            app.command(name, cls=PlainCommand, **settings)(command)
     return app
 
 

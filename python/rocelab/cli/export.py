@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rocelab.cli.command import PlainCommand
 from rocelab.cli.output import note, show
 from rocelab.io.files import check_output_file
 
@@ -22,7 +23,7 @@ def _export() -> None:
     """Each kind of file has a command of its own."""
 
 
-@export.command()
+@export.command(cls=PlainCommand)
 def perfetto(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="A result directory.", show_default=False)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rocelab.cli.command import PlainCommand
 from rocelab.cli.output import note
 from rocelab.io.files import check_output_file, write_atomic
 
@@ -22,7 +23,7 @@ def _import() -> None:
     """Each kind of file has a command of its own."""
 
 
-@import_.command()
+@import_.command(cls=PlainCommand)
 def cm(
     file: Annotated[
         Path,

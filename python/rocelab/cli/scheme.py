@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rocelab import _module, _rocelab, catalogue
+from rocelab.cli.command import PlainCommand
 from rocelab.cli.output import note
 
 scheme = typer.Typer(
@@ -27,7 +28,7 @@ def _complete(begun: str) -> list[str]:
     return [start + name for name in _known() if name.startswith(last)]
 
 
-@scheme.command()
+@scheme.command(cls=PlainCommand)
 def new(
     name: Annotated[
         str,
@@ -68,7 +69,7 @@ def new(
     note(f"next: cd {place} && cargo test && rocelab scheme build && rocelab run incast.toml")
 
 
-@scheme.command()
+@scheme.command(cls=PlainCommand)
 def build(
     path: Annotated[
         Path | None,
