@@ -892,6 +892,26 @@ def test_nothing_is_a_share_of_nothing() -> None:
         assert (outcome.verdict, outcome.by) == ("differs", verdict.UNMEASURED), name
 
 
+@pytest.mark.parametrize("own", [False, True])
+def test_a_reason_is_told_of_the_reading_that_it_is_about(tmp_path: Path, own: bool) -> None:
+    """It was worked out by hand for the headline, and says nothing of other readings."""
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    claim = Claim(
+        "c", "A claim", "", verdict.below({"a": reading(5.0)}, 3, "us"), reason="of the headline"
+    )
+    line = Line("a", lambda _runs: ([0.0, 1.0], [1.0, 2.0]))
+    panel = Panel("", "x", "y", [line])
+    figure = Figure("f", "A figure", lambda _reading, _quick: {"a": scenario}, [panel], [claim])
+    other = Reading("other", "Another one")
+    paper = Paper("p", "A paper", [figure], {"a": 0}, [], readings=(HEADLINE, other))
+    made = reproduce.reproduce(
+        paper, figure, tmp_path, cache=tmp_path / "cache", reading=None if own else other
+    )
+    assert ("reason" in reproduce.table(made)) == own
+    (told,) = json.loads((tmp_path / "p/f/claims.json").read_text())["claims"]
+    assert (told["verdict"], told["reason"]) == ("differs", "of the headline" if own else "")
+
+
 def test_bars_of_which_a_seed_has_no_number_have_no_spread() -> None:
     line = measurements.bars(
         "A", {"one": reading([NAN, 1.0]), "never": reading([INF, 1.0]), "both": reading([1.0, 3.0])}

@@ -6,7 +6,7 @@ import difflib
 import json
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +145,12 @@ def reproduce(
     cases = figure.cases(reading, quick)
     runs = run_all(cases, cache, jobs=jobs, executor=executor, progress=progress)
     frame = plots.data(figure, runs)
-    claims = [(described(paper, figure, claim), claim.judge(runs)) for claim in figure.claims]
+    words = [described(paper, figure, claim) for claim in figure.claims]
+    if reading != paper.headline:
+        # Reasons were worked out for the headline.
+        words = [replace(one, reason="") for one in words]
+    outcomes = [claim.judge(runs) for claim in figure.claims]
+    claims = list(zip(words, outcomes, strict=True))
     notes = [*_seeds_note(runs, frame), *_notes(figure, runs)]
     if quick and figure.cases(reading, False) != cases:
         notes.insert(0, f"Quick version: {figure.quick}.")
