@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -726,6 +728,33 @@ def test_agreement_of_a_case(command: Command, known: Path) -> None:
         assert (head.count("|"), rule.count("|")) == (row.count("|"), row.count("|"))
         assert cells[:7] == ["case", "hpcc", order, "4", "4", "none", "0 / 0"]
     assert files(known / "case") == INPUTS | {"fct.txt", "pfc.txt"}, "nothing was added"
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_comparison_tells_how_far_its_runs_are(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    known: Path,
+    quiet: bool,
+) -> None:
+    """Protects from minutes without a word: the table comes at the end of all cases."""
+    shutil.copytree(known / "case", known / "other")
+    told: list[tuple[str, float]] = []
+
+    @contextmanager
+    def noting(*, shown: bool) -> Iterator[Callable[[float, str, str], None]]:
+        assert shown
+        yield lambda fraction, title, _: told.append((title, fraction))
+
+    monkeypatch.setattr("rocelab._progress._open_bar", noting)
+    with pytest.raises(SystemExit) as ended:
+        app(["compare-hpcc", str(known), *(["--quiet"] if quiet else [])])
+    assert ended.value.code == 0
+    names = ["case (1 of 2)", "case (1 of 2, ns3)", "other (2 of 2)", "other (2 of 2, ns3)"]
+    assert list(dict(told)) == ([] if quiet else names)
+    out, err = capsys.readouterr()
+    assert err == "case\nother\n"
+    assert len(out.splitlines()) == 6
 
 
 @pytest.mark.parametrize("place", ["file", "file/deep", "/proc/rocelab"])

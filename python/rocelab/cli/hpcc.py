@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rocelab._text import json_text
 from rocelab.cli import BAD_INPUT
 from rocelab.cli.options import (
+    NoBar,
     Quiet,
     Settings,
     Strict,
@@ -34,6 +37,9 @@ from rocelab.errors import ConfigError, Interrupted, RecordingError, ResultError
 from rocelab.io.files import check_output_directory
 from rocelab.io.names import file_name
 from rocelab.signals import interruptible
+
+if TYPE_CHECKING:
+    from rocelab.simulate import Progress
 
 
 def hpcc(
@@ -163,6 +169,7 @@ def compare_hpcc(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
+    quiet: NoBar = False,
 ) -> None:
     """Compare with the HPCC simulator's own runs.
 
@@ -177,14 +184,16 @@ def compare_hpcc(
     if figures is not None:
         check_output_directory(figures)
     rows, code = [], 0
-    for case in cases:
+    for number, case in enumerate(cases, 1):
         inside = case.relative_to(directory)
         name = str(inside) if inside.name else directory.resolve().name
         note(name)
         try:
-            of_case = [compare(case, name, seeds, "fast")]
+            with _bar(f"{name} ({number} of {len(cases)})", shown=not quiet) as progress:
+                of_case = [compare(case, name, seeds, "fast", progress=progress)]
             try:
-                of_case.append(compare(case, name, seeds, "ns3"))
+                with _bar(f"{name} ({number} of {len(cases)}, ns3)", shown=not quiet) as progress:
+                    of_case.append(compare(case, name, seeds, "ns3", progress=progress))
             except ConfigError as refusal:
                 note(f"no run in the order of ns-3: {refusal}")
             if figures is not None and has_series(case):
@@ -198,6 +207,18 @@ def compare_hpcc(
     elif rows:
         show(table(rows))
     raise typer.Exit(code)
+
+
+@contextmanager
+def _bar(name: str, *, shown: bool) -> Iterator[bool | Callable[[Progress], None]]:
+    """What shows the progress of the runs of the case called ``name``."""
+    from rocelab._progress import bar
+
+    if not shown:
+        yield False
+        return
+    with bar(name) as show:
+        yield show
 
 
 def validate_hpcc() -> None:

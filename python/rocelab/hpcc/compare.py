@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from rocelab._coverage import Coverage
 from rocelab._text_table import markdown
@@ -15,6 +16,9 @@ from rocelab.errors import ConfigError, ResultError
 from rocelab.hpcc.experiment import Experiment, Order, directory_of_names
 from rocelab.hpcc.fct import read_text_file, rows
 from rocelab.io.files import os_errors_as_result_error
+
+if TYPE_CHECKING:
+    from rocelab.simulate import Progress
 
 _SEEDS_TO_CHANGE_SOMETHING = 4
 """Runs that draw nothing are the same with this many seeds, and no more are tried."""
@@ -77,10 +81,18 @@ def find_cases(directory: Path) -> list[Path]:
     return cases
 
 
-def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
+def compare(
+    case: Path,
+    name: str,
+    seeds: int,
+    order: Order,
+    *,
+    progress: bool | Callable[[Progress], None] = False,
+) -> Ns3Comparison:
     """Runs a case in an order of events and compares.
 
     With ``seeds`` above 1 a run that differs is run again with others, if they change anything.
+    ``progress`` is that of each run.
     Raises :class:`ConfigError` where the case cannot be run, or not in this order.
     """
     config = case / "config.txt"
@@ -88,7 +100,7 @@ def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
     there, pfc_there = _fcts(case / "fct.txt"), _lines(case / "pfc.txt")
     with tempfile.TemporaryDirectory() as scratch:
         into = Path(scratch)
-        result, _ = experiment.run(into=into, order=order)
+        result, _ = experiment.run(into=into, order=order, progress=progress)
         outputs = experiment.outputs(into)
         here = _fcts(outputs["FCT_OUTPUT_FILE"])
         pfc_here = _lines(outputs["PFC_OUTPUT_FILE"])
@@ -98,7 +110,8 @@ def compare(case: Path, name: str, seeds: int, order: Order) -> Ns3Comparison:
         changed = False
         if any(differences) and seeds > 1:
             for seed in range(2, seeds + 1):
-                experiment.run(settings=[("run.seed", str(seed))], into=into, order=order)
+                changes = [("run.seed", str(seed))]
+                experiment.run(settings=changes, into=into, order=order, progress=progress)
                 finished = _fcts(outputs["FCT_OUTPUT_FILE"])
                 changed |= finished != here
                 runs.append({flow: finished[flow] for flow in there if flow in finished})
