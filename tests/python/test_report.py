@@ -24,8 +24,8 @@ from rocelab.report.content import collect
 from rocelab.report.model import Cell, Grid, Report
 from rocelab.report.page import page
 from rocelab.report.settings import without_defaults
-from rocelab.report.tables import metric_column
-from rocelab.sweeps.metrics import METRICS
+from rocelab.report.tables import metric_column, runs_table
+from rocelab.sweeps.metrics import METRICS, Metric
 from test_view import ring_scenario
 
 
@@ -125,6 +125,22 @@ def test_slowdowns_of_different_traffic_are_not_connected(tmp_path: Path) -> Non
     by_tag = {one["name"]: one for one in charts["Slowdown by flow size and tag"].data}
     assert by_tag["storage p99"]["mode"] == "markers"
     assert None not in by_tag["web p99"]["x"]
+
+
+@pytest.mark.parametrize("leave_out_zeros", [False, True])
+def test_metrics_of_runs_are_computed_once(runs: list[Path], leave_out_zeros: bool) -> None:
+    """Protects from waiting twice for those that look at all flows."""
+    read: list[str] = []
+
+    def value(run: rocelab.Result) -> int:
+        read.append(run.summary.scheme)
+        return len(run.flows)
+
+    metric = Metric("flows", "Flows", "", value)
+    runs_table(
+        ["a", "b"], [rocelab.open(one) for one in runs], [metric], leave_out_zeros=leave_out_zeros
+    )
+    assert read == ["dcqcn", "hpcc"]
 
 
 def test_a_text_in_place_of_a_list_is_refused(runs: list[Path], tmp_path: Path) -> None:

@@ -26,11 +26,11 @@ def runs_table(
     leave_out_zeros: bool,
 ) -> tuple[Grid, list[str]]:
     """A row for each run, a column for each metric, the best of each marked; and who is best."""
+    values = {one: [one.read(run) for run in runs] for one in metrics}
     zero = ""
     if leave_out_zeros:
-        values = {one: [one.read(run) for run in runs] for one in metrics}
         metrics, zero = _without_zeros(metrics, values)
-    columns = [metric_column(metric, [metric.read(run) for run in runs]) for metric in metrics]
+    columns = [metric_column(metric, values[metric]) for metric in metrics]
     rows = [[Cell(name), *(cells[at] for _, cells in columns)] for at, name in enumerate(names)]
     found = []
     for metric, (_, cells) in zip(metrics, columns, strict=True):
