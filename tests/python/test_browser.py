@@ -392,6 +392,29 @@ def test_a_frame_of_320_hosts_is_drawn_once_and_in_few_strokes(
     assert 3 <= page.evaluate("counted.texts") <= 4
 
 
+def test_marks_of_ports_to_the_hosts_of_a_switch_lie_apart(opened: Open, tmp_path: Path) -> None:
+    """Protects from roots beside each other whose triangles look like one."""
+    set_ = {"probe": [{"preset": "view"}], "topology.k": 8, "run.stop": "50us"}
+    page = _ready(opened(_view(rocelab.example("fat-tree", set=set_), tmp_path)))
+    layout = files("rocelab.view").joinpath("layout.js").read_text()
+    data = collect(rocelab.open(tmp_path / "run")).data
+    tiers = [node["tier"] for node in data["nodes"]]
+    marks = page.evaluate(
+        f"(data) => {{ {layout}; return layOut(data, () => false, 1280, 400).halves.map((half) => "
+        "[half.ports[0], ...markOf(half)]); }",
+        data,
+    )
+    by_switch: dict[int, list[tuple[float, float]]] = {}
+    for port, x, y in marks:
+        node, peer = data["ports"][port][:2]
+        if tiers[peer] == 0:
+            by_switch.setdefault(node, []).append((x, y))
+    assert len(by_switch) == 32
+    for places in by_switch.values():
+        assert len(places) == 4
+        assert min(math.dist(a, b) for at, a in enumerate(places) for b in places[:at]) > 10
+
+
 def test_a_pause_storm_is_told_with_the_host_that_stalls(opened: Open, tmp_path: Path) -> None:
     scenario = rocelab.example("pause-storm").with_settings(probe=[{"preset": "view"}])
     page = _ready(opened(_view(scenario, tmp_path)))

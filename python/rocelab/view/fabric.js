@@ -261,8 +261,7 @@ class Fabric {
     const kinds = half.ports.map((port) => marks.get(port));
     const kind = kinds.find((mark) => mark && mark !== "paused");
     if (!kind && (queue < this.longest / 100 || state.treeOnly)) return;
-    const x = half.x + (half.toX - half.x) * 0.35;
-    const y = half.y + (half.toY - half.y) * 0.35;
+    const [x, y] = markOf(half);
     const radius = 1.5 + 7 * Math.sqrt(queue / this.longest);
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);

@@ -3,7 +3,10 @@
 
 /**
  * Half of a link: what the node at its beginning sends. Of a collapsed pod it stands for several.
- * @typedef {{ x: number, y: number, toX: number, toY: number, ports: number[] }} Half
+ * `mark` is the share of its length at which its queue and its root are drawn.
+ * @typedef {{
+ *   x: number, y: number, toX: number, toY: number, ports: number[], mark: number,
+ * }} Half
  *
  * @typedef {{
  *   pod: number, x: number, y: number, width: number, height: number, hosts: number,
@@ -22,6 +25,15 @@ const BOX_UNITS = 4;
 const RISE = 90;
 /** The least distance from a collapsed pod's top to the picture's bottom: its text has room. */
 const MIN_BOX = 125;
+
+/** The share of a half's length where its queue is drawn, if there is room. */
+const MARK = 0.35;
+/** How much farther the next one is where they lie close. */
+const MARK_STEP = 0.18;
+/** At how many distances they may lie. */
+const MARK_ROWS = 4;
+/** Pixels that a queue with the mark of a root takes. */
+const MARK_ROOM = 16;
 
 /**
  * Puts tiers above each other and pods beside each other.
@@ -169,10 +181,39 @@ function halvesOf(data, x, y, isCollapsed, slope) {
         toX: x[from] + dx / 2 + sx,
         toY: y[from] + dy / 2 + sy - up,
         ports: line,
+        mark: MARK,
       });
     }
   }
+  /** @param {Half} half */
+  const fanOf = (half) => `${drawnAs(ports[half.ports[0]][0])} ${half.toY > half.y}`;
+  const fans = groupBy(halves, fanOf);
+  for (const fan of fans.values()) placeMarks(fan);
   return halves;
+}
+
+/**
+ * Moves the marks of halves that begin at one node apart, where they would cover each other.
+ * @param {Half[]} fan
+ */
+function placeMarks(fan) {
+  const sorted = [...fan].sort((a, b) => a.toX - b.toX);
+  const gaps = sorted.slice(1).map((half, before) => {
+    const [[x, y], [otherX, otherY]] = [markOf(half), markOf(sorted[before])];
+    return Math.hypot(x - otherX, y - otherY);
+  });
+  const least = Math.max(1, Math.min(MARK_ROOM, ...gaps));
+  const rows = Math.min(MARK_ROWS, Math.ceil(MARK_ROOM / least));
+  for (const [index, half] of sorted.entries()) half.mark = MARK + (index % rows) * MARK_STEP;
+}
+
+/**
+ * Where the queue of a half is drawn.
+ * @param {Half} half
+ * @returns {[x: number, y: number]}
+ */
+function markOf({ x, y, toX, toY, mark }) {
+  return [x + (toX - x) * mark, y + (toY - y) * mark];
 }
 
 /**
