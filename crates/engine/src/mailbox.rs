@@ -214,6 +214,7 @@ impl Mailboxes {
 
 /// Returns the only mailbox that has packets, or empties all of them into `gathered` and returns
 /// that.
+#[inline(never)]
 fn gather<'m>(
     boxes: impl Iterator<Item = &'m mut Vec<Entry>>,
     gathered: &'m mut Vec<Entry>,

@@ -56,7 +56,7 @@ impl<S: Scheme> NodeDevice<S> {
 
 impl<S: Scheme> Device for NodeDevice<S> {
     type Packet = Packet<S>;
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         match self {
             NodeDevice::Host(host) => host.advance(window),

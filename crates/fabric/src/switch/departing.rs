@@ -22,7 +22,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Updates when `port` sends next, after a packet joined one of its queues. It must have been
     /// drained to `now`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn after_enqueue(
         &mut self,
         window: &Win<'_, '_, S>,

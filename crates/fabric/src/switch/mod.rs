@@ -164,10 +164,8 @@ impl<S: Scheme> Switch<S> {
             // time order.
             let mut coincides = None;
             if self.departs_in_time_order() {
-                coincides = Some(self.depart_in_order(window, until));
-                if !self.departs_in_time_order() {
-                    continue;
-                }
+                let Some(sends_too) = self.depart_in_order(window, until) else { continue };
+                coincides = Some(sends_too);
             } else {
                 // Until then only arrivals are due. One of them may set a timer: it may be held, or
                 // make the congestion point ask for a wake-up.
@@ -213,24 +211,27 @@ impl<S: Scheme> Switch<S> {
         departure.min(self.next_timer()).min(self.chassis.probes.next())
     }
 
-    /// Handles the departures that come before anything else in time order, as long as that is
-    /// needed. Returns whether a port sends at the instant of the next arrival, too.
-    fn depart_in_order(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> bool {
+    /// Handles the departures that come before anything else in time order. Returns whether a port
+    /// sends at the instant of the next arrival, too, or `None` as soon as that order is not needed
+    /// any more.
+    fn depart_in_order(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Option<bool> {
         let limit = window.next_arrival_time().min(until);
         let probe = self.chassis.probes.next();
-        while self.departs_in_time_order() {
+        loop {
             // Most arrivals find that all ports send later.
             if self.chassis.due.lower_bound() > limit {
-                return false;
+                return Some(false);
             }
             let (due, port) = self.chassis.due.earliest();
             if due >= limit || due >= self.next_timer() || due > probe {
-                return due <= limit;
+                return Some(due <= limit);
             }
             self.depart(window, port);
             self.chassis.due.raise_lower_bound(port);
+            if !self.departs_in_time_order() {
+                return None;
+            }
         }
-        false
     }
 
     /// Returns whether departures must be handled one by one in time order.
