@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -9,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,10 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/write-your-own-scheme.md"
 CRATES = sorted(path.parent.name for path in (ROOT / "crates").glob("*/Cargo.toml"))
 PACKAGES = {"bindings": "rocelab-bindings"}
+OF_PYTHON = ["pyo3", "pyo3-ffi", "pythonize"]
+"""The package's own build of these depends on its Python, and cargo would make it again.
+
+With a profile of their own, they lie beside it."""
 
 needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="it compiles a scheme")
 
@@ -52,23 +58,45 @@ def _blocks(page: str) -> list[tuple[str, str]]:
     return re.findall(r"^```(sh|python)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
 
 
+def _optimised(manifest: str, package: str, how: str) -> str:
+    """The manifest with another profile for a package; its last table is that of these."""
+    kept = re.sub(rf"^{package} = {{ opt-level.*\n", "", manifest, flags=re.MULTILINE)
+    return f"{kept}{package} = {{ {how} }}\n"
+
+
 def _compile_faster(project: Path) -> None:
     """Has cargo optimise rocelab's crates less; others are those of the package's own build."""
     manifest = project / "Cargo.toml"
     text = manifest.read_text(encoding="utf-8")
     for crate in CRATES:
         if crate != "py":
-            package = PACKAGES.get(crate, crate)
-            text = re.sub(rf"^{package} = {{ opt-level.*\n", "", text, flags=re.MULTILINE)
-            text += f"{package} = {{ opt-level = 0 }}\n"
+            text = _optimised(text, PACKAGES.get(crate, crate), "opt-level = 0")
+    for package in OF_PYTHON:
+        text = _optimised(text, package, "opt-level = 0, codegen-units = 2")
     manifest.write_text(text, encoding="utf-8")
 
 
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """An empty directory that is the same in each run of the tests.
+
+    Cargo compiles crates again that are in another place. Here it compiles only what has changed
+    since the tests ran last. Those of two runs at once wait for each other.
+    """
+    target = ROOT / "target"
+    target.mkdir(exist_ok=True)
+    with (target / "guide.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(target / "guide", ignore_errors=True)
+        (target / "guide").mkdir()
+        yield target / "guide"
+
+
 @needs_cargo
-def test_the_guide_works_as_it_is_written(tmp_path: Path) -> None:
+def test_the_guide_works_as_it_is_written(place: Path, tmp_path: Path) -> None:
     """Every command and program of the page, in its order, in an empty directory."""
     environment = _environment(tmp_path)
-    where = tmp_path
+    where = place
     for language, code in _blocks(PAGE.read_text(encoding="utf-8")):
         # `cd` holds for the blocks that follow.
         end = tmp_path / "directory"
@@ -82,7 +110,7 @@ def test_the_guide_works_as_it_is_written(tmp_path: Path) -> None:
             where = Path(end.read_text(encoding="utf-8").strip())
             if "scheme new" in code:
                 _compile_faster(where)
-    project = tmp_path / "mine"
+    project = place / "mine"
     for name in ("mine", "dcqcn", "short"):
         summary = json.loads((project / f"out/{name}/summary.json").read_bytes())
         assert summary["scheme"] == ("dcqcn" if name == "dcqcn" else "mine")
@@ -135,8 +163,11 @@ def test_the_guide_works_as_it_is_written(tmp_path: Path) -> None:
     # An error of the law is the compiler's own, and the command's exit code.
     law = project / "src/lib.rs"
     law.write_text(law.read_text().replace("self.round_end = sent;", "self.round_end = send;"))
-    failed = _rocelab("scheme", "build", cwd=project, environment=environment)
+    other = {**environment, "PATH": os.pathsep.join([str(tmp_path), environment["PATH"]])}
+    failed = _rocelab("scheme", "build", cwd=project, environment=other)
     assert failed.returncode == 2
+    assert "Compiling mine" in failed.stderr
+    assert "Compiling pyo3" not in failed.stderr, "another PATH is no reason"
     assert "cannot find value `send` in this scope" in failed.stderr
     assert "src/lib.rs:" in failed.stderr
     assert failed.stderr.rstrip().splitlines()[-2].startswith("error: cargo could not build it")
