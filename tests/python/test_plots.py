@@ -439,6 +439,23 @@ def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: P
         assert a == b
 
 
+def test_a_picture_is_drawn_once_for_a_file(
+    incast: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matplotlib would draw it for its layout as well."""
+    drawn = incast.plot.fct()
+    (panel,) = drawn.axes
+    draw, times = panel.draw, []
+
+    def count(renderer: Any) -> None:  # noqa: ANN401
+        times.append(renderer)
+        draw(renderer)
+
+    monkeypatch.setattr(panel, "draw", count)
+    rocelab.plot.save(drawn, tmp_path / "fct")
+    assert len(times) == len(list(tmp_path.iterdir())) == 2
+
+
 def test_a_picture_saved_again_has_the_same_bytes(
     three_runs: list[rocelab.Result], tmp_path: Path
 ) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.text import Text
 
 from rocelab._warn import warn
 from rocelab.errors import CrowdedPictureWarning, MissingGlyphWarning
 from rocelab.plot.crowding import crowding
 from rocelab.plot.theme import DPI, SCREEN_DPI, missing_letters, theme
+
+if TYPE_CHECKING:
+    from matplotlib.backend_bases import RendererBase
 
 _MAX_LETTERS = 12
 """Letters that a warning names."""
@@ -22,6 +27,8 @@ class LabelledFigure(Figure):
 
     size_is_fixed = False
     """Whether the user has chosen its size, so that it does not grow by what it shows."""
+    _is_saved = False
+    """Whether matplotlib writes it to a file at this moment."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **{"dpi": SCREEN_DPI, **kwargs})
@@ -41,7 +48,22 @@ class LabelledFigure(Figure):
         """As :meth:`savefig`, without a look at what is drawn."""
         with theme():
             self._forget_layout()
-            super().savefig(fname, **{"dpi": DPI, **kwargs})
+            self._is_saved = True
+            try:
+                super().savefig(fname, **{"dpi": DPI, **kwargs})
+            finally:
+                self._is_saved = False
+
+    def draw(self, renderer: RendererBase) -> None:
+        """As matplotlib's, which draws twice to write a file: at first for the layout alone."""
+        layout = self.get_layout_engine()
+        # The second time a place-holder stands for the layout.
+        if not self._is_saved or layout is None or isinstance(layout, PlaceHolderLayoutEngine):
+            super().draw(renderer)
+            return
+        # It draws on as well where this cannot be laid out.
+        with suppress(ValueError):
+            layout.execute(self)
 
     def warn_of_boxes(self) -> None:
         """Names the letters for which boxes stand: words of equal length look alike so."""
