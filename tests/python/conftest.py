@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 import command_server
@@ -23,6 +24,10 @@ from rocelab.io.checksums import add_checksums
 
 # A debug build says so on the standard error stream, which the tests look at.
 os.environ["PYTHONWARNINGS"] = "ignore:rocelab was built for development:RuntimeWarning"
+
+# How long a case may take: with other work on the machine a fifth of a second is soon over.
+hypothesis.settings.register_profile("rocelab", deadline=None)
+hypothesis.settings.load_profile("rocelab")
 
 INCAST = """\
 [topology]
