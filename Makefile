@@ -122,7 +122,9 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # What the package needs is installed while it is compiled, which does not keep two cores busy.
-REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")
+PROJECT := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+REQUIREMENTS := $(PROJECT); print(*project["dependencies"], sep="\n")
+DEV_REQUIREMENTS := $(PROJECT); print(*project["dependencies"], *project["optional-dependencies"]["dev"], sep="\n")
 
 $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 	@echo "Compiling takes about three minutes on two cores."
@@ -137,8 +139,9 @@ $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 # environment without a compiler.
 $(VENV)/.installed-dev: $(SOURCES) | $(BIN)/python
 	$(BIN)/python tools/third_party.py $(LICENCES)
+	$(BIN)/python -c '$(DEV_REQUIREMENTS)' >$(VENV)/requirements.txt
 	rm -rf out/wheel
-	$(PIP) wheel --no-deps --wheel-dir out/wheel .
+	$(PIP) install -r $(VENV)/requirements.txt & needed=$$!; \
+		$(PIP) wheel --no-deps --wheel-dir out/wheel . && wait $$needed
 	$(PIP) install --force-reinstall --no-deps out/wheel/*.whl
-	$(PIP) install "$$(echo out/wheel/*.whl)[dev]"
 	touch $(VENV)/.installed $@
