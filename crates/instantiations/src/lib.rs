@@ -12,9 +12,6 @@ use schemes::params::Value;
 use schemes::registry::{SchemeInfo, params_of};
 use units::Rate;
 
-#[doc(hidden)]
-pub use schemes;
-
 /// A network built for a scheme, whose type it hides.
 pub trait Built {
     /// Returns what messages ask of the network.

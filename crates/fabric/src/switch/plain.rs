@@ -90,12 +90,6 @@ impl<S: Scheme> Switch<S> {
         // A packet need not be queued if it leaves at this instant whatever else happens at it. RED
         // does not mark a packet that leaves an empty queue behind. If departures are handled in
         // time order, no other port may send at this instant, and this one must not end a pause.
-        let in_turn = |this: &Self, window: &Win<'_, '_, S>| match coincides {
-            None => true,
-            Some(coincides) => {
-                !coincides && !this.chassis.mmu.pauses_peer(tag.port(window), priority)
-            }
-        };
         let mut open = self.chassis.ports[out].can_send_now(now);
         if !open && self.chassis.due.at(out) < now {
             // The port may have sent by then all that waits.
@@ -106,7 +100,9 @@ impl<S: Scheme> Switch<S> {
         let passes = open
             && (immediate
                 || (tag.is_last_of_instant(window) && !self.chassis.samples_queues_at(now)))
-            && in_turn(self, window)
+            && coincides.is_none_or(|coincides| {
+                !coincides && !self.chassis.mmu.pauses_peer(tag.port(window), priority)
+            })
             && (!has_own_classes::<S>()
                 || self.chassis.ports[out].allowed_by_shaper(1 << priority, now) != 0);
         let wire = (kind, priority, size);
