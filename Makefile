@@ -121,27 +121,29 @@ clean:
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-# What the package needs is installed while it is compiled, which does not keep two cores busy.
-PROJECT := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-REQUIREMENTS := $(PROJECT); print(*project["dependencies"], sep="\n")
-DEV_REQUIREMENTS := $(PROJECT); print(*project["dependencies"], *project["optional-dependencies"]["dev"], sep="\n")
+# Lists of what pyproject.toml says.
+NEEDED := project["dependencies"]
+NEEDED_BY_DEVELOPERS := project["dependencies"] + project["optional-dependencies"]["dev"]
+
+# Installs the package from a wheel, which stays in the directory $(2). The packages of the list $(1) are
+# installed while it is compiled, which does not keep two cores busy.
+define install
+$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*($(1)), sep="\n")' >$(VENV)/requirements.txt
+rm -rf $(2)
+$(PIP) install -r $(VENV)/requirements.txt & needed=$$!; \
+	$(PIP) wheel --no-deps --wheel-dir $(2) . && wait $$needed
+$(PIP) install --force-reinstall --no-deps $(2)/*.whl
+endef
 
 $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 	@echo "Compiling takes about three minutes on two cores."
-	$(BIN)/python -c '$(REQUIREMENTS)' >$(VENV)/requirements.txt
-	rm -rf $(VENV)/wheel
-	$(PIP) install -r $(VENV)/requirements.txt & needed=$$!; \
-		$(PIP) wheel --no-deps --wheel-dir $(VENV)/wheel . && wait $$needed
-	$(PIP) install --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	$(call install,$(NEEDED),$(VENV)/wheel)
 	touch $@
 
 # The package and the tools that check it. The wheel stays in out/wheel, where a test installs it in an
 # environment without a compiler.
 $(VENV)/.installed-dev: $(SOURCES) | $(BIN)/python
 	$(BIN)/python tools/third_party.py $(LICENCES)
-	$(BIN)/python -c '$(DEV_REQUIREMENTS)' >$(VENV)/requirements.txt
-	rm -rf out/wheel
-	$(PIP) install -r $(VENV)/requirements.txt & needed=$$!; \
-		$(PIP) wheel --no-deps --wheel-dir out/wheel . && wait $$needed
-	$(PIP) install --force-reinstall --no-deps out/wheel/*.whl
+	$(call install,$(NEEDED_BY_DEVELOPERS),out/wheel)
 	touch $(VENV)/.installed $@
