@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -209,16 +209,11 @@ def compare_hpcc(
     raise typer.Exit(code)
 
 
-@contextmanager
-def _bar(name: str, *, shown: bool) -> Iterator[bool | Callable[[Progress], None]]:
+def _bar(name: str, *, shown: bool) -> AbstractContextManager[bool | Callable[[Progress], None]]:
     """What shows the progress of the runs of the case called ``name``."""
     from rocelab._progress import bar
 
-    if not shown:
-        yield False
-        return
-    with bar(name) as show:
-        yield show
+    return bar(name) if shown else nullcontext(False)
 
 
 def validate_hpcc() -> None:
