@@ -137,7 +137,7 @@ $(PIP) install --force-reinstall --no-deps $(2)/*.whl
 endef
 
 $(VENV)/.installed: $(SOURCES) | $(BIN)/python
-	@echo "Compiling takes about three minutes on two cores."
+	@echo "Compiling takes three to four minutes on two cores."
 	$(call install,$(NEEDED),$(VENV)/wheel)
 	touch $@
 
