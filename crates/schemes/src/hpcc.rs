@@ -207,6 +207,13 @@ impl<const N: usize> Scheme for Hpcc<N> {
     }
 }
 
+/// Converts like `as f64`. Below 2^63, processors have an instruction for the signed conversion.
+#[inline(always)]
+fn float(number: u64) -> f64 {
+    debug_assert!(number < 1 << 63);
+    number as i64 as f64
+}
+
 /// The presets, as functions of the rate of the hosts' ports.
 pub mod presets {
     use super::*;

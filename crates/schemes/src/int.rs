@@ -112,8 +112,18 @@ impl StampInt {
         StampInt { node: facts.node, format, rates: facts.rates.clone() }
     }
 
+    // Not inlined: full records are the common case. Its arguments are plain numbers, so that they
+    // need no copy on the stack.
     #[inline(never)]
-    fn stamp_narrowed(&self, record: IntRecord, port: PortId, meta: &mut impl CarriesInt) {
+    fn stamp_narrowed(
+        &self,
+        rate: RateCode,
+        time: Time,
+        (tx_bytes, queue_bytes): (u64, u64),
+        port: PortId,
+        meta: &mut impl CarriesInt,
+    ) {
+        let record = IntRecord { rate, time, tx_bytes, queue_bytes };
         meta.push_record(true, self.node, port, self.format.narrowed(record));
     }
 }
@@ -160,7 +170,8 @@ where
             if self.format == IntFormat::FULL {
                 meta.push_record(is_data, self.node, view.port, IntRecord::of(*port, cx.now, view));
             } else if is_data {
-                self.stamp_narrowed(IntRecord::of(*port, cx.now, view), view.port, meta);
+                let sizes = (view.tx_bytes, view.queue_bytes);
+                self.stamp_narrowed(*port, cx.now, sizes, view.port, meta);
             }
         }
     }

@@ -63,7 +63,11 @@ impl RateWindow {
         if self.line_rate == 0 {
             return Bytes::new(self.full.max(self.min_window));
         }
-        let scaled = u128::from(self.full) * u128::from(rate) / u128::from(self.line_rate);
-        Bytes::new((scaled as u64).max(self.min_window))
+        let scaled = match self.full.checked_mul(rate) {
+            Some(product) => product / self.line_rate,
+            // Division of wider numbers takes long.
+            None => (u128::from(self.full) * u128::from(rate) / u128::from(self.line_rate)) as u64,
+        };
+        Bytes::new(scaled.max(self.min_window))
     }
 }

@@ -10,7 +10,7 @@
 //! - The end of the round trip never moves back.
 //! - Rate and window both limit the sender.
 
-use super::HpccParams;
+use super::{HpccParams, float};
 use crate::contract::{LinkRates, PathFacts, SendLimits, SenderMetric};
 use crate::hpcc::BaseRtt;
 use crate::int::{IntFormat, IntStack, PreviousRecords};
@@ -226,17 +226,17 @@ impl<const N: usize> ReactionPoint<N> {
             }
             any = true;
             let old = self.records.replace(now, hop, &new);
-            let span = nanoseconds(law.format.span(&new, &old));
+            let span = law.format.span_ns(&new, &old);
             // The simulator divides by a span of zero: the load becomes infinite with weight zero,
             // and not a number from then on. Packets take longer than its nanosecond, so this does
             // not occur.
             let rate = law.rates.rate(new.rate);
             if span > 0.0 && rate != Rate::ZERO {
-                let rate = rate.bps() as f64;
-                let tx_rate =
-                    (law.format.sent_between(&new, &old) * 8) as f64 / (span * NANOSECOND);
-                let queue = new.queue_bytes.min(old.queue_bytes) as f64;
-                let load = tx_rate / rate + queue * law.line_rate as f64 / rate / law.full_window;
+                let rate = float(rate.bps());
+                let sent = law.format.sent_between(&new, &old);
+                let tx_rate = float(sent * 8) / (span * NANOSECOND);
+                let queue = float(new.queue_bytes.min(old.queue_bytes));
+                let load = tx_rate / rate + queue * float(law.line_rate) / rate / law.full_window;
                 if per_hop {
                     self.tracks[hop].average(load, span, law.base_rtt);
                 } else if load > max_load {
@@ -310,7 +310,11 @@ const NANOSECOND: f64 = 1e-9;
 /// is 0, as where the simulator converts it on x86-64. An idle hop with a rate of its own has such
 /// a quotient: its load is 0.
 fn quotient(rate: u64, load: f64) -> u64 {
-    let exact = rate as f64 / load;
+    let exact = float(rate) / load;
+    if exact < i64::MAX as f64 {
+        // Processors have an instruction for signed numbers.
+        return exact as i64 as u64;
+    }
     // 2^64.
     if exact < u64::MAX as f64 { exact as u64 } else { 0 }
 }

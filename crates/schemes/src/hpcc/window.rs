@@ -1,6 +1,6 @@
 //! The paper's window form of HPCC. Line numbers refer to Algorithm 1 (SIGCOMM 2019).
 
-use super::HpccParams;
+use super::{HpccParams, float};
 use crate::contract::{LinkRates, PathFacts, SendLimits};
 use crate::hpcc::BaseRtt;
 use crate::int::{IntFormat, IntStack, PreviousRecords};
@@ -10,13 +10,6 @@ use units::{Bytes, Rate, Time};
 
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: f64 = 8e12;
-
-/// Converts like `as f64`. Below 2^63, processors have an instruction for the signed conversion.
-#[inline(always)]
-fn float(number: u64) -> f64 {
-    debug_assert!(number < 1 << 63);
-    number as i64 as f64
-}
 
 /// The busiest link among an ACK's records.
 #[derive(Clone, Copy, Debug, PartialEq)]

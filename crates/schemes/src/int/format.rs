@@ -33,16 +33,24 @@ const NARROW_QUEUE_BITS: u32 = 17;
 const SENT_UNIT: u64 = 128;
 const QUEUE_UNIT: u64 = 80;
 
-/// Returns whole units of `unit` bytes times `multiple`. The compiler knows `unit`, and `multiple`
-/// is nearly always a power of two. A division takes as long as all else about a record.
+/// Returns `bytes` rounded down to whole units of `unit` bytes times `multiple`, of which there are
+/// less than `2^bits` before they wrap around. The compiler knows `unit`, and `multiple` is nearly
+/// always a power of two. A division by a number that it does not know takes as long as all else
+/// about a record.
 #[inline(always)]
-fn units(multiple: u32, bytes: u64, unit: u64) -> u64 {
-    let units = bytes / unit;
-    if multiple.is_power_of_two() {
+fn rounded(multiple: u32, bytes: u64, unit: u64, bits: u32) -> u64 {
+    let size = unit * u64::from(multiple);
+    if size.is_power_of_two() {
+        let kept = mask(bits) * size;
+        return bytes & kept;
+    }
+    let units = if multiple.is_power_of_two() {
+        let units = bytes / unit;
         units >> multiple.trailing_zeros()
     } else {
-        units / u64::from(multiple)
-    }
+        bytes / size
+    };
+    (units & mask(bits)) * size
 }
 
 impl IntFormat {
@@ -103,32 +111,32 @@ impl IntFormat {
         if matches!(self.0, Form::Full) { record } else { self.narrowed(record) }
     }
 
-    // Not inlined: full records are the common case.
-    #[inline(never)]
+    /// Like [`round`](IntFormat::round), for a format that is not full.
+    #[inline(always)]
     pub(super) fn narrowed(self, record: IntRecord) -> IntRecord {
+        let Form::Simulator { multiple, .. } = self.0 else {
+            return IntFormat::of_paper(record);
+        };
+        let IntRecord { rate, time, tx_bytes, queue_bytes } = record;
+        IntRecord {
+            rate,
+            time: Time::from_ns(time.ns() & mask(NARROW_TIME_BITS)),
+            tx_bytes: rounded(multiple, tx_bytes, SENT_UNIT, NARROW_SENT_BITS),
+            queue_bytes: rounded(multiple, queue_bytes, QUEUE_UNIT, NARROW_QUEUE_BITS),
+        }
+    }
+
+    /// Returns `record` as the paper's format encodes it.
+    #[cold]
+    fn of_paper(record: IntRecord) -> IntRecord {
         let IntRecord { time, tx_bytes, queue_bytes, .. } = record;
-        match self.0 {
-            Form::Full => record,
-            Form::Paper => {
-                let hop = IntHop::new(wire::int::RATES[0], time, tx_bytes, queue_bytes)
-                    .expect("the rate has a code");
-                IntRecord {
-                    time: hop.wrapped_time(),
-                    tx_bytes: hop.wrapped_sent(),
-                    queue_bytes: hop.queue_bytes(),
-                    ..record
-                }
-            }
-            Form::Simulator { multiple, .. } => {
-                let sent = units(multiple, tx_bytes, SENT_UNIT) & mask(NARROW_SENT_BITS);
-                let queue = units(multiple, queue_bytes, QUEUE_UNIT) & mask(NARROW_QUEUE_BITS);
-                IntRecord {
-                    time: Time::from_ns(time.ns() & mask(NARROW_TIME_BITS)),
-                    tx_bytes: sent * SENT_UNIT * u64::from(multiple),
-                    queue_bytes: queue * QUEUE_UNIT * u64::from(multiple),
-                    ..record
-                }
-            }
+        let hop = IntHop::new(wire::int::RATES[0], time, tx_bytes, queue_bytes)
+            .expect("the rate has a code");
+        IntRecord {
+            time: hop.wrapped_time(),
+            tx_bytes: hop.wrapped_sent(),
+            queue_bytes: hop.queue_bytes(),
+            ..record
         }
     }
 
@@ -154,8 +162,23 @@ impl IntFormat {
             let back = span >> (TIME_BITS - 1) != 0;
             return if back { Time::ZERO } else { Time::from_ps(span) };
         }
-        let span = newer.time.ns().wrapping_sub(older.time.ns()) & mask(NARROW_TIME_BITS);
-        Time::from_ns(span)
+        Time::from_ns(IntFormat::narrow_span(newer, older))
+    }
+
+    /// Returns the span of narrow records, whole nanoseconds.
+    #[inline(always)]
+    fn narrow_span(newer: &IntRecord, older: &IntRecord) -> u64 {
+        newer.time.ns().wrapping_sub(older.time.ns()) & mask(NARROW_TIME_BITS)
+    }
+
+    /// Returns the [span](IntFormat::span) in nanoseconds.
+    #[inline(always)]
+    pub fn span_ns(self, newer: &IntRecord, older: &IntRecord) -> f64 {
+        if self.is_full() {
+            return self.span(newer, older).ps() as f64 / 1000.0;
+        }
+        // A whole number below 2^24, which is exact.
+        IntFormat::narrow_span(newer, older) as i64 as f64
     }
 
     /// Returns the bytes that the port sent from `older` to `newer`.
@@ -168,8 +191,12 @@ impl IntFormat {
             Form::Paper => 1,
             Form::Simulator { multiple, .. } => multiple,
         };
-        let sent = |record: &IntRecord| units(multiple, record.tx_bytes, SENT_UNIT);
-        let units = sent(newer).wrapping_sub(sent(older)) & mask(NARROW_SENT_BITS);
-        units * SENT_UNIT * u64::from(multiple)
+        let (size, mask) = (SENT_UNIT * u64::from(multiple), mask(NARROW_SENT_BITS));
+        let (newer, older) = (newer.tx_bytes, older.tx_bytes);
+        if size.is_power_of_two() {
+            let (whole, kept) = (!(size - 1), mask * size);
+            return (newer & whole).wrapping_sub(older & whole) & kept;
+        }
+        ((newer / size).wrapping_sub(older / size) & mask) * size
     }
 }

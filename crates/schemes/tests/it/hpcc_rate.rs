@@ -1,6 +1,7 @@
 //! HPCC in the HPCC simulator's form: rates against that simulator's own output, to the bit, and
 //! its rules against round trips worked out by hand (100 Gb/s, T = 8 us, so that W is 100 KB).
 
+use proptest::prelude::*;
 use schemes::contract::{
     Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SwitchFacts,
 };
@@ -386,6 +387,28 @@ fn differences_wrap_around_as_the_fields_do() {
     assert_eq!(format.sent_between(&later, &older), 1536);
     assert_eq!(IntFormat::FULL.span(&later, &older), Time::from_ns(16_777_221));
     assert_eq!(IntFormat::FULL.sent_between(&later, &older), 512 * 1_048_579);
+}
+
+proptest! {
+    /// Protects the shortcuts for multiples that are a power of two: with any multiple, bytes are
+    /// counted in whole units, of which 20 bits of bytes sent and 17 of the queue are kept.
+    #[test]
+    fn any_multiple_counts_whole_units(
+        multiple in 1..70u64,
+        (sent, more, queue) in (0..1u64 << 40, 0..1u64 << 26, 0..1u64 << 26),
+        (ns, span) in (0..1u64 << 30, 0..1u64 << 24),
+    ) {
+        let format = IntFormat::hpcc_ns3(multiple as u32);
+        let older = format.round(record(LINE, Time::from_ns(ns), sent, queue));
+        let (sent_unit, queue_unit) = (128 * multiple, 80 * multiple);
+        prop_assert_eq!(older.tx_bytes, sent / sent_unit % (1 << 20) * sent_unit);
+        prop_assert_eq!(older.queue_bytes, queue / queue_unit % (1 << 17) * queue_unit);
+        let newer = format.round(record(LINE, Time::from_ns(ns + span), sent + more, queue));
+        let units = (sent + more) / sent_unit - sent / sent_unit;
+        prop_assert_eq!(format.sent_between(&newer, &older), units % (1 << 20) * sent_unit);
+        prop_assert_eq!(format.span(&newer, &older), Time::from_ns(span));
+        prop_assert_eq!(format.span_ns(&newer, &older), span as f64);
+    }
 }
 
 #[test]
