@@ -39,13 +39,14 @@ impl Link {
     /// instant.
     ///
     /// The number keeps packets in order that take no time on the link, if devices round times
-    /// down. An instant has room for four packets. The next ones arrive a picosecond later.
+    /// down. The first of them has the number `first`. An instant has room for packets up to
+    /// number three. The next ones arrive a picosecond later.
     #[inline]
-    pub(crate) fn position(&mut self, arrival: Time, rank: Rank) -> (Time, u8) {
+    pub(crate) fn position(&mut self, arrival: Time, rank: Rank, first: u8) -> (Time, u8) {
         let which = rank as usize;
         let (last, number) = (&mut self.lasts[which], &mut self.numbers[which]);
         if arrival > *last {
-            (*last, *number) = (arrival, 0);
+            (*last, *number) = (arrival, first);
         } else if *number < arrival_key::MAX_SAME_INSTANT - 1 {
             *number += 1;
         } else {
@@ -65,14 +66,28 @@ mod tests {
     fn only_packets_of_a_rank_keep_their_order() {
         let mut link = Link::new(0, 0);
         let us = Time::from_us;
-        assert_eq!(link.position(us(20), Rank::Second), (us(20), 0));
+        assert_eq!(link.position(us(20), Rank::Second, 0), (us(20), 0));
         for rank in [Rank::First, Rank::Third] {
-            assert_eq!(link.position(us(10), rank), (us(10), 0));
+            assert_eq!(link.position(us(10), rank, 0), (us(10), 0));
         }
-        assert_eq!(link.position(us(20), Rank::Second), (us(20), 1));
-        assert_eq!(link.position(us(15), Rank::Second), (us(20), 2));
-        assert_eq!(link.position(us(15), Rank::Second), (us(20), 3));
+        assert_eq!(link.position(us(20), Rank::Second, 0), (us(20), 1));
+        assert_eq!(link.position(us(15), Rank::Second, 0), (us(20), 2));
+        assert_eq!(link.position(us(15), Rank::Second, 0), (us(20), 3));
         let later = us(20) + Time::from_ps(1);
-        assert_eq!(link.position(us(15), Rank::Second), (later, 0), "an instant has room for four");
+        assert_eq!(
+            link.position(us(15), Rank::Second, 0),
+            (later, 0),
+            "an instant has room for four"
+        );
+    }
+
+    /// A packet that takes no time comes after one that takes time, whose number is not noted.
+    #[test]
+    fn the_first_packet_of_an_instant_may_have_number_one() {
+        let (mut link, now) = (Link::new(0, 0), Time::from_us(20));
+        for number in 1..4 {
+            assert_eq!(link.position(now, Rank::First, 1), (now, number));
+        }
+        assert_eq!(link.position(now, Rank::First, 1), (now + Time::from_ps(1), 0));
     }
 }

@@ -355,12 +355,21 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// must be at least the group's shortest delay later than now.
     #[inline]
     pub fn send(&mut self, link: &mut Link, arrival: Time, rank: Rank, handle: Handle) {
-        let (arrival, position) = link.position(arrival, rank);
+        let (arrival, position) = link.position(arrival, rank, 0);
         self.send_as(link, arrival, rank, position, handle);
     }
 
-    /// Sends a packet like [`send`](Window::send) over a link on which no two packets of a rank
-    /// ever arrive at the same instant, because each takes time to serialise.
+    /// Sends a packet that takes no time to serialise. It may arrive at the same instant as the one
+    /// before it, and comes after that.
+    #[inline]
+    pub fn send_in_no_time(&mut self, link: &mut Link, arrival: Time, rank: Rank, handle: Handle) {
+        let (arrival, position) = link.position(arrival, rank, 1);
+        self.send_as(link, arrival, rank, position, handle);
+    }
+
+    /// Sends a packet that takes time to serialise, as do all of its rank on the link but those
+    /// sent by [`send_in_no_time`](Window::send_in_no_time). So none before it arrives at the same
+    /// instant.
     #[inline(always)]
     pub fn send_unique(&mut self, link: &Link, arrival: Time, rank: Rank, handle: Handle) {
         self.send_as(link, arrival, rank, 0, handle);

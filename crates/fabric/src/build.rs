@@ -214,7 +214,6 @@ fn port(setup: &Setup, common: &NetworkContext, end: &LinkEnd) -> Port {
         pause_response: setup.pfc.timing.response,
         scheduler: Scheduler::new(setup.classes.strict, Arc::clone(&common.classes.quanta)),
         common_sizes: [u64::from(common.wire.full_packet), u64::from(common.wire.ack_size)],
-        min_packet: common.wire.min_packet(),
         compat: common.compat,
     });
     for class in &common.classes.own {

@@ -44,8 +44,6 @@ pub(crate) struct Port {
     pub(crate) paused: u16,
     /// Priority of the packet that left last.
     last_priority: u8,
-    /// The smallest packet takes time on the wire even at the full rate of the link.
-    all_take_time: bool,
     /// When the wire becomes free. The next packet begins then, or when it becomes ready.
     pub(crate) free_at: Time,
     /// Picoseconds that a byte takes; 0 if that is not a whole number or if times are rounded.
@@ -104,8 +102,6 @@ pub(crate) struct PortConfig<'a> {
     pub(crate) scheduler: Scheduler,
     /// Bytes on the wire of a full data packet and of an ACK.
     pub(crate) common_sizes: [u64; 2],
-    /// The smallest packet.
-    pub(crate) min_packet: u64,
     pub(crate) compat: Compat,
 }
 
@@ -124,7 +120,6 @@ impl Port {
             byte_time: 0,
             common_sizes: config.common_sizes.map(|size| (size, Time::ZERO)),
             clock,
-            all_take_time: clock.time_for(end.rate, config.min_packet) > Time::ZERO,
             data_rank: rank(PacketKind::Data),
             other_rank: rank(PacketKind::Ack),
             pfc_rank: rank(PacketKind::Pfc),

@@ -68,14 +68,10 @@ impl Port {
         (kind, size): (PacketKind, u16),
         handle: Handle,
     ) {
-        let bytes = u64::from(size);
-        let time = if self.byte_time != 0 {
-            Time::from_ps(bytes * self.byte_time)
-        } else if self.all_take_time {
-            self.inexact_serialisation(bytes)
-        } else {
+        let time = self.serialisation(u64::from(size));
+        if self.byte_time == 0 && time == Time::ZERO {
             return self.transmit_inexactly(window, start, (kind, size), handle);
-        };
+        }
         let (arrival, rank) = self.put_on_wire(start, start + time, (kind, size));
         window.send_on(lane, arrival, rank, handle);
     }
@@ -92,10 +88,10 @@ impl Port {
     ) {
         let end = start + self.inexact_serialisation(u64::from(size));
         let (arrival, rank) = self.put_on_wire(start, end, (kind, size));
-        if self.all_take_time {
+        if start < end {
             window.send_unique(&self.link, arrival, rank, handle);
         } else {
-            window.send(&mut self.link, arrival, rank, handle);
+            window.send_in_no_time(&mut self.link, arrival, rank, handle);
         }
     }
 
@@ -134,7 +130,6 @@ impl Port {
         (kind, size): (PacketKind, u16),
     ) -> (Time, Rank) {
         debug_assert!(kind != PacketKind::Pfc);
-        debug_assert!(start < end || !self.all_take_time, "it arrives together with another one");
         self.occupy(start, end, size);
         let is_data = kind == PacketKind::Data;
         self.counters.tx_data_packets += u64::from(is_data);
