@@ -77,7 +77,10 @@ impl Bucketizer {
         let ends = &mut ends[..];
         let buckets = &mut self.bucket_of[..arrivals.len()];
         for (index, (&entry, bucket)) in arrivals.iter().zip(&mut *buckets).enumerate() {
-            packets.prefetch(arrivals[(index + PREFETCH_DISTANCE).min(last)].handle());
+            if !in_order {
+                // What put them in order has looked at the packets.
+                packets.prefetch(arrivals[(index + PREFETCH_DISTANCE).min(last)].handle());
+            }
             // SAFETY: `arrivals` are the mailbox of the device that fills the buckets.
             *bucket = bucket_of(unsafe { packets.peek(entry.handle()) });
             let Some(size) = ends.get_mut(usize::from(*bucket)) else { return false };

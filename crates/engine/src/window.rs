@@ -76,6 +76,15 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
         // SAFETY: `entries` are the mailbox of the device that puts them in order.
         (time, port, unsafe { self.packets.peek(entry.handle()) })
     }
+    /// Returns the index after the last arrival of the same instant as that of index `first`.
+    #[inline]
+    pub fn end_of_instant(&self, first: usize) -> usize {
+        let (entry, mut end) = (self.entries[first], first + 1);
+        while self.entries.get(end).is_some_and(|other| !other.is_later(entry)) {
+            end += 1;
+        }
+        end
+    }
     /// Swaps two arrivals. They must arrive at the same instant.
     pub fn swap(&mut self, a: usize, b: usize) {
         debug_assert_eq!(

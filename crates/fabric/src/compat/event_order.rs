@@ -106,18 +106,26 @@ impl TrainWire {
         wire
     }
 
+    #[cold]
     fn compute(&self, size: u16) -> CommonSize {
         let time = self.clock.time_for(self.rate, size.into());
         let lead = u16::try_from((self.propagation + time).ns()).unwrap_or(u16::MAX);
         CommonSize { size, lead, time }
     }
 
-    #[inline]
-    fn look_up(&self, size: u16) -> CommonSize {
+    /// Returns what `value` of a packet of `size` bytes is.
+    #[inline(always)]
+    fn look_up<T>(&self, size: u16, value: impl Fn(&CommonSize) -> T) -> T {
         match self.common_sizes.iter().find(|common| common.size == size) {
-            Some(&known) => known,
-            None => self.compute(size),
+            Some(known) => value(known),
+            None => value(&self.compute(size)),
         }
+    }
+
+    /// Returns how long `size` bytes take on the wire.
+    #[inline(always)]
+    fn time_of(&self, size: u16) -> Time {
+        self.look_up(size, |known| known.time)
     }
 }
 
@@ -139,6 +147,12 @@ impl Sending {
     #[inline(always)]
     fn new(scheduled: Time, continues: bool, rank: u64) -> Sending {
         Sending { scheduled, rank: (u64::from(continues) * Sending::CONTINUES) | rank }
+    }
+
+    /// Returns whether the packet continues a train.
+    #[inline(always)]
+    fn continues(self) -> bool {
+        self.rank & Sending::CONTINUES != 0
     }
 
     /// Returns the index or the message.
@@ -178,19 +192,19 @@ impl ArrivalTrain {
     /// when it has arrived, and its sending was scheduled when it was sent here.
     #[inline]
     pub(crate) fn lead_of(&self, size: u16) -> u16 {
-        self.wire.look_up(size).lead
+        self.wire.look_up(size, |known| known.lead)
     }
 
     /// Returns how long a packet of `size` bytes takes, from when it begins to be sent.
     pub(crate) fn time_of(&self, size: u16) -> Time {
-        self.wire.propagation + self.wire.look_up(size).time
+        self.wire.propagation + self.wire.time_of(size)
     }
 
-    /// Notes a packet that arrives through `port` at `time`, and returns its key.
-    #[inline]
-    pub(crate) fn add(&mut self, time: Time, port: u16, header: &Header) -> EmissionKey {
-        let end = time.saturating_sub(self.wire.propagation);
-        let sent = end.saturating_sub(self.wire.look_up(header.size).time);
+    /// Notes a packet that arrives at `time`. Its index is not known yet.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, time: Time, header: &Header) {
+        let end = time - self.wire.propagation;
+        let sent = end - self.wire.time_of(header.size);
         let in_train = sent == self.end;
         let scheduled = if in_train && !self.from_host {
             self.sent
@@ -211,7 +225,23 @@ impl ArrivalTrain {
         let rank = if continues { self.index } else { u64::from(header.address.flow) };
         (self.sent, self.end, self.parent, self.timed) = (sent, end, parent, timed);
         self.last = Sending::new(scheduled, continues, rank);
+    }
+
+    /// Returns the key of the packet that was just added. It came through `port`.
+    #[inline]
+    pub(crate) fn key(&self, port: u16) -> EmissionKey {
+        let ArrivalTrain { sent, parent, last: Sending { scheduled, .. }, .. } = *self;
+        let (continues, rank) = (self.last.continues(), self.last.rank());
         EmissionKey { sent, scheduled, continues, parent, rank, port }
+    }
+
+    /// Notes the index of the last packet, which was alone at its instant.
+    #[inline(always)]
+    pub(crate) fn set_index_alone(&mut self, index: u64) {
+        self.index = index;
+        if self.timed {
+            self.last.set_rank(0);
+        }
     }
 
     /// Notes the index of the last packet, which was found with its key. `before`: the key and the

@@ -99,8 +99,13 @@ impl<S: Scheme> Host<S> {
         let count = scan.table.len();
         let mut chosen = None;
         let mut finished: Option<usize> = None;
-        for step in 1..=count {
-            let place = (scan.last + step) % count;
+        let mut next = scan.last + 1;
+        for _ in 0..count {
+            if next >= count {
+                next %= count;
+            }
+            let place = next;
+            next += 1;
             match find(scan.table[place]) {
                 None => finished = Some(finished.map_or(place, |first| first.min(place))),
                 Some(sender) => {

@@ -15,7 +15,7 @@ pub(crate) struct EmissionOrder {
     trains: Vec<ArrivalTrain>,
     /// Buffer for sorting arrivals of one instant.
     keys: Vec<EmissionKey>,
-    /// How many arrivals have been sorted.
+    /// How many arrivals earlier windows had.
     sorted: u64,
 }
 
@@ -62,46 +62,52 @@ impl EmissionOrder {
         if self.is_off() {
             return;
         }
-        let mut keys = std::mem::take(&mut self.keys);
-        let mut instant = Time::NEVER;
-        for index in 0..arrivals.len() {
+        let mut first = 0;
+        while first < arrivals.len() {
+            let end = arrivals.end_of_instant(first);
+            if end > first + 1 {
+                self.sort_instant(arrivals, first, end);
+            } else {
+                arrivals.prefetch_ahead(first);
+                let (time, port, packet) = arrivals.get(first);
+                let train = &mut self.trains[usize::from(port)];
+                train.add(time, &packet.header);
+                train.set_index_alone(self.sorted + end as u64);
+            }
+            first = end;
+        }
+        self.sorted += first as u64;
+    }
+
+    /// Sorts the arrivals of an instant, from index `first` to before `end`.
+    #[inline(never)]
+    fn sort_instant<S: Scheme>(
+        &mut self,
+        arrivals: &mut Arrivals<'_, '_, Packet<S>>,
+        first: usize,
+        end: usize,
+    ) {
+        self.keys.clear();
+        for index in first..end {
             arrivals.prefetch_ahead(index);
-            let (time, number, packet) = arrivals.get(index);
-            if time != instant {
-                self.count(&mut keys);
-                instant = time;
-            }
-            let train = &mut self.trains[number as usize];
-            let key = train.add(time, number, &packet.header);
-            let is_last = index + 1 == arrivals.len() || arrivals.get(index + 1).0 != time;
-            if is_last && keys.is_empty() {
-                self.sorted += 1;
-                train.set_index(self.sorted, &key, None);
-                continue;
-            }
-            keys.push(key);
+            let (time, port, packet) = arrivals.get(index);
+            let train = &mut self.trains[usize::from(port)];
+            train.add(time, &packet.header);
+            let keys = &mut self.keys;
+            keys.push(train.key(port));
             // Insertion sort: few packets arrive at one instant, and most of them in order.
-            let mut rank = keys.len() - 1;
-            let begin = index - rank;
+            let mut rank = index - first;
             while rank > 0 && keys[rank - 1] > keys[rank] {
                 keys.swap(rank - 1, rank);
-                arrivals.swap(begin + rank - 1, begin + rank);
+                arrivals.swap(first + rank - 1, first + rank);
                 rank -= 1;
             }
         }
-        self.count(&mut keys);
-        self.keys = keys;
-    }
-
-    /// Numbers the arrivals of an instant in their order.
-    fn count(&mut self, keys: &mut Vec<EmissionKey>) {
         let mut before = None;
-        for key in keys.iter() {
-            self.sorted += 1;
-            let train = &mut self.trains[key.port as usize];
-            let rank = train.set_index(self.sorted, key, before);
+        for (index, key) in (first + 1..).zip(&self.keys) {
+            let train = &mut self.trains[usize::from(key.port)];
+            let rank = train.set_index(self.sorted + index as u64, key, before);
             before = Some((key, rank));
         }
-        keys.clear();
     }
 }
