@@ -214,6 +214,13 @@ fn float(number: u64) -> f64 {
     number as i64 as f64
 }
 
+/// Converts like `as u64`, for the same reason.
+#[inline(always)]
+fn whole(number: f64) -> u64 {
+    debug_assert!((0.0..i64::MAX as f64).contains(&number));
+    number as i64 as u64
+}
+
 /// The presets, as functions of the rate of the hosts' ports.
 pub mod presets {
     use super::*;

@@ -10,7 +10,7 @@
 //! - The end of the round trip never moves back.
 //! - Rate and window both limit the sender.
 
-use super::{HpccParams, float};
+use super::{HpccParams, float, whole};
 use crate::contract::{LinkRates, PathFacts, SendLimits, SenderMetric};
 use crate::hpcc::BaseRtt;
 use crate::int::{IntFormat, IntStack, PreviousRecords};
@@ -312,8 +312,7 @@ const NANOSECOND: f64 = 1e-9;
 fn quotient(rate: u64, load: f64) -> u64 {
     let exact = float(rate) / load;
     if exact < i64::MAX as f64 {
-        // Processors have an instruction for signed numbers.
-        return exact as i64 as u64;
+        return whole(exact);
     }
     // 2^64.
     if exact < u64::MAX as f64 { exact as u64 } else { 0 }

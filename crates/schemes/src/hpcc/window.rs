@@ -1,6 +1,6 @@
 //! The paper's window form of HPCC. Line numbers refer to Algorithm 1 (SIGCOMM 2019).
 
-use super::{HpccParams, float};
+use super::{HpccParams, float, whole};
 use crate::contract::{LinkRates, PathFacts, SendLimits};
 use crate::hpcc::BaseRtt;
 use crate::int::{IntFormat, IntStack, PreviousRecords};
@@ -179,7 +179,7 @@ impl<const N: usize> ReactionPoint<N> {
     #[inline]
     pub fn limits(&self) -> SendLimits {
         // A window below one packet would stop the sender; then the pace alone limits it.
-        let window = Bytes::new(self.window as u64).max(self.law.payload);
+        let window = Bytes::new(whole(self.window)).max(self.law.payload);
         SendLimits { rate: self.rate, window, ..SendLimits::UNLIMITED }
     }
     /// Returns T.
@@ -343,7 +343,7 @@ impl<const N: usize> ReactionPoint<N> {
             // Exactly the line rate: rounding must not take 1 bit/s off.
             line_rate
         } else {
-            Rate::from_bps((self.window * PS_BITS / base_rtt) as u64)
+            Rate::from_bps(whole(self.window * PS_BITS / base_rtt))
         };
         self.rate = rate.clamp(min_rate, line_rate);
     }
