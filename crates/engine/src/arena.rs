@@ -197,16 +197,42 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
     /// Puts a packet into the arena.
     #[inline]
     pub fn insert(&mut self, packet: P) -> Handle {
-        let raw = match self.free.pop() {
+        let raw = self.take_slot();
+        // SAFETY: a free slot has no handle, so nobody else accesses it. The slot may hold no valid
+        // value yet, so it is written without a read.
+        unsafe { self.slot(raw).write(Slot { next: NIL, packet }) };
+        self.new_handle(raw)
+    }
+
+    /// Puts a copy of a packet into the arena. The copy goes from memory to memory, which takes
+    /// less time than passing a large packet by value.
+    #[inline]
+    pub fn insert_copy(&mut self, packet: &P) -> Handle {
+        let raw = self.take_slot();
+        let slot = self.slot(raw);
+        // SAFETY: as in `insert`. `packet` is borrowed, so it is in no free slot.
+        unsafe {
+            (&raw mut (*slot).next).write(NIL);
+            (&raw mut (*slot).packet).copy_from_nonoverlapping(packet, 1);
+        }
+        self.new_handle(raw)
+    }
+
+    /// Returns the number of a slot that nothing else uses.
+    #[inline(always)]
+    fn take_slot(&mut self) -> u32 {
+        match self.free.pop() {
             Some(raw) => raw,
             None => {
                 self.free = self.arena.more_slots();
                 self.free.pop().expect("batches are not empty")
             }
-        };
-        // SAFETY: a free slot has no handle, so nobody else accesses it. The slot may hold no valid
-        // value yet, so it is written without a read.
-        unsafe { self.slot(raw).write(Slot { next: NIL, packet }) };
+        }
+    }
+
+    /// Returns the handle of a slot that was just filled.
+    #[inline(always)]
+    fn new_handle(&mut self, raw: u32) -> Handle {
         let mut handle = Handle(raw);
         if !self.tags.is_null() {
             self.set_tag(&mut handle, 0);
@@ -434,7 +460,11 @@ mod tests {
         let mut queue = Fifo::default();
         for round in 0..3u64 {
             for value in 0..2 * BATCH as u64 + 9 {
-                let handle = packets.insert(round * 1_000_000 + value);
+                let packet = round * 1_000_000 + value;
+                let handle = match value % 2 {
+                    0 => packets.insert(packet),
+                    _ => packets.insert_copy(&packet),
+                };
                 queue.push(&packets, handle);
             }
             assert_eq!(queue.peek(&packets), Some(&(round * 1_000_000)));

@@ -15,7 +15,7 @@ impl<S: Scheme> Host<S> {
     /// Whether the QPs of this host change ports.
     #[inline]
     pub(super) fn takes_turns(&self) -> bool {
-        self.common.host.ports == PortUse::Spray && self.nics.len() > 1
+        self.nics.len() > 1 && self.common.host.ports == PortUse::Spray
     }
 
     /// Schedules a QP at its port, or if that is paused at the next one in turn.
@@ -74,11 +74,13 @@ impl<S: Scheme> Host<S> {
     /// The port through which packets from a QP's receiver leave for its sender; `ends`: from and
     /// to. It is that of the hash; with turns that of the packet which caused them (`ingress`), if
     /// it leads back.
-    #[inline]
+    #[inline(always)]
     pub(super) fn port_back(&self, ends: (u32, u32), hash: u32, ingress: u16) -> u16 {
-        if self.nics.len() == 1 {
-            return 0;
-        }
+        if self.nics.len() == 1 { 0 } else { self.port_back_of_several(ends, hash, ingress) }
+    }
+
+    #[inline(never)]
+    fn port_back_of_several(&self, ends: (u32, u32), hash: u32, ingress: u16) -> u16 {
         if self.takes_turns() {
             let back = self.common.routes.next_hops(self.node, ends.1, self.epoch);
             if back.iter().any(|port| port.get() == ingress) {

@@ -29,7 +29,7 @@ impl<S: Scheme> Host<S> {
         let nic = &mut self.nics[number];
         let sender = self.senders.get_mut(slot).expect("it is about to send");
         // A copy of a packet in memory: assembling one here and moving it takes longer.
-        let mut handle = window.packets.insert(common.blank);
+        let mut handle = window.packets.insert_copy(&common.blank);
         let (header, meta) = window.packets.get_mut(&mut handle).split_mut();
         let meta = meta.expect("it is for data");
         header.address = sender.address(self.index, slot);
