@@ -127,6 +127,11 @@ impl Detector {
         self.state(self.phase, queue)
     }
 
+    /// Notes that a packet that waited is dropped. `queue` bytes go on waiting.
+    pub fn drop_waiting(&mut self, queue: u64) {
+        self.queue = queue;
+    }
+
     /// Returns whether the queue alone decides about a CE mark: it is neither held back by PFC nor
     /// left behind by it.
     #[inline]
@@ -212,6 +217,15 @@ impl<S: Scheme> Cp<S> for Tcd {
         if state == State::Undetermined {
             header.code_point = header.code_point.max(EcnCodePoint::Undetermined);
         }
+    }
+    fn on_drop(
+        &mut self,
+        _cx: &mut LocalCx,
+        port: &mut [Detector; 8],
+        view: &PortView,
+        packet: &Packet<S>,
+    ) {
+        port[usize::from(packet.header.priority & 7)].drop_waiting(view.class_bytes);
     }
     fn on_pfc(
         &mut self,

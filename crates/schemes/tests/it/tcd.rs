@@ -1,7 +1,8 @@
 //! TCD's detector and the reactions built on it, against sequences worked out by hand.
 
 use schemes::contract::{
-    Ack, Cp, Ctl, EcnCodePoint, HostCx, PathFacts, PortFacts, Rp, Scheme, SenderMetric,
+    Ack, Cp, Ctl, EcnCodePoint, HostCx, LocalCx, PathFacts, PortFacts, PortView, Rp, Scheme,
+    SenderMetric,
 };
 use schemes::dcqcn::Cnp;
 use schemes::dcqcn_tcd::{
@@ -36,6 +37,10 @@ fn port(gbps: u64, transit: Time, resume_offset: u64) -> PortFacts {
     }
 }
 
+fn params() -> <DcqcnTcd as Scheme>::Params {
+    params_of::<DcqcnTcd>("dcqcn-paper+tcd", Rate::from_gbps(100), &[]).unwrap()
+}
+
 mod max_on {
     use super::*;
 
@@ -63,14 +68,70 @@ mod max_on {
         assert_eq!(format!("{detectors:?}"), format!("{fresh:?}"));
     }
 
-    fn params() -> <DcqcnTcd as Scheme>::Params {
-        params_of::<DcqcnTcd>("dcqcn-paper+tcd", Rate::from_gbps(100), &[]).unwrap()
-    }
-
     #[test]
     fn may_be_given() {
         let given = TcdParams { max_on: us(70), ..TcdParams::default() };
         assert_eq!(given.max_on(&port(40, us(4), 2_000)), us(70));
+    }
+}
+
+mod port {
+    use super::*;
+
+    /// A port under TCD, and what waits there.
+    struct Port {
+        tcd: Tcd,
+        detectors: [Detector; 8],
+        waiting: u64,
+    }
+
+    impl Port {
+        fn new() -> Port {
+            let tcd = Tcd(TcdParams { max_on: us(100), ..TcdParams::default() });
+            let detectors = Cp::<DcqcnTcd>::port(&tcd, &params(), &port(100, us(1), 2_000));
+            Port { tcd, detectors, waiting: 0 }
+        }
+
+        fn view(&self) -> PortView {
+            PortView {
+                port: PortId::new(0),
+                rate: Rate::from_gbps(100),
+                queue_bytes: self.waiting,
+                class_bytes: self.waiting,
+                tx_bytes: 0,
+                last_departure: Time::ZERO,
+            }
+        }
+
+        /// A packet leaves, and `waiting` bytes stay.
+        fn departs(&mut self, now: Time, waiting: u64) {
+            self.waiting = waiting;
+            let (view, mut packet) = (self.view(), testing::data_packet::<DcqcnTcd>(0));
+            self.tcd.on_depart(&mut LocalCx { now }, &mut self.detectors, &view, &mut packet);
+        }
+
+        /// A packet that waits is dropped, and `waiting` bytes stay.
+        fn drops(&mut self, now: Time, waiting: u64) {
+            self.waiting = waiting;
+            let (view, packet) = (self.view(), testing::data_packet::<DcqcnTcd>(0));
+            self.tcd.on_drop(&mut LocalCx { now }, &mut self.detectors, &view, &packet);
+        }
+
+        fn state(&self, now: Time) -> f64 {
+            Cp::<DcqcnTcd>::observe(&self.tcd, &self.detectors, now).unwrap()
+        }
+    }
+
+    /// Such as by a link that fails, after which nothing leaves.
+    #[test]
+    fn packets_that_are_dropped_congest_no_more() {
+        let mut port = Port::new();
+        port.departs(us(1), 51_000);
+        assert_eq!(port.state(us(1)), 1.0);
+        port.drops(us(2), 50_001);
+        assert_eq!(port.state(us(2)), 1.0);
+        port.drops(us(2), 50_000);
+        assert_eq!(port.state(us(2)), 0.0);
     }
 }
 
