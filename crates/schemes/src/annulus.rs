@@ -148,6 +148,10 @@ impl Ctl<AnnulusParams> for Notice {
     fn frame_bytes(&self) -> u32 {
         Cnp::FRAME_BYTES
     }
+    /// A QCN message of a ToR is none.
+    fn is_cnp(&self) -> bool {
+        *self == Notice::Congestion
+    }
 }
 
 /// Maximum of the quantised feedback (6 bits).

@@ -327,6 +327,9 @@ impl<P> Ctl<P> for Cnp {
     fn frame_bytes(&self) -> u32 {
         Cnp::FRAME_BYTES
     }
+    fn is_cnp(&self) -> bool {
+        true
+    }
 }
 
 impl Cnp {

@@ -159,6 +159,9 @@ impl Ctl<DcqcnTcdParams> for Notification {
     fn frame_bytes(&self) -> u32 {
         Cnp::FRAME_BYTES
     }
+    fn is_cnp(&self) -> bool {
+        true
+    }
 }
 
 /// DCQCN's reaction point with the ability to hold its rate.

@@ -235,6 +235,9 @@ impl<P: AsRef<FeedbackParams>> Ctl<P> for Notice {
     fn frame_bytes(&self) -> u32 {
         Cnp::FRAME_BYTES
     }
+    fn is_cnp(&self) -> bool {
+        true
+    }
     fn for_all_qps(&self, params: &P) -> bool {
         params.as_ref().by_pair()
     }

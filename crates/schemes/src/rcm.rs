@@ -335,6 +335,9 @@ impl Ctl<RcmParams> for Control {
             Control::Region(notice) => 64 + 13 * u32::from(notice.count),
         }
     }
+    fn is_cnp(&self) -> bool {
+        *self == Control::Congestion
+    }
     /// CNs have the highest priority.
     fn priority(&self, _params: &RcmParams) -> Option<Priority> {
         matches!(self, Control::Region(_)).then_some(Priority::new(7))

@@ -90,6 +90,7 @@ impl<S: Scheme> Host<S> {
             let priority = priority.map_or(common.classes.config.control, Priority::get);
             let mut header =
                 blank(PacketKind::Control, address, priority, common.control_size(&ctl));
+            header.flags.set(Flags::CNP, ctl.is_cnp());
             header.flags.set(Flags::TO_SOURCE, to_source);
             header.flags.set(Flags::NEIGHBOURLY, stays_in_rack);
             header.sent_at = now;

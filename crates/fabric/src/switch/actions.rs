@@ -85,6 +85,7 @@ impl<S: Scheme> SwitchAction<S> {
                 }
                 let mut header = control_header(common, PacketKind::Control, &ctl);
                 header.address = address;
+                header.flags.set(Flags::CNP, ctl.is_cnp());
                 header.flags.set(Flags::TO_SOURCE, target == QpEnd::Sender);
                 SwitchAction::ToHost(Packet::with_ctl(header, ctl))
             }

@@ -4,7 +4,6 @@
 use fabric::{PacketEvent, PacketEventKind, Setup};
 use scenario::{Network, Port, Scenario};
 use schemes::contract::{EcnCodePoint, Flags, Header, PacketKind};
-use schemes::dcqcn::Cnp;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use units::{NodeId, PortId, Rate};
@@ -199,8 +198,7 @@ impl Frames {
         };
         emitted(ip.emit(&mut out[at..]));
         at += Ipv4Header::BYTES;
-        let is_cnp = u32::from(header.size) == self.wire.control_bytes(Cnp::FRAME_BYTES);
-        let is_known = header.kind != PacketKind::Control || is_cnp;
+        let is_known = header.kind != PacketKind::Control || header.flags.contains(Flags::CNP);
         // What a scheme sends between messages belongs to none.
         let known = self.messages.get(header.address.flow as usize);
         let (queue_pair, index) = known.copied().unwrap_or_default();

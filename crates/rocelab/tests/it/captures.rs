@@ -207,6 +207,54 @@ fn frames_have_the_time_of_a_pause() {
     }
 }
 
+/// Whether a control packet is a CNP depends on what the scheme says that it is: profile `hpcc-ns3`
+/// gives CNPs, rates and credits one size.
+#[test]
+fn a_control_packet_is_a_cnp_if_its_scheme_says_so() {
+    let schemes = [
+        ("dcqcn", true),
+        ("dcqcn+tcd", true),
+        ("themis", true),
+        ("pacc", true),
+        ("mercury", true),
+        ("annulus", true),
+        ("rocc", false),
+        ("expresspass", false),
+        ("hiercc", false),
+    ];
+    for profile in ["rocev2", "hpcc-ns3"] {
+        for (scheme, is_cnp) in schemes {
+            let set = [("wire.profile", profile), ("scheme", scheme)];
+            let result = run_with(INCAST, &set);
+            let trace = result.packet_trace.as_ref().unwrap();
+            let control = trace.kind.iter().zip(&trace.event).filter(|(kind, event)| {
+                let event = PacketTrace::EVENTS[usize::from(**event)];
+                PacketTrace::KINDS[usize::from(**kind)] == "control"
+                    && (event == "received" || event == "dequeued")
+            });
+            let control = control.count();
+            let (_, seen) = read(capture(&result));
+            let (mut notices, mut others) = (0, 0);
+            for packet in &seen {
+                if EthernetHeader::parse(&packet.kept).unwrap().ethertype != IPV4 {
+                    continue;
+                }
+                let udp = UdpHeader::parse(&packet.kept[34..]).unwrap();
+                if udp.destination_port != ROCEV2_PORT {
+                    others += 1;
+                } else if Bth::parse(&packet.kept[42..]).unwrap().opcode
+                    == Opcode::CongestionNotification
+                {
+                    notices += 1;
+                }
+            }
+            let expected = if is_cnp { (control, 0) } else { (0, control) };
+            assert_eq!((notices, others), expected, "{scheme}, {profile}");
+            assert!(control > 0, "{scheme}, {profile}");
+        }
+    }
+}
+
 /// Whatever a scheme sends, it has a frame; and PSNs of data and of NACKs fit where packets are
 /// lost.
 #[test]

@@ -10,6 +10,11 @@ pub trait Ctl<P>: Copy + Send + Sync + 'static {
     fn priority(&self, _params: &P) -> Option<Priority> {
         None
     }
+    /// Returns whether it is a congestion notification packet (CNP) of RoCEv2. Captures have CNPs
+    /// as such, and other control packets as packets that nothing reads.
+    fn is_cnp(&self) -> bool {
+        false
+    }
     /// Returns whether a control packet for a sender is for all its QPs to the same receiver. Those
     /// QPs get it also if the QP that it is addressed to is over.
     fn for_all_qps(&self, _params: &P) -> bool {

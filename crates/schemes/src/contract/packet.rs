@@ -84,6 +84,10 @@ bitflags::bitflags! {
         /// For the fabric: sender and receiver are in one rack, whose links are shorter than
         /// others.
         const NEIGHBOURLY = 16;
+        /// For the fabric: a control packet that is a CNP of RoCEv2 ([`Ctl::is_cnp`]).
+        ///
+        /// [`Ctl::is_cnp`]: super::Ctl::is_cnp
+        const CNP = 32;
     }
 }
 

@@ -103,6 +103,12 @@ where
             Either::Second(ctl) => ctl.frame_bytes(),
         }
     }
+    fn is_cnp(&self) -> bool {
+        match self {
+            Either::First(ctl) => ctl.is_cnp(),
+            Either::Second(ctl) => ctl.is_cnp(),
+        }
+    }
     fn priority(&self, params: &MixParams<P, Q>) -> Option<Priority> {
         match self {
             Either::First(ctl) => ctl.priority(&params.first),
