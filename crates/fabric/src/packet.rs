@@ -54,9 +54,10 @@ pub(crate) enum PfcFrame {
 }
 
 impl PfcFrame {
-    /// Makes the frame.
-    pub(crate) fn packet<S: Scheme>(self, priority: u8, size: u16) -> Packet<S> {
+    /// Makes the frame at `now`.
+    pub(crate) fn packet<S: Scheme>(self, now: Time, priority: u8, size: u16) -> Packet<S> {
         let mut header = blank(PacketKind::Pfc, Address::default(), priority, size);
+        header.sent_at = now;
         if self == PfcFrame::Pause {
             header.echo = EcnCodePoint::CongestionExperienced;
         }

@@ -60,6 +60,13 @@ pub struct Impairment {
     pub error_rate: Option<f64>,
 }
 
+impl Impairment {
+    /// Returns whether the link is so at `time`.
+    pub fn is_at(&self, time: Time) -> bool {
+        self.from <= time && time < self.until
+    }
+}
+
 /// A time during which a link carries nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {

@@ -165,7 +165,7 @@ impl<S: Scheme> Host<S> {
         number: usize,
         (priority, frame): (u8, PfcFrame),
     ) {
-        let handle = window.packets.insert(frame.packet(priority, self.common.wire.pfc_size));
+        let handle = window.packets.insert(frame.packet(now, priority, self.common.wire.pfc_size));
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&handle).header;
             recorder.packet(now, number as u16, PacketEventKind::Enqueued, 0, header);

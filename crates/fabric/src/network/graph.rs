@@ -199,7 +199,7 @@ impl Graph {
     fn quality_at(&self, node: u32, port: usize, time: Time) -> LinkQuality {
         let LinkEnd { rate, error_rate, .. } = self.ports(node)[port];
         let mut list = self.impairments(node, port).iter();
-        let now = list.find(|one| one.from <= time && time < one.until);
+        let now = list.find(|one| one.is_at(time));
         LinkQuality {
             rate: now.and_then(|one| one.rate).unwrap_or(rate),
             error_rate: now.and_then(|one| one.error_rate).unwrap_or(error_rate),

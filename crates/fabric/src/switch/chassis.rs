@@ -314,7 +314,7 @@ impl<S: Scheme> Chassis<S> {
         priority: u8,
         frame: PfcFrame,
     ) {
-        let handle = window.packets.insert(frame.packet(priority, self.common.wire.pfc_size));
+        let handle = window.packets.insert(frame.packet(now, priority, self.common.wire.pfc_size));
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&handle).header;
             recorder.packet(now, port as u16, PacketEventKind::Enqueued, 0, header);

@@ -161,7 +161,7 @@ mod tests {
         let arena = Arena::new();
         let mut packets = arena.packets();
         let mut push = |queues: &mut SubQueues, number| {
-            let handle = packets.insert(PfcFrame::Pause.packet::<NoControl>(3, 64));
+            let handle = packets.insert(PfcFrame::Pause.packet::<NoControl>(Time::ZERO, 3, 64));
             queues.push(&packets, number, 3, handle);
         };
         let mut queues = SubQueues::default();

@@ -2,11 +2,12 @@
 //! carry, cut where their headers end.
 
 use fabric::{PacketEvent, PacketEventKind, Setup};
+use model::{Impairment, PauseExpiry};
 use scenario::{Network, Port, Scenario};
 use schemes::contract::{EcnCodePoint, Flags, Header, PacketKind};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use units::{NodeId, PortId, Rate};
+use units::{NodeId, PortId, Rate, Time};
 use wire::ethernet::{EthernetHeader, FCS_BYTES, IPV4};
 use wire::ip::{Ecn, Ipv4Header, ROCEV2_PORT, UDP, UdpHeader};
 use wire::pcapng::{Capture, Direction};
@@ -101,8 +102,10 @@ struct Frames {
     wire: wire::Profile,
     payload: u64,
     ports: Vec<Vec<Port>>,
-    /// By link: the quanta in a frame that pauses it.
-    pause_quanta: Vec<u16>,
+    /// How long pauses last; `None` until the resume.
+    expiry: Option<PauseExpiry>,
+    /// By link: its rate, and when it has others.
+    rates: Vec<(Rate, Vec<Impairment>)>,
     /// The number of hosts.
     hosts: usize,
     /// By message: its QP, and its index among the messages of that QP.
@@ -126,14 +129,17 @@ impl Frames {
             parts.push(StreamPart { start, size: message.size.get(), packet });
         }
         let network: &Network = &scenario.network;
-        let expiry = setup.pfc.timing.expiry;
-        // The longest time, where a pause lasts until the resume.
-        let quanta = |rate| expiry.map_or(u16::MAX, |expiry| expiry.quanta(rate));
+        let rates = network.links.iter().map(|link| (link.rate, Vec::new()));
+        let mut rates: Vec<(Rate, Vec<Impairment>)> = rates.collect();
+        for impairment in &setup.impairments {
+            rates[impairment.link as usize].1.push(*impairment);
+        }
         Frames {
             wire: setup.wire,
             payload,
             ports,
-            pause_quanta: network.links.iter().map(|link| quanta(link.rate)).collect(),
+            expiry: setup.pfc.timing.expiry,
+            rates,
             hosts: network.hosts().count(),
             messages,
             queue_pairs,
@@ -165,7 +171,7 @@ impl Frames {
         };
         if header.kind == PacketKind::Pfc {
             let mut quanta = [None; 8];
-            let asked = if event.pause { self.pause_quanta[peer.link as usize] } else { 0 };
+            let asked = if event.pause { self.quanta(peer.link, header.sent_at) } else { 0 };
             quanta[usize::from(header.priority & 7)] = Some(asked);
             emitted(PfcFrame { source: mac(from), quanta }.emit(out));
             return PfcFrame::BYTES;
@@ -213,6 +219,15 @@ impl Frames {
             return at;
         }
         at + self.transport(header, queue_pair, index, &mut out[at..])
+    }
+
+    /// The quanta in a frame that was made at `time` and pauses a link: the longest time, where a
+    /// pause lasts until the resume.
+    fn quanta(&self, link: u32, time: Time) -> u16 {
+        let Some(expiry) = self.expiry else { return u16::MAX };
+        let (rate, others) = &self.rates[link as usize];
+        let other = others.iter().find(|one| one.is_at(time)).and_then(|one| one.rate);
+        expiry.quanta(other.unwrap_or(*rate))
     }
 
     /// From the BTH on.

@@ -207,6 +207,55 @@ fn frames_have_the_time_of_a_pause() {
     }
 }
 
+/// Quanta are those of the rate that the link has when a frame is made, not of that when it comes.
+#[test]
+fn frames_have_the_quanta_of_the_rate_that_the_link_has() {
+    let slow = r#"
+        [[failure]]
+        link = "h0:s0"
+        at = "50us"
+        until = "90us"
+        rate = "50Gbps"
+        [[failure]]
+        link = "h0:s0"
+        at = "120us"
+        rate = "40Gbps"
+    "#;
+    let (every, time) = (r#"["s0", "h0"]"#, "\"10us\"");
+    let result = run_with(
+        &(INCAST.replace("300KB", "1MB") + slow),
+        &[("pfc.pause_time", time), ("pfc.refresh", "\"2us\""), ("trace.packets", every)],
+    );
+    let (names, seen) = read(capture(&result));
+    let pauses = |interface: &str, outbound: bool| -> Vec<(u64, u16)> {
+        let number = names.iter().position(|name| name == interface).unwrap();
+        let there =
+            seen.iter().filter(|seen| (seen.interface, seen.outbound) == (number, outbound));
+        let frames = there
+            .filter(|packet| EthernetHeader::parse(&packet.kept).unwrap().ethertype == MAC_CONTROL);
+        let told = frames.map(|packet| {
+            (packet.time_ps / 1_000, PfcFrame::parse(&packet.kept).unwrap().quanta[3].unwrap())
+        });
+        told.filter(|(_, quanta)| *quanta > 0).collect()
+    };
+    // 10 us are 1953.125 quanta at 100 Gb/s. A frame waits for a packet of at most 340 ns.
+    let rates = [(0, 50_000, 1954), (50_340, 90_000, 977), (90_340, 120_000, 1954)];
+    let sent = pauses("s0:h0", true);
+    for (from, until, quanta) in rates.into_iter().chain([(120_340, u64::MAX, 782)]) {
+        let at = sent.iter().filter(|(time, _)| (from..until).contains(time));
+        let told: Vec<u16> = at.map(|(_, quanta)| *quanta).collect();
+        assert!(
+            told.len() > 2 && told.iter().all(|&one| one == quanta),
+            "from {from} ns: {told:?}"
+        );
+    }
+    assert!(pauses("s0:h1", true).iter().all(|(_, quanta)| *quanta == 1954), "no other link");
+    // A microsecond later they say the same.
+    let quanta = |told: Vec<(u64, u16)>| told.into_iter().map(|(_, quanta)| quanta);
+    let come: Vec<u16> = quanta(pauses("h0:s0", false)).collect();
+    assert_eq!(come, quanta(sent).take(come.len()).collect::<Vec<_>>());
+}
+
 /// Whether a control packet is a CNP depends on what the scheme says that it is: profile `hpcc-ns3`
 /// gives CNPs, rates and credits one size.
 #[test]

@@ -108,7 +108,7 @@ pub struct Header {
     pub address: Address,
     /// Data: first byte of the QP's stream in it. ACK and NACK: the first byte not yet received.
     pub sequence: u64,
-    /// When the data packet left its sender; the ACK carries it back.
+    /// When the data packet left its sender; the ACK carries it back. PFC: when the frame was made.
     pub sent_at: Time,
     /// Bytes on the wire, preamble and gap included where the wire profile has them.
     pub size: u16,
