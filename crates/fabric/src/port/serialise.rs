@@ -68,10 +68,15 @@ impl Port {
         (kind, size): (PacketKind, u16),
         handle: Handle,
     ) {
-        let time = self.serialisation(u64::from(size));
-        if self.byte_time == 0 && time == Time::ZERO {
-            return self.transmit_inexactly(window, start, (kind, size), handle);
-        }
+        let bytes = u64::from(size);
+        let time = if self.byte_time != 0 {
+            Time::from_ps(bytes * self.byte_time)
+        } else {
+            match self.inexact_serialisation(bytes) {
+                Time::ZERO => return self.transmit_inexactly(window, start, (kind, size), handle),
+                time => time,
+            }
+        };
         let (arrival, rank) = self.put_on_wire(start, start + time, (kind, size));
         window.send_on(lane, arrival, rank, handle);
     }
