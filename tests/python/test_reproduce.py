@@ -39,7 +39,7 @@ from rocelab.papers import (
     verdict,
 )
 from rocelab.papers.decisions import HEADLINE, Decision, Option, Reading, flips
-from rocelab.papers.matrix import evaluate, joined, reworded, single
+from rocelab.papers.matrix import evaluate, joined, reworded, single, with_reading
 from rocelab.papers.model import (
     Claim,
     Figure,
@@ -297,6 +297,26 @@ def test_figures_evaluated_alone_are_joined_to_the_others(tmp_path: Path) -> Non
     quick = evaluate(both, both.figures[:1], cache=tmp_path / "cache", quick=True)
     with pytest.raises(ConfigError, match="are not the readings of fncc"):
         joined(whole, quick)
+
+
+def test_a_reading_evaluated_alone_is_joined_to_the_others(tmp_path: Path) -> None:
+    paper = _readings_paper()
+    (figure,) = paper.figures
+    same = replace(figure, id="fig2", cases=lambda _reading, quick: figure.cases(HEADLINE, quick))
+    paper = replace(paper, figures=[figure, same])
+    cache = tmp_path / "cache"
+    command = "rocelab reproduce fncc --readings"
+    quick = evaluate(
+        paper, paper.figures, cache=cache, named_quick=True, command=f"{command} --quick-readings"
+    )
+    full = evaluate(paper, paper.figures, cache=cache, command=command)
+    assert quick != full
+    assert with_reading(quick, paper, "second", cache=cache) == full
+    with pytest.raises(ConfigError, match="fncc: 'third' is no named reading"):
+        with_reading(quick, paper, "third", cache=cache)
+    small = evaluate(paper, paper.figures, cache=cache, quick=True)
+    with pytest.raises(ConfigError, match="fncc: the headline was not run in full"):
+        with_reading(small, paper, "second", cache=cache)
 
 
 def test_what_the_smaller_network_makes_hold_is_put_down_to_no_reading(tmp_path: Path) -> None:

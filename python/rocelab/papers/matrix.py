@@ -26,6 +26,9 @@ from rocelab.result import Result
 from rocelab.scenario import Scenario
 from rocelab.sweeps.cache import run_all
 
+_QUICK_READINGS = " --quick-readings"
+"""What a command has that evaluates named readings in the quick version."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -247,6 +250,61 @@ def joined(matrix: Matrix, newer: Matrix) -> Matrix:
             for column in matrix.columns
         ),
         figures=tuple(figures.get(figure.id, figure) for figure in matrix.figures),
+    )
+
+
+def with_reading(
+    matrix: Matrix,
+    paper: Paper,
+    name: str,
+    *,
+    cache: Path,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> Matrix:
+    """``matrix`` with a named reading evaluated in full now, in place of its quick version.
+
+    So the readings of a paper whose runs take hours can be evaluated one at a time. Figures whose
+    runs are the headline's have its outcomes. Raises :class:`ConfigError` where ``name`` is not a
+    reading of ``matrix``, or its headline was not run in full.
+    """
+    named = {reading.name: reading for reading in paper.readings[1:]}
+    was = next((one for one in matrix.columns if (one.kind, one.name) == ("named", name)), None)
+    if was is None or name not in named:
+        raise ConfigError(
+            f"{paper.id}: {name!r} is no named reading", hint=f"there are {', '.join(named)}"
+        )
+    column, headline = (
+        Column(named[name], "named", quick=False),
+        Column(paper.headline, "headline", quick=False),
+    )
+    if headline.id not in {one.id for one in matrix.columns}:
+        raise ConfigError(f"{paper.id}: the headline was not run in full", hint="run it first")
+    figures = [
+        figure for figure in paper.figures if _cases(figure, headline) != _cases(figure, column)
+    ]
+    run = partial(run_all, directory=cache, jobs=jobs, progress=progress)
+    found, doubts = {}, []
+    for figure, outcomes, why in _judged(column, figures, run):
+        found[figure.id] = outcomes
+        doubts += [f"{figure.id}: {text}" for text in why]
+
+    def judged(figure: FigureWords) -> FigureWords:
+        claims = []
+        for number, claim in enumerate(figure.claims):
+            given = {id_: one for id_, one in claim.outcomes.items() if id_ != was.id}
+            mine = found[figure.id][number] if figure.id in found else given[headline.id]
+            claims.append(replace(claim, outcomes={**given, column.id: mine}))
+        return replace(figure, claims=tuple(claims))
+
+    renewed = replace(was, id=column.id, quick=False, doubts=tuple(doubts))
+    columns = tuple(renewed if one is was else one for one in matrix.columns)
+    all_full = not any(one.quick for one in columns if one.kind == "named")
+    return replace(
+        matrix,
+        command=matrix.command.replace(_QUICK_READINGS, "") if all_full else matrix.command,
+        columns=columns,
+        figures=tuple(judged(figure) for figure in matrix.figures),
     )
 
 
