@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,10 +137,18 @@ def build(project: Path, selection: Sequence[str] | None) -> Built:
     _link_sources(project, sources())
     if selection is not None:
         _select(project, selection)
-    compiled = _compile(cargo, project)
     target = _module.module_of(project)
     if target is None:
         raise ConfigError("the user has no home directory to keep the simulator in")
+    compiled, fresh = _compile(cargo, project)
+    if fresh and not (target.is_file() and target.read_bytes() == compiled.read_bytes()):
+        # Projects whose crates have one name may share a directory for what cargo makes, and then
+        # overwrite each other's module there. Cargo does not notice.
+        manifest = str(project / "module/Cargo.toml")
+        clean = [cargo, "clean", "--quiet", "--release", "--manifest-path", manifest]
+        clean += ["--package", _package(project)]
+        subprocess.run(clean, cwd=project, check=False)
+        compiled, _ = _compile(cargo, project)
     check_output_directory(target.parent)
     stamp = {"rocelab": _module.own_hash(), "project": str(project)}
     write_atomic(_module.stamp_of(target), json.dumps(stamp).encode())
@@ -153,7 +162,14 @@ def selected(project: Path) -> list[str]:
     return [name for name in (found[1].split(",") if found else []) if name]
 
 
-def _compile(cargo: str, project: Path) -> Path:
+def _package(project: Path) -> str:
+    """The name of the crate that is compiled to a module."""
+    manifest = tomllib.loads(_read(project / "module/Cargo.toml"))
+    return str(manifest["package"]["name"])
+
+
+def _compile(cargo: str, project: Path) -> tuple[Path, bool]:
+    """The module, and whether it was there already."""
     manifest = project / "module/Cargo.toml"
     command = [cargo, "build", "--release", "--manifest-path", str(manifest)]
     # Its messages about the artifacts name the file; those about errors go to the user as they are.
@@ -167,12 +183,12 @@ def _compile(cargo: str, project: Path) -> Path:
         )
     for line in reversed(done.stdout.splitlines()):
         message = json.loads(line)
-        target = message.get("target", {})
-        if target.get("name") == "_rocelab" and "cdylib" in target.get("kind", []):
+        made_here = Path(message.get("manifest_path", "")) == manifest
+        if made_here and "cdylib" in message.get("target", {}).get("kind", []):
             for name in message["filenames"]:
                 if name.endswith((".so", ".dylib")):
-                    return Path(name)
-    raise ConfigError("cargo made no module called `_rocelab`", file=str(manifest))
+                    return Path(name), message["fresh"]
+    raise ConfigError("cargo made no module of its crate", file=str(manifest))
 
 
 def _link_sources(project: Path, home: Path) -> None:
@@ -206,7 +222,7 @@ def _read(path: Path) -> str:
 def _renamed(text: str, name: str) -> str:
     """The template with the name of the scheme, and of types that carry it."""
     text = re.sub(r"\bMine(?=Params\b|\b)", _type_name(name), text)
-    return re.sub(r"\bmine\b", name, text)
+    return re.sub(r"\bmine(?=_module\b|\b)", name, text)
 
 
 def _type_name(name: str) -> str:

@@ -97,6 +97,8 @@ def test_the_guide_works_as_it_is_written(place: Path, tmp_path: Path) -> None:
     """Every command and program of the page, in its order, in an empty directory."""
     environment = _environment(tmp_path)
     where = place
+    package = ROOT / "target/release/lib_rocelab.so"
+    before = package.read_bytes() if package.is_file() else None
     for language, code in _blocks(PAGE.read_text(encoding="utf-8")):
         # `cd` holds for the blocks that follow.
         end = tmp_path / "directory"
@@ -159,6 +161,15 @@ def test_the_guide_works_as_it_is_written(place: Path, tmp_path: Path) -> None:
     stale = _rocelab("list", cwd=project, environment=environment)
     assert stale.returncode == 2
     assert stale.stderr.strip().endswith("run `rocelab scheme build` again")
+
+    # A project whose crates have the same name, with the same directory for what cargo makes.
+    compiled = module.read_bytes()
+    (ROOT / "target/release/libmine_module.so").write_bytes(b"another project's module")
+    again = _rocelab("scheme", "build", cwd=project, environment=environment)
+    assert again.returncode == 0, again.stderr
+    assert module.read_bytes() == compiled
+    # Rocelab's own module lies there, too.
+    assert before is None or package.read_bytes() == before
 
     # An error of the law is the compiler's own, and the command's exit code.
     law = project / "src/lib.rs"
