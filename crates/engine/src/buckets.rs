@@ -77,10 +77,7 @@ impl Bucketizer {
         let ends = &mut ends[..];
         let buckets = &mut self.bucket_of[..arrivals.len()];
         for (index, (&entry, bucket)) in arrivals.iter().zip(&mut *buckets).enumerate() {
-            if !in_order {
-                // What put them in order has looked at the packets.
-                packets.prefetch(arrivals[(index + PREFETCH_DISTANCE).min(last)].handle());
-            }
+            packets.prefetch(arrivals[(index + PREFETCH_DISTANCE).min(last)].handle());
             // SAFETY: `arrivals` are the mailbox of the device that fills the buckets.
             *bucket = bucket_of(unsafe { packets.peek(entry.handle()) });
             let Some(size) = ends.get_mut(usize::from(*bucket)) else { return false };
