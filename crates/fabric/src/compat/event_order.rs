@@ -183,6 +183,15 @@ pub(crate) struct EmissionKey {
     pub(crate) port: u16,
 }
 
+impl EmissionKey {
+    /// Returns whether the packet of `other` continues its train and was sent and scheduled at the
+    /// same times as this one. Then the last packets of both trains are comparable.
+    #[inline]
+    pub(crate) fn continues_with(&self, other: &EmissionKey) -> bool {
+        (other.sent, other.scheduled, other.continues) == (self.sent, self.scheduled, true)
+    }
+}
+
 impl ArrivalTrain {
     pub(crate) fn new(from_host: bool, wire: TrainWire) -> ArrivalTrain {
         ArrivalTrain { from_host, wire, ..ArrivalTrain::default() }
@@ -235,32 +244,14 @@ impl ArrivalTrain {
         EmissionKey { sent, scheduled, continues, parent, rank, port }
     }
 
-    /// Notes the index of the last packet, which was alone at its instant.
+    /// Notes the index of the last packet, and returns its rank. If a timer of the host sent it, it
+    /// goes after the packet before it in the order of the instant, whose rank `peer` returns if
+    /// that [continues its train at the same time](EmissionKey::continues_with).
     #[inline(always)]
-    pub(crate) fn set_index_alone(&mut self, index: u64) {
+    pub(crate) fn set_index(&mut self, index: u64, peer: impl FnOnce() -> Option<u64>) -> u64 {
         self.index = index;
         if self.timed {
-            self.last.set_rank(0);
-        }
-    }
-
-    /// Notes the index of the last packet, which was found with its key. `before`: the key and the
-    /// rank of the packet before it in the order of the instant.
-    #[inline]
-    pub(crate) fn set_index(
-        &mut self,
-        index: u64,
-        key: &EmissionKey,
-        before: Option<(&EmissionKey, u64)>,
-    ) -> u64 {
-        self.index = index;
-        if self.timed {
-            // The last packets of others are comparable with each other. This one goes after those
-            // that it came after.
-            let is_peer = |(other, _): &(&EmissionKey, u64)| {
-                (other.sent, other.scheduled, other.continues) == (key.sent, key.scheduled, true)
-            };
-            self.last.set_rank(before.filter(is_peer).map_or(0, |(_, rank)| rank));
+            self.last.set_rank(peer().unwrap_or(0));
         }
         self.last.rank()
     }

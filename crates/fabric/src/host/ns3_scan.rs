@@ -99,13 +99,12 @@ impl<S: Scheme> Host<S> {
         let count = scan.table.len();
         let mut chosen = None;
         let mut finished: Option<usize> = None;
-        let mut next = scan.last + 1;
+        let mut place = scan.last;
         for _ in 0..count {
-            if next >= count {
-                next %= count;
+            place += 1;
+            if place >= count {
+                place %= count;
             }
-            let place = next;
-            next += 1;
             match find(scan.table[place]) {
                 None => finished = Some(finished.map_or(place, |first| first.min(place))),
                 Some(sender) => {

@@ -72,7 +72,7 @@ impl EmissionOrder {
                 let (time, port, packet) = arrivals.get(first);
                 let train = &mut self.trains[usize::from(port)];
                 train.add(time, &packet.header);
-                train.set_index_alone(self.sorted + end as u64);
+                train.set_index(self.sorted + end as u64, || None);
             }
             first = end;
         }
@@ -103,10 +103,11 @@ impl EmissionOrder {
                 rank -= 1;
             }
         }
-        let mut before = None;
+        let mut before: Option<(&EmissionKey, u64)> = None;
         for (index, key) in (first + 1..).zip(&self.keys) {
             let train = &mut self.trains[usize::from(key.port)];
-            let rank = train.set_index(self.sorted + index as u64, key, before);
+            let peer = before.filter(|(other, _)| key.continues_with(other));
+            let rank = train.set_index(self.sorted + index as u64, || peer.map(|(_, rank)| rank));
             before = Some((key, rank));
         }
     }
