@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,19 +139,17 @@ def build(project: Path, selection: Sequence[str] | None) -> Built:
     target = _module.module_of(project)
     if target is None:
         raise ConfigError("the user has no home directory to keep the simulator in")
-    compiled, fresh = _compile(cargo, project)
-    if fresh and not (target.is_file() and target.read_bytes() == compiled.read_bytes()):
+    compiled = _compile(cargo, project)
+    kept = target.read_bytes() if target.is_file() else None
+    if compiled.fresh and compiled.file.read_bytes() != kept:
         # Projects whose crates have one name may share a directory for what cargo makes, and then
         # overwrite each other's module there. Cargo does not notice.
-        manifest = str(project / "module/Cargo.toml")
-        clean = [cargo, "clean", "--quiet", "--release", "--manifest-path", manifest]
-        clean += ["--package", _package(project)]
-        subprocess.run(clean, cwd=project, check=False)
-        compiled, _ = _compile(cargo, project)
+        _clean(cargo, project, compiled.package)
+        compiled = _compile(cargo, project)
     check_output_directory(target.parent)
     stamp = {"rocelab": _module.own_hash(), "project": str(project)}
     write_atomic(_module.stamp_of(target), json.dumps(stamp).encode())
-    write_atomic(target, compiled.read_bytes())
+    write_atomic(target, compiled.file.read_bytes())
     return Built(target, selected(project))
 
 
@@ -162,14 +159,18 @@ def selected(project: Path) -> list[str]:
     return [name for name in (found[1].split(",") if found else []) if name]
 
 
-def _package(project: Path) -> str:
-    """The name of the crate that is compiled to a module."""
-    manifest = tomllib.loads(_read(project / "module/Cargo.toml"))
-    return str(manifest["package"]["name"])
+@dataclass(frozen=True)
+class _Compiled:
+    """What cargo says of the module."""
+
+    file: Path
+    package: str
+    """Its crate, as cargo calls it."""
+    fresh: bool
+    """It was there already."""
 
 
-def _compile(cargo: str, project: Path) -> tuple[Path, bool]:
-    """The module, and whether it was there already."""
+def _compile(cargo: str, project: Path) -> _Compiled:
     manifest = project / "module/Cargo.toml"
     command = [cargo, "build", "--release", "--manifest-path", str(manifest)]
     # Its messages about the artifacts name the file; those about errors go to the user as they are.
@@ -187,8 +188,19 @@ def _compile(cargo: str, project: Path) -> tuple[Path, bool]:
         if made_here and "cdylib" in message.get("target", {}).get("kind", []):
             for name in message["filenames"]:
                 if name.endswith((".so", ".dylib")):
-                    return Path(name), message["fresh"]
+                    return _Compiled(Path(name), message["package_id"], message["fresh"])
     raise ConfigError("cargo made no module of its crate", file=str(manifest))
+
+
+def _clean(cargo: str, project: Path, package: str) -> None:
+    """Has cargo forget what it made of a crate."""
+    manifest = str(project / "module/Cargo.toml")
+    command = [cargo, "clean", "--quiet", "--release", "--manifest-path", manifest]
+    done = subprocess.run([*command, "--package", package], cwd=project, check=False)
+    if done.returncode != 0:
+        raise ConfigError(
+            "cargo could not remove what it made of it, and said why above", file=manifest
+        )
 
 
 def _link_sources(project: Path, home: Path) -> None:

@@ -163,11 +163,11 @@ def test_the_guide_works_as_it_is_written(place: Path, tmp_path: Path) -> None:
     assert stale.stderr.strip().endswith("run `rocelab scheme build` again")
 
     # A project whose crates have the same name, with the same directory for what cargo makes.
-    compiled = module.read_bytes()
     (ROOT / "target/release/libmine_module.so").write_bytes(b"another project's module")
     again = _rocelab("scheme", "build", cwd=project, environment=environment)
     assert again.returncode == 0, again.stderr
-    assert module.read_bytes() == compiled
+    relisted = _rocelab("list", "schemes", cwd=project, environment=environment)
+    assert (relisted.returncode, relisted.stdout) == (0, listed.stdout), relisted.stderr
     # Rocelab's own module lies there, too.
     assert before is None or package.read_bytes() == before
 
