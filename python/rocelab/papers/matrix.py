@@ -86,19 +86,14 @@ def evaluate(
             (other for other in before if _is_headline(other) and other.quick == column.quick),
             None,
         )
-        same = [
-            figure
-            for figure in figures
-            if like is not None and _cases(figure, like) == _cases(figure, column)
-        ]
+        same, rest = ([], figures) if like is None else _alike(figures, column, like)
         doubts[column.id] = []
         for figure in same:
             assert like is not None, "only figures that are like another's"  # noqa: S101
             outcomes[column.id, figure.id] = outcomes[like.id, figure.id]
-        rest = [figure for figure in figures if figure not in same]
         for figure, found, why in _judged(column, rest, run):
             outcomes[column.id, figure.id] = found
-            doubts[column.id] += [f"{figure.id}: {text}" for text in why]
+            doubts[column.id] += why
         verdicts = [each.verdict for figure in figures for each in outcomes[column.id, figure.id]]
         done(
             f"{paper.id}, {number} of {len(listed)}: {column.id}: {verdicts.count('holds')} of "
@@ -259,7 +254,6 @@ def with_reading(
     name: str,
     *,
     cache: Path,
-    jobs: int | None = None,
     progress: bool = False,
 ) -> Matrix:
     """``matrix`` with a named reading evaluated in full now, in place of its quick version.
@@ -274,20 +268,17 @@ def with_reading(
         raise ConfigError(
             f"{paper.id}: {name!r} is no named reading", hint=f"there are {', '.join(named)}"
         )
-    column, headline = (
-        Column(named[name], "named", quick=False),
-        Column(paper.headline, "headline", quick=False),
-    )
+    column = Column(named[name], "named", quick=False)
+    headline = Column(paper.headline, "headline", quick=False)
     if headline.id not in {one.id for one in matrix.columns}:
         raise ConfigError(f"{paper.id}: the headline was not run in full", hint="run it first")
-    figures = [
-        figure for figure in paper.figures if _cases(figure, headline) != _cases(figure, column)
-    ]
-    run = partial(run_all, directory=cache, jobs=jobs, progress=progress)
-    found, doubts = {}, []
-    for figure, outcomes, why in _judged(column, figures, run):
+    _, rest = _alike(paper.figures, column, headline)
+    found: dict[str, list[Outcome]] = {}
+    doubts: list[str] = []
+    run = partial(run_all, directory=cache, progress=progress)
+    for figure, outcomes, why in _judged(column, rest, run):
         found[figure.id] = outcomes
-        doubts += [f"{figure.id}: {text}" for text in why]
+        doubts += why
 
     def judged(figure: FigureWords) -> FigureWords:
         claims = []
@@ -323,6 +314,14 @@ def _cases(figure: Figure, column: Column) -> Mapping[str, Scenario]:
     return figure.cases(column.reading, column.quick)
 
 
+def _alike(
+    figures: Sequence[Figure], column: Column, other: Column
+) -> tuple[list[Figure], list[Figure]]:
+    """The figures whose runs are the same in both columns, and the others."""
+    same = [figure for figure in figures if _cases(figure, column) == _cases(figure, other)]
+    return same, [figure for figure in figures if figure not in same]
+
+
 def _judged(
     column: Column,
     figures: Sequence[Figure],
@@ -340,4 +339,4 @@ def _judged(
     for figure in figures:
         runs = {name: results[f"{figure.id} {name}"] for name in cases[figure.id]}
         found = [claim.judge(runs) for claim in figure.claims]
-        yield figure, found, doubts_on(figure, runs)
+        yield figure, found, [f"{figure.id}: {text}" for text in doubts_on(figure, runs)]
