@@ -43,13 +43,16 @@ class Scenario:
     :meth:`validate` finds, as do :meth:`plan` and what runs it.
     """
 
-    __slots__ = ("_checked", "_generated", "_origin", "_overrides", "_source")
+    __slots__ = ("_generated", "_origin", "_overrides", "_source", "_text", "_whole")
 
     _source: Given | Callable[[], str]
     """What it was read from, or makes that: it may be long."""
     _origin: Path | None
     _overrides: Settings
-    _checked: _rocelab.Scenario
+    _whole: _rocelab.Scenario | None
+    """With all its messages; None where :func:`compact` left them out."""
+    _text: str | None
+    """Its complete text, where its messages are left out."""
     _generated: bool
     """Whether a program made its text, so that errors should not name its lines."""
 
@@ -109,7 +112,8 @@ class Scenario:
     @classmethod
     def _made(cls, checked: _rocelab.Scenario, text: Callable[[], str]) -> Scenario:
         scenario = cls.__new__(cls)
-        scenario._checked = checked
+        scenario._whole = checked
+        scenario._text = None
         scenario._source = text
         scenario._origin = None
         scenario._overrides = ()
@@ -120,7 +124,8 @@ class Scenario:
         self, given: Given, origin: Path | None, overrides: Settings, generated: bool = False
     ) -> None:
         with reject_undecodable_text(origin):
-            self._checked = _rocelab.Scenario.parse(given, origin, list(overrides), generated)
+            self._whole = _rocelab.Scenario.parse(given, origin, list(overrides), generated)
+        self._text = None
         self._source = given
         self._origin = origin
         self._overrides = overrides
@@ -157,7 +162,7 @@ class Scenario:
 
     def to_toml(self) -> str:
         """The whole scenario as TOML: everything that has a default is filled in."""
-        return self._checked.to_toml()
+        return self._checked.to_toml() if self._text is None else self._text
 
     def to_dict(self) -> dict[str, Any]:
         """The whole scenario as plain data: everything that has a default is filled in."""
@@ -203,6 +208,14 @@ class Scenario:
     def tags(self) -> list[str]:
         """The tags of its messages, in the order of their first use."""
         return self._checked.tags
+
+    @property
+    def _checked(self) -> _rocelab.Scenario:
+        """It with all its messages."""
+        if self._whole is not None:
+            return self._whole
+        settings = list(self._overrides)
+        return _rocelab.Scenario.parse(self._given(), self._origin, settings, self._generated)
 
     @property
     def _groups(self) -> list[str]:
@@ -296,6 +309,21 @@ def apply_settings(scenario: Scenario, settings: Settings) -> Scenario:
     """``scenario`` with further keys set as on the command line."""
     overrides = scenario._overrides + settings
     return Scenario._of(scenario._given(), scenario._origin, overrides, scenario._generated)
+
+
+def compact(scenario: Scenario) -> Scenario:
+    """``scenario`` without its messages, of which there may be hundreds of thousands.
+
+    What needs them draws them again. For those who hold many scenarios, of which few run at a time.
+    """
+    light = Scenario.__new__(Scenario)
+    light._whole = None
+    light._text = scenario.to_toml()
+    light._source = scenario._source
+    light._origin = scenario._origin
+    light._overrides = scenario._overrides
+    light._generated = scenario._generated
+    return light
 
 
 def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scenario:

@@ -29,6 +29,7 @@ from rocelab import _rocelab
 from rocelab._plain import plain, setting
 from rocelab.io import files
 from rocelab.io import write as write_module
+from rocelab.scenario import compact
 
 TOPOLOGY = {"kind": "star", "hosts": 5, "host_rate": "100Gbps", "host_delay": "1us"}
 
@@ -466,6 +467,18 @@ def test_scenarios_and_results_are_copied(
         assert (series.kind, series.unit, series.column) == ("queue", "bytes", "queue_bytes")
         assert series.to_polars().equals(result.series["bottleneck"].to_polars())
         assert rocelab.open(other.save(tmp_path / "copy", force=True)).drops == result.drops
+
+
+def test_a_scenario_without_its_messages_draws_them_again(incast_file: Path) -> None:
+    whole = rocelab.load(incast_file, set={"run.seed": 7})
+    light = compact(whole)
+    assert (light, light.name, light.tags) == (whole, "incast", whole.tags)
+    assert light.plan().to_dict() == whole.plan().to_dict()
+    runs = [rocelab.run(one).flows.to_polars() for one in (light, whole)]
+    assert runs[0].equals(runs[1])
+    assert light.with_settings(scheme__name="hpcc") == whole.with_settings(scheme__name="hpcc")
+    for copied in (compact(light), pickle.loads(pickle.dumps(light))):  # noqa: S301 - its own
+        assert copied == whole
 
 
 def test_other_processes_run_scenarios() -> None:

@@ -123,6 +123,28 @@ print(json.dumps([before + sum(needs.values()), told("VmHWM")]))
 """
 
 
+HOLD = """
+import re, sys
+import rocelab
+from rocelab.scenario import compact
+
+def resident():
+    return int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+
+compact(rocelab.Scenario.from_toml(sys.argv[1]))
+before = resident()
+held = [compact(rocelab.Scenario.from_toml(sys.argv[1])) for _ in range(40)]
+print(resident() - before)
+"""
+
+
+def test_many_scenarios_are_held_without_their_messages() -> None:
+    done = python(HOLD, STAR.format(flows=100_000))
+    assert done.returncode == 0, done.stderr
+    messages = 40 * 100_000 * 64
+    assert int(done.stdout) < messages / 4
+
+
 @pytest.mark.parametrize(
     ("command", "text"),
     [
@@ -251,7 +273,7 @@ def test_less_than_is_free_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None
         def check(self) -> None:
             pass
 
-    monkeypatch.setattr(scenario, "_checked", Checked())
+    monkeypatch.setattr(scenario, "_whole", Checked())
     with pytest.warns(MemoryWarning, match=told) as caught:
         scenario.validate()
     assert caught[0].filename == __file__, "the user's line, and not one of the package"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import polars as pl
 import pytest
@@ -40,6 +40,7 @@ from rocelab.papers import (
 )
 from rocelab.papers.decisions import HEADLINE, Decision, Option, Reading, flips
 from rocelab.papers.matrix import evaluate, joined, reworded, single, with_reading
+from rocelab.papers.mercury.loads import _large as large_ones
 from rocelab.papers.model import (
     Claim,
     Figure,
@@ -655,11 +656,18 @@ Tables = Mapping[str, Any]
 
 
 def tables_of(figure: Figure, reading: Reading, *, quick: bool) -> dict[str, Tables]:
-    """The tables of the scenarios, of which none is made: to make their messages takes long."""
-    given: dict[int, Tables] = {}
+    """The tables of the scenarios, of which none is checked: to draw their messages takes long."""
+
+    def keep(one: Scenario, given: Tables, *_: object) -> None:
+        one._source, one._origin, one._overrides, one._generated = dict(given), None, (), False
+        one._whole, one._text = None, ""
+
+    large_ones.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Scenario, "__init__", lambda one, **tables: given.update({id(one): tables}))
-        return {name: given[id(case)] for name, case in figure.cases(reading, quick).items()}
+        patch.setattr(Scenario, "_fill", keep)
+        cases = figure.cases(reading, quick)
+        large_ones.cache_clear()
+    return {name: cast("Tables", case._source) for name, case in cases.items()}
 
 
 def test_all_readings_make_scenarios_that_can_run() -> None:

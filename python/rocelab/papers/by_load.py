@@ -18,7 +18,7 @@ from rocelab._percentile import of_column
 from rocelab.io.open import open_result
 from rocelab.papers.measurements import directory_of, single, warmed_up
 from rocelab.papers.model import Line, Measure, Panel, Points, Runs
-from rocelab.scenario import Scenario
+from rocelab.scenario import Scenario, compact
 
 LOADS = (30, 40, 50, 60, 70, 80)
 """In per cent of the hosts' rate."""
@@ -47,9 +47,9 @@ def cases(
     schemes: Sequence[str],
     scenario: Callable[[str, int, int, str], Scenario],
 ) -> dict[str, Scenario]:
-    """A run for each of ``workloads``, ``loads``, seeds and ``schemes``."""
+    """A run for each of ``workloads``, ``loads``, seeds and ``schemes``, without its messages."""
     return {
-        f"{workload} {load} {seed} {scheme}": scenario(workload, load, seed, scheme)
+        f"{workload} {load} {seed} {scheme}": compact(scenario(workload, load, seed, scheme))
         for workload in workloads
         for load in loads
         for seed in range(1, seeds + 1)

@@ -84,6 +84,9 @@ class Reading:
     choices: Mapping[str, str] = field(default_factory=dict)
     """By the ids of decisions, the names of the options."""
 
+    def __hash__(self) -> int:
+        return hash((self.name, frozenset(self.choices.items())))
+
     def of(self, decision: Decision[T]) -> T:
         """What the reading has for ``decision``."""
         return self.option(decision).value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 
 import polars as pl
@@ -15,7 +15,7 @@ from rocelab.papers.measurements import bars, single
 from rocelab.papers.mercury import decisions as decided
 from rocelab.papers.mercury.schemes import OTHERS, SIX, SMALL, settings, static
 from rocelab.papers.model import Claim, Figure, Measure, Panel, Runs, Value
-from rocelab.scenario import Scenario
+from rocelab.scenario import Scenario, compact
 
 _SHARED_LOAD = 0.8
 """Of the 40 Gb/s that the two senders share."""
@@ -154,11 +154,12 @@ _ARRIVALS_MS = 10
 _TENTH = {"pods": 2, "tors_per_pod": 2, "aggs_per_pod": 2, "cores": 4, "hosts_per_tor": 8}
 
 
+@cache
 def _large(
     reading: Reading, quick: bool, workload: str, load: int, seed: int, scheme: str
 ) -> Scenario:
-    """A tenth of the paper's network if quick."""
-    return Scenario(
+    """A tenth of the paper's network if quick. Four figures show the same runs."""
+    large = Scenario(
         name=f"mercury-{workload}-{load}-{scheme}-{seed}",
         topology=setups.pods("100Gbps", "400Gbps", "1us", _TENTH if quick else setups.WHOLE),
         pfc=static(620),
@@ -173,6 +174,7 @@ def _large(
         run={"seed": seed},
         **settings(reading, scheme, coded_rates=True),
     )
+    return compact(large)
 
 
 _QUICK = "32 hosts in place of 320, arrivals for 2 ms in place of 10, three loads in place of six"
