@@ -21,7 +21,7 @@ from rocelab._format import parse
 from rocelab.catalogue import caveats
 from rocelab.errors import ConfigError, MissingPackageError
 from rocelab.io.layout import TUNE
-from rocelab.scenario import Scenario, apply_settings
+from rocelab.scenario import Scenario, apply_settings, compact
 from rocelab.simulate import check_count
 from rocelab.sweeps import grid, store
 from rocelab.sweeps.grid import Axis, Value
@@ -407,18 +407,17 @@ def _combinations(space: Sequence[Axis | Range], most: int) -> list[dict[str, st
 def _scenarios(
     scenario: Scenario, space: Sequence[Axis | Range], values: tuple[Value, ...], seeds: range
 ) -> dict[str, Scenario]:
-    """The scenarios of a combination's runs, by their places.
+    """The scenarios of a combination's runs, by their places, without their messages.
 
     Raises :class:`ConfigError` where it makes no valid scenario.
     """
     settings = [(value.key, value.text) for value in values]
     name = grid.directory_of([axis.key for axis in space], values)
-    found = {
-        f"runs/{name}/{seed}": apply_settings(scenario, (*settings, ("run.seed", str(seed))))
-        for seed in seeds
-    }
-    for one in found.values():
+    found = {}
+    for seed in seeds:
+        one = apply_settings(scenario, (*settings, ("run.seed", str(seed))))
         one.validate()
+        found[f"runs/{name}/{seed}"] = compact(one)
     return found
 
 

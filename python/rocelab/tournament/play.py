@@ -10,7 +10,7 @@ from pathlib import Path
 from rocelab import catalogue
 from rocelab._doubts import doubts_of
 from rocelab.errors import ConfigError
-from rocelab.scenario import Scenario
+from rocelab.scenario import Scenario, compact
 from rocelab.sweeps.cache import run_all
 from rocelab.sweeps.confidence import interval
 from rocelab.sweeps.metrics import Metric, Number, all_metrics, select_metrics
@@ -146,7 +146,9 @@ def play(
     for traffic in traffics:
         for scheme in schemes:
             try:
-                cases = {seed: traffic.scenario(scheme, seed, quick=quick) for seed in seeds}
+                cases = {
+                    seed: compact(traffic.scenario(scheme, seed, quick=quick)) for seed in seeds
+                }
                 # What the scheme asks of the network is known once the network is laid out.
                 cases[1].plan()
             except ConfigError as error:
