@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from unittest.mock import patch
 
@@ -34,6 +35,7 @@ def test_the_summary_has_the_numbers_of_each_tag(result: rocelab.Result) -> None
         ends = own["start_ps"] + own["fct_ps"]
         span_s = (max(ends) - min(own["start_ps"])) / 1e12
         assert numbers["goodput_bps"] == pytest.approx(8 * sum(own["size_bytes"]) / span_s)
+        assert numbers["makespan_ps"] == max(ends) - min(own["start_ps"])
         shares = list(own["size_bytes"] / own["fct_ps"])
         jain = sum(shares) ** 2 / (len(own) * sum(share**2 for share in shares))
         assert numbers["jain"] == pytest.approx(jain)
@@ -54,6 +56,7 @@ def test_run_prints_a_row_for_each_tag(tmp_path: Path, command: Command) -> None
     rows = {line.split()[0]: line for line in told.splitlines() if line.startswith("    ")}
     assert set(rows) >= {"incast", "victim"}
     assert "p99" in rows["victim"]
+    assert re.search(r"  within [\d.]+ us$", rows["victim"])
 
 
 def test_metrics_of_tags_are_those_of_the_summary(result: rocelab.Result) -> None:
@@ -62,6 +65,7 @@ def test_metrics_of_tags_are_those_of_the_summary(result: rocelab.Result) -> Non
     assert metrics["incast.slowdown_p99"].read(result) == incast["slowdown"]["p99"]
     assert metrics["incast.goodput_bps"].read(result) == incast["goodput_bps"]
     assert metrics["incast.flows_done"].read(result) == 3
+    assert metrics["incast.makespan_ps"].read(result) == incast["makespan_ps"] > 0
     (absent,) = select_metrics(["absent.jain"], tag_metrics(["absent"]))
     assert absent.read(result) is None
 
@@ -198,6 +202,11 @@ def test_older_results_without_tags_open(tmp_path: Path, result: rocelab.Result)
     place = result.save(tmp_path / "old")
     path = place / "summary.json"
     summary = json.loads(path.read_text())
+    for tag in summary["by_tag"].values():
+        del tag["makespan_ps"]
+    path.write_text(json.dumps(summary))
+    reseal(place)
+    assert rocelab.open(place).summary["by_tag"]["incast"]["makespan_ps"] is None
     for key in ("by_tag", "jain", "paused_by_tier_ns"):
         del summary[key]
     path.write_text(json.dumps(summary))

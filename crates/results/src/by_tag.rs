@@ -16,10 +16,13 @@ record! {
     pub struct TagStatistics {
         /// Number of these flows.
         pub flows: u64,
-        /// Number of these flows that completed. The other fields are about these alone.
+        /// Number of these flows that completed. The fields below are about these alone.
         pub flows_done: u64,
         /// Slowdown of those that completed.
         pub slowdown: SlowdownStatistics,
+        /// The time from the first start to the last end, in picoseconds. `None` if a flow did not
+        /// complete, and if there is none.
+        pub makespan_ps: Option<u64>,
         /// Payload of all flows over the time from the first start to the last end, in bits per
         /// second. `None` if no flow completed.
         pub goodput_bps: Option<f64>,
@@ -68,11 +71,14 @@ fn statistics(flows: &FlowTable, rows: &[usize]) -> TagStatistics {
     let bytes: u64 = done().map(|row| flows.size_bytes[row]).sum();
     let first = done().map(|row| flows.start_ps[row]).min();
     let last = done().map(|row| flows.start_ps[row] + flows.fct_ps[row]).max();
-    let span = first.zip(last).map(|(first, last)| (last - first) as f64 / PS_PER_SECOND);
+    let makespan = first.zip(last).map(|(first, last)| last - first);
+    let span = makespan.map(|ps| ps as f64 / PS_PER_SECOND);
+    let flows_done = done().count();
     TagStatistics {
         flows: rows.len() as u64,
-        flows_done: done().count() as u64,
+        flows_done: flows_done as u64,
         slowdown: slowdowns_of(flows, done()),
+        makespan_ps: makespan.filter(|_| flows_done == rows.len()),
         goodput_bps: span.filter(|&span| span > 0.0).map(|span| bytes as f64 * 8.0 / span),
         jain: jain(done().filter_map(|row| goodput(flows, row))),
     }
@@ -127,6 +133,7 @@ mod tests {
         assert_eq!((storage.slowdown.p99, web.slowdown.p99), (Some(2.0), Some(4.0)));
         // 8000 bits in 200 ps.
         assert!(is_close(storage.goodput_bps, 4e13), "{storage:?}");
+        assert_eq!((storage.makespan_ps, web.makespan_ps), (None, Some(400)));
         assert_eq!(by_tag["idle"], TagStatistics::default());
     }
 

@@ -171,7 +171,12 @@ def _by_group(groups: dict[str, TagStatistics]) -> list[tuple[str, str]]:
     used = {name: one for name, one in groups.items() if one.flows}
     if not 1 < len(used) <= _MAX_TAGS:
         return []
-    return [(f"  {printable(name, _MAX_TAG)}", _slowdowns(one)) for name, one in used.items()]
+    return [(f"  {printable(name, _MAX_TAG)}", _of_group(one)) for name, one in used.items()]
+
+
+def _of_group(one: TagStatistics) -> str:
+    told = _slowdowns(one)
+    return told if one.makespan_ps is None else f"{told}  within {duration(one.makespan_ps)}"
 
 
 @contextmanager

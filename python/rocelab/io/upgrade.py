@@ -53,10 +53,17 @@ def upgraded(summary: dict[str, Any]) -> dict[str, Any]:
         new["recording_stopped_ps"] = _recording_stopped(new.get("warnings"))
     if "warning_kinds" not in new:
         new |= _with_kinds(new)
+    for groups in ("by_tag", "by_scheme"):
+        if isinstance(new[groups], dict):
+            new[groups] = {name: _with_makespan(one) for name, one in new[groups].items()}
     if isinstance(new.get("unfinished"), dict):
         # Such flows were counted as lost.
         new["unfinished"] = {"stopped": 0, **new["unfinished"]}
     return new
+
+
+def _with_makespan(statistics: object) -> object:
+    return {"makespan_ps": None, **statistics} if isinstance(statistics, dict) else statistics
 
 
 def _recording_stopped(warnings: object) -> int | None:

@@ -175,6 +175,7 @@ _OF_TAGS: Mapping[str, tuple[str, str]] = {
     "slowdown_p50": ("p50 FCT slowdown", ""),
     "slowdown_p95": ("p95 FCT slowdown", ""),
     "slowdown_p99": ("p99 FCT slowdown", ""),
+    "makespan_ps": ("First start to last end", "ps"),
     "goodput_bps": ("Goodput", "bps"),
     "jain": ("Jain's fairness index", ""),
 }
@@ -192,7 +193,7 @@ def tag_metrics(tags: Iterable[str]) -> list[Metric]:
             f"{title} of {tag}",
             unit,
             _of_tag(tag, statistic),
-            whole=statistic.startswith("flows"),
+            whole=statistic in ("flows", "flows_done", "makespan_ps"),
             more_is_better=statistic in ("flows_done", "goodput_bps", "jain"),
         )
         for tag in tags
