@@ -28,6 +28,7 @@ EXAMPLES = (
     Example("fat-tree", "WebSearch traffic at 50 % load on 128 hosts"),
     Example("cross-dc", "requests between two data centres, 100 km apart"),
     Example("collective", "a ring all-reduce over four racks"),
+    Example("phases", "all-to-alls and an all-reduce, one after the other"),
     Example("load-balancing", "packets sent where the least waits"),
     Example("planes", "hosts with a port in each of four planes, all in use"),
     Example("pause-storm", "a NIC that stalls, and whom its pauses reach"),

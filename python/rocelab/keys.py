@@ -343,6 +343,14 @@ class Failure(TypedDict):
 class Flow(TypedDict):
     """One message."""
 
+    after: NotRequired[str]
+    """It waits until its sender has all messages with this tag, which are listed above it;
+    default: that of the traffic.
+    """
+
+    after_delay: NotRequired[str]
+    """From the arrival of the last of these to the posting; default: 0ns."""
+
     dst: str
     """The receiving host."""
 
@@ -1091,6 +1099,13 @@ class Trace(TypedDict):
 class FlowsTraffic(TypedDict):
     """Messages as listed."""
 
+    after: NotRequired[str]
+    """Its messages wait until their sender has all messages with this tag, which are listed above.
+    """
+
+    after_delay: NotRequired[str]
+    """From the arrival of the last of these to the posting; default: 0ns."""
+
     flows: NotRequired[Sequence[Flow]]
     """The messages."""
 
@@ -1218,6 +1233,13 @@ class RequestResponseTraffic(TypedDict):
 class IncastTraffic(TypedDict):
     """Many hosts send to one at the same time."""
 
+    after: NotRequired[str]
+    """Its messages wait until their sender has all messages with this tag, which are listed above.
+    """
+
+    after_delay: NotRequired[str]
+    """From the arrival of the last of these to the posting; default: 0ns."""
+
     kind: Literal["incast"]
 
     period: NotRequired[str]
@@ -1247,6 +1269,13 @@ class IncastTraffic(TypedDict):
 
 class PermutationTraffic(TypedDict):
     """Every host sends to another and receives from another, at random."""
+
+    after: NotRequired[str]
+    """Its messages wait until their sender has all messages with this tag, which are listed above.
+    """
+
+    after_delay: NotRequired[str]
+    """From the arrival of the last of these to the posting; default: 0ns."""
 
     hosts: NotRequired[Sequence[str]]
     """The hosts that take part; `h0..h15` and `h*` stand for several; default: all."""
@@ -1299,6 +1328,18 @@ class BurstsTraffic(TypedDict):
 class CollectiveTraffic(TypedDict):
     """Collective operations, such as a ring all-reduce: hosts go on when they have what they wait
     for.
+    """
+
+    after: NotRequired[str]
+    """Its messages wait until their sender has all messages with this tag, which are listed above.
+    """
+
+    after_delay: NotRequired[str]
+    """From the arrival of the last of these to the posting; default: 0ns."""
+
+    barrier: NotRequired[bool]
+    """In an all-to-all: whether a host begins the next time when it has the parts of all others,
+    and not with each of them when it has that one's; default: false.
     """
 
     compute_time: NotRequired[str]

@@ -60,7 +60,8 @@ def scenario(seed: int) -> tuple[rocelab.Scenario, int]:
             # Dice of its own, so that it changes no scenario that has none of it.
             more = random.Random(f"{seed}/{attempt}/more")  # noqa: S311
             copies = random.Random(f"{seed}/{attempt}/planes")  # noqa: S311
-            maker = _Maker((dice, more, copies), *PRESETS[seed % len(PRESETS)])
+            phases = random.Random(f"{seed}/{attempt}/phases")  # noqa: S311
+            maker = _Maker((dice, more, copies, phases), *PRESETS[seed % len(PRESETS)])
             made = maker.scenario(f"random-{seed}")
             made.validate()
         except ConfigError as error:
@@ -71,10 +72,8 @@ def scenario(seed: int) -> tuple[rocelab.Scenario, int]:
 
 
 class _Maker:
-    def __init__(
-        self, dice: tuple[random.Random, random.Random, random.Random], scheme: str, preset: str
-    ) -> None:
-        self.dice, self.more, self.copies = dice
+    def __init__(self, dice: tuple[random.Random, ...], scheme: str, preset: str) -> None:
+        self.dice, self.more, self.copies, self.later = dice
         self.scheme: Table = {"name": scheme, "preset": preset}
         self.cioq = scheme == "rcm" or self.dice.random() < 0.12
 
@@ -99,6 +98,7 @@ class _Maker:
         run: Table = {"seed": self.dice.randrange(1 << 40), "time_limit": "20ms"}
         self.maybe(run, "stop", 0.15, "30us", "123456ns", "700us", "3ms")
         traffic = [self.traffic(index) for index in range(self.one(1, 1, 2, 3))]
+        self.phases(traffic)
         failures = self.failures()
         self.impair(failures)
         self.second_scheme(tables)
@@ -235,6 +235,31 @@ class _Maker:
         self.maybe(table, "priority", 0.1, 0, 1, 3, 4)
         self.maybe(table, "start", 0.3, "1us", "17us", "100us") if kind != "flows" else None
         return table
+
+    def phases(self, traffic: list[Table]) -> None:
+        """Hosts wait for all parts of an all-to-all, and send more after a collective operation."""
+        for index, table in enumerate(traffic.copy()):
+            if table["kind"] != "collective" or self.later.random() < 0.3:
+                continue
+            if table["operation"] == "all-to-all" and self.later.random() < 0.7:
+                table |= {"repeat": self.later.choice((2, 3)), "barrier": True}
+            table["tag"] = f"phase {index}"
+            kind = self.later.choice(("permutation", "collective", "flows"))
+            after: Table = {"kind": kind, "after": table["tag"]}
+            if self.later.random() < 0.5:
+                after["after_delay"] = self.later.choice(("700ns", "30us"))
+            hosts = table["hosts"]
+            if kind == "flows":
+                sizes, pairs = self.later.choices(SIZES, k=2), (hosts[:2], hosts[1::-1])
+                after["flows"] = [
+                    {"src": src, "dst": dst, "size": size}
+                    for size, (src, dst) in zip(sizes, pairs, strict=True)
+                ]
+            else:
+                after |= {"hosts": hosts, "size": self.later.choice(SIZES[2:])}
+            if kind == "collective":
+                after["operation"] = self.later.choice(("reduce-scatter", "all-to-all"))
+            traffic.append(after)
 
     def _flows(self) -> Table:
         flows = []

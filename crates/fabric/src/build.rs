@@ -135,6 +135,7 @@ pub(crate) fn devices<S: Scheme>(
         receiver_slots[row.dst as usize] =
             receiver_slots[row.dst as usize].max(row.receiver_slot + 1);
     }
+    let mut awaited = common.joins.awaited(graph.hosts.len());
     let mut devices = Vec::with_capacity(graph.nodes());
     for node in 0..graph.nodes() as u32 {
         cancel::check();
@@ -157,6 +158,7 @@ pub(crate) fn devices<S: Scheme>(
             receivers: receiver_slots[host],
             incoming: incoming[host],
             outgoing: std::mem::take(&mut outgoing[host]),
+            awaited: std::mem::take(&mut awaited[host]),
             port_probes: probes,
             flow_probes: FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
             recorder: Recorder::new(&setup.records, NodeId::new(node), 0),

@@ -65,7 +65,7 @@ pub use error::SetupError;
 pub use host::FlowOutcome;
 pub use model::Cause;
 pub use model::{
-    After, Balance, Cioq, ClassMarking, ClassSettings, HostConfig, Impairment, Link, LossRule,
+    Balance, Cioq, ClassMarking, ClassSettings, HostConfig, Impairment, Joins, Link, LossRule,
     Message, Node, NodeKind, Outage, Paths, PauseTiming, PortUse, Probe, ProbeKind, ProbeTargets,
     Recovery, RecoveryMode, SlowReceiver, Span, Spray,
 };

@@ -28,7 +28,7 @@ pub use cause::Cause;
 pub use class::{ClassMarking, ClassSettings};
 pub use flow_recovery::FlowRecovery;
 pub use host::{HostConfig, PortUse};
-pub use message::{After, Message};
+pub use message::{Awaited, Joins, Message};
 pub use network::{Impairment, Link, Node, NodeKind, Outage};
 pub use pause::{
     PauseExpiry, PauseLength, PauseRenewal, PauseResponse, PauseTiming, Watchdog, WatchdogAction,

@@ -11,10 +11,10 @@ pub struct Message {
     pub dst: NodeId,
     /// Bytes of data.
     pub size: Bytes,
-    /// When it is posted. If it answers another message, it is not posted earlier than this.
+    /// When it is posted. If it waits for other messages, it is not posted earlier than this.
     pub start: Time,
-    /// The message that it answers.
-    pub after: Option<After>,
+    /// The join that it waits for, as an index of [`Joins::delays`].
+    pub after: Option<u32>,
     /// Priority of its data, 0 to 7.
     pub priority: u8,
     /// Which scheme its QP has.
@@ -28,11 +28,33 @@ pub struct Message {
     pub udp_ports: (u16, u16),
 }
 
-/// A message is posted after another has arrived at its sender: the answer to a request.
+/// What messages wait for. A join is a set of messages that all arrive at one host. When the last
+/// byte of the last of them has arrived, the host posts the messages that wait for the join.
+///
+/// An answer waits for a join of one message, the request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Joins {
+    /// For each join, how long after the last arrival its messages are posted.
+    pub delays: Vec<Time>,
+    /// The messages of all joins. Each join has at least one.
+    pub awaited: Vec<Awaited>,
+}
+
+/// A message that a join waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct After {
-    /// Index of the request. At most one message answers each request.
+pub struct Awaited {
+    /// Index of the message. It may belong to several joins.
     pub message: u32,
-    /// From the arrival of the request's last byte to the posting of the answer.
-    pub delay: Time,
+    /// Index of the join.
+    pub join: u32,
+}
+
+impl Joins {
+    /// Adds a join of these messages, and returns its index.
+    pub fn add(&mut self, delay: Time, messages: impl IntoIterator<Item = u32>) -> u32 {
+        let join = self.delays.len() as u32;
+        self.delays.push(delay);
+        self.awaited.extend(messages.into_iter().map(|message| Awaited { message, join }));
+        join
+    }
 }

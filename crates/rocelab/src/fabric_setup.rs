@@ -23,6 +23,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         outages: scenario.outages.clone(),
         impairments: scenario.impairments.clone(),
         messages: collect(scenario.messages.iter().copied(), "messages"),
+        joins: scenario.joins.clone(),
         wire: match scenario.wire.profile {
             scenario::WireProfile::Rocev2 => wire::Profile::Rocev2,
             scenario::WireProfile::HpccNs3 => wire::Profile::HpccNs3,

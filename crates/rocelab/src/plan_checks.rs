@@ -233,14 +233,17 @@ fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
     ))
 }
 
-/// Links that are asked for more than they carry while messages arrive.
+/// Links that are asked for more than they carry while messages arrive. Where messages wait for
+/// others that wait, too, they come only as fast as the network carries them.
 fn overloaded(scenario: &Scenario, ports: &[PortLoad]) -> Option<String> {
     let starts = || scenario.messages.iter().map(|message| message.start);
     let span = starts().max()? - starts().min()?;
     let over =
         || ports.iter().filter(|port| port.messages >= MIN_MESSAGES && port.busy_time() > span);
     let worst = over().max_by_key(|port| port.busy_time())?;
-    if span == Time::ZERO {
+    let waits = |message: u32| scenario.messages[message as usize].after.is_some();
+    let is_closed = scenario.joins.awaited.iter().any(|one| waits(one.message));
+    if span == Time::ZERO || is_closed {
         return None;
     }
     let count = over().count();

@@ -33,6 +33,7 @@ fn checked_against(key: &str) -> &'static [&'static str] {
         ("host", _) => &["pfc", "switch", "classes", "failure"],
         ("classes", _) => &["quirks"],
         ("traffic", "priority") => &["classes"],
+        ("traffic", _) if key.ends_with(".after") => &["run.stop", "traffic"],
         ("traffic", _) => &["run.stop"],
         ("probe", "flows") => &["run.stop", "traffic"],
         ("probe", _) => &["run.stop"],

@@ -62,8 +62,8 @@ pub use checks::MAX_NAME_BYTES;
 pub use error::ScenarioError;
 pub use every_error::MAX_ERRORS;
 pub use model::{
-    After, Cioq, HostConfig, Link, Message, Node, NodeKind, Outage, Paths, Probe, ProbeKind,
-    ProbeTargets,
+    Awaited, Cioq, HostConfig, Joins, Link, Message, Node, NodeKind, Outage, Paths, Probe,
+    ProbeKind, ProbeTargets,
 };
 pub use network::{Network, Port};
 pub use probe::NamedProbe;

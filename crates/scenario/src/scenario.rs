@@ -17,7 +17,8 @@ use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, PortNumbers, Traffic};
 use model::{
-    Balance, ClassSettings, HostConfig, Impairment, Message, Outage, Paths, PortUse, SlowReceiver,
+    Balance, ClassSettings, HostConfig, Impairment, Joins, Message, Outage, Paths, PortUse,
+    SlowReceiver,
 };
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
@@ -69,6 +70,8 @@ pub struct Scenario {
     pub slow_receivers: Vec<SlowReceiver>,
     /// The messages in order of (start, generation); a flow's id is its index here.
     pub messages: Vec<Message>,
+    /// What messages wait for.
+    pub joins: Joins,
     /// The tags that messages refer to.
     pub tags: Vec<String>,
     /// The scheme; where there are two, the one of all messages that are not the other's.
@@ -209,7 +212,7 @@ impl Scenario {
         if switch.cioq.is_some() {
             checks::sound_links(&network, &spec.failure, &wire, needs)?;
         }
-        let Traffic { messages, tags } = traffic;
+        let Traffic { messages, joins, tags } = traffic;
         Ok(Scenario {
             name,
             description: spec.description.clone().unwrap_or_default(),
@@ -219,6 +222,7 @@ impl Scenario {
             impairments,
             slow_receivers,
             messages,
+            joins,
             tags,
             scheme,
             also,

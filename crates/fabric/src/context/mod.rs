@@ -18,6 +18,7 @@ use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf};
 use crate::network::flow::{FlowInfo, flow_rows};
 use crate::network::graph::{Graph, LinkEnd};
 use crate::network::host_locations;
+use crate::network::joins::JoinTable;
 use crate::network::partition::RackGroups;
 use crate::network::setup::Setup;
 use crate::packet::{Address, Packet, PacketKind, Scheme, blank};
@@ -65,6 +66,7 @@ pub(crate) struct NetworkContext {
     /// The rates of all links.
     pub(crate) rates: LinkRates,
     pub(crate) flows: Vec<FlowInfo>,
+    pub(crate) joins: JoinTable,
     pub(crate) host: HostConfig,
     pub(crate) recovery: RecoveryPlan,
     /// The priorities that PFC protects, as a bit mask.
@@ -151,7 +153,8 @@ impl NetworkContext {
         }
         let ecmp = EcmpHashes::new(&graph, setup.seed, &compat, setup.paths);
 
-        let flows = flow_rows(&graph, setup);
+        let mut flows = flow_rows(&graph, setup);
+        let joins = JoinTable::new(setup, &mut flows, graph.hosts.len());
         let line_rates = graph.hosts.iter().map(|&host| host_rate(&graph, host, setup.host.ports));
         let line_rate = line_rates.max().unwrap_or_default();
         let HostConfig { recovery, retransmit_timeout, .. } = setup.host;
@@ -179,6 +182,7 @@ impl NetworkContext {
             ecmp,
             hop_costs,
             flows,
+            joins,
             host: setup.host,
             switch_latency: setup.switch.latency,
             lossless: setup.pfc.lossless,

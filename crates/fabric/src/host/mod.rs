@@ -104,6 +104,8 @@ pub(crate) struct Host<S: Scheme> {
     posted: usize,
     /// When that message is posted.
     next_post: Time,
+    /// For each join of the host, how many of its messages have not arrived.
+    missing: Vec<u32>,
     /// `None` until the first coupling with another host of the rack.
     couplings: Option<Box<RackCouplings>>,
     /// Messages that are due, but whose predecessor on their QP is not posted.
@@ -150,6 +152,8 @@ pub(crate) struct HostParts<S: Scheme> {
     pub(crate) incoming: u32,
     /// The messages that it sends.
     pub(crate) outgoing: Vec<u32>,
+    /// How many messages each of its joins waits for.
+    pub(crate) awaited: Vec<u32>,
     pub(crate) port_probes: PortProbes,
     pub(crate) flow_probes: FlowProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -171,6 +175,7 @@ impl<S: Scheme> Host<S> {
             receivers,
             incoming,
             outgoing,
+            awaited,
             port_probes,
             flow_probes,
             recorder,
@@ -204,6 +209,7 @@ impl<S: Scheme> Host<S> {
             timeouts: BTreeMap::new(),
             outcomes: vec![FlowOutcome::NONE; outgoing.len()],
             next_post: Time::NEVER,
+            missing: awaited,
             couplings: None,
             blocked_posts: BTreeSet::new(),
             outgoing,

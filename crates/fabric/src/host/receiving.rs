@@ -2,6 +2,7 @@
 
 use super::timers::Timers;
 use super::{Host, ReceiverSlot};
+use crate::context::RunContext;
 use crate::hooks::NpTimerOf;
 use crate::host::qp::{Receiver, grown};
 use crate::host::reorder_buffer::{Fate, KeptPacket, ReorderBuffer};
@@ -73,15 +74,31 @@ fn acknowledge<S: Scheme>(
 fn end_message<S: Scheme>(
     receiver: &mut Receiver<S>,
     cx: &mut HostCx<'_, S>,
-    flows: &[FlowInfo],
-    timers: &mut Timers,
+    common: &RunContext<S>,
+    waiting: &mut Waiting<'_>,
     flow: u32,
 ) {
-    let row = &flows[flow as usize];
+    let row = &common.flows[flow as usize];
     receiver.over = row.next_on_qp == NO_FLOW;
     receiver.np.on_message_end(cx, receiver.over);
-    if row.answer != NO_FLOW {
-        timers.post(cx.now + row.answer_delay, row.answer);
+    if row.joins.0 != row.joins.1 {
+        waiting.post_after(common, row, cx.now);
+    }
+}
+
+/// The messages of a host that wait for others.
+struct Waiting<'h> {
+    missing: &'h mut [u32],
+    timers: &'h mut Timers,
+}
+
+impl Waiting<'_> {
+    /// Posts those that waited for the message of `row` last.
+    #[inline(never)]
+    fn post_after<S: Scheme>(&mut self, common: &RunContext<S>, row: &FlowInfo, now: Time) {
+        common.joins.arrived(row, now, self.missing, |time, flow| {
+            self.timers.post(time.max(common.flows[flow as usize].start), flow);
+        });
     }
 }
 
@@ -122,9 +139,9 @@ impl<S: Scheme> Host<S> {
             outbox: &mut self.outbox,
         };
         deliver(receiver, &mut cx, header, meta);
-        let (flows, timers) = (&self.common.flows, &mut self.timers);
+        let mut waiting = Waiting { missing: &mut self.missing, timers: &mut self.timers };
         if header.flags.contains(Flags::LAST) {
-            end_message(receiver, &mut cx, flows, timers, header.address.flow);
+            end_message(receiver, &mut cx, &self.common, &mut waiting, header.address.flow);
         }
         let mut fills_gap = false;
         if keeps {
@@ -132,7 +149,7 @@ impl<S: Scheme> Host<S> {
                 fills_gap = true;
                 receiver.expected += u64::from(packet.payload);
                 if let Some(flow) = packet.ends {
-                    end_message(receiver, &mut cx, flows, timers, flow);
+                    end_message(receiver, &mut cx, &self.common, &mut waiting, flow);
                 }
             });
         }

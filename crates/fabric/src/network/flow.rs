@@ -27,11 +27,10 @@ pub(crate) struct FlowInfo {
     pub(crate) index_at_sender: u32,
     /// Its index among the messages to the receiver.
     pub(crate) index_at_receiver: u32,
-    /// It is posted when another message has arrived.
+    /// It is posted when others have arrived.
     pub(crate) has_dependency: bool,
-    /// The message that is posted when this one has arrived, and how much later; or [`NO_FLOW`].
-    pub(crate) answer: u32,
-    pub(crate) answer_delay: Time,
+    /// Begin and end of the joins that it belongs to, among those of all messages.
+    pub(crate) joins: (u32, u32),
     pub(crate) priority: u8,
     /// Which scheme of a mix its QP has.
     pub(crate) side: MixSide,
@@ -75,22 +74,13 @@ pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowInfo> {
             index_at_sender: sent[src as usize],
             index_at_receiver: received[dst as usize],
             has_dependency: message.after.is_some(),
-            answer: NO_FLOW,
-            answer_delay: Time::ZERO,
+            joins: (0, 0),
             priority: message.priority,
             side: message.side,
             udp_ports: message.udp_ports,
         });
         sent[src as usize] += 1;
         received[dst as usize] += 1;
-    }
-    for (flow, message) in setup.messages.iter().enumerate() {
-        let Some(after) = message.after else { continue };
-        let (asked, answer) = (rows[after.message as usize], rows[flow]);
-        debug_assert_eq!(asked.dst, answer.src, "a message waits for one that its sender receives");
-        debug_assert_eq!(asked.answer, NO_FLOW, "a message has one answer");
-        let row = &mut rows[after.message as usize];
-        (row.answer, row.answer_delay) = (flow as u32, after.delay);
     }
     rows
 }

@@ -5,5 +5,6 @@ pub(crate) mod flow;
 pub(crate) mod graph;
 pub(crate) mod host_locations;
 pub(crate) mod ideal;
+pub(crate) mod joins;
 pub(crate) mod partition;
 pub(crate) mod setup;

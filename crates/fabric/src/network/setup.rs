@@ -4,7 +4,7 @@
 
 use crate::compat::Quirks;
 use model::{
-    Balance, Cioq, ClassMarking, ClassSettings, HostConfig, Impairment, Link, Message, Node,
+    Balance, Cioq, ClassMarking, ClassSettings, HostConfig, Impairment, Joins, Link, Message, Node,
     Outage, Paths, PauseTiming, Probe, SlowReceiver,
 };
 use std::collections::BTreeSet;
@@ -256,6 +256,8 @@ pub struct Setup {
     pub impairments: Vec<Impairment>,
     /// The messages, in order of posting.
     pub messages: Vec<Message>,
+    /// What messages wait for.
+    pub joins: Joins,
     /// Sizes on the wire.
     pub wire: wire::Profile,
     /// Payload bytes of a full packet.

@@ -57,6 +57,8 @@ pub fn scenario_of(
     let traffic = vec![TrafficSpec::Flows(FlowsSpec {
         tag: Some("flows".to_owned()),
         priority: Some(data),
+        after: None,
+        after_delay: None,
         flows: Some(flows(experiment, data)),
         flows_file: None,
     })];
@@ -331,6 +333,8 @@ fn flows(experiment: &Experiment, data: u8) -> Vec<FlowSpec> {
             priority: (flow.priority.get() != data).then_some(flow.priority.get()),
             qp: None,
             port: Some(flow.dport),
+            after: None,
+            after_delay: None,
             tag: Some(flow.dport.to_string()),
         }
     });

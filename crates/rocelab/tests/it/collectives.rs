@@ -89,6 +89,81 @@ fn all_to_all_fills_the_links() {
     }
 }
 
+/// When the last byte of each message arrives: the ACK's way back through the empty star is known.
+fn arrivals_ps(result: &RunResult) -> Vec<u64> {
+    let flows = &result.flows;
+    let back = 2 * 1_000_000 + 2 * 86 * 80;
+    flows.start_ps.iter().zip(&flows.fct_ps).map(|(start, fct)| start + fct - back).collect()
+}
+
+#[test]
+fn with_a_barrier_a_host_goes_on_when_it_has_all_parts() {
+    let set = [
+        ("traffic.0.operation", "all-to-all"),
+        ("traffic.0.repeat", "2"),
+        ("traffic.0.barrier", "true"),
+        ("traffic.0.compute_time", "30us"),
+        ("scheme", "none"),
+        // ACKs wait for nothing, so that arrivals are known.
+        ("classes.ack", "7"),
+    ];
+    let result = run_with(STAR, &set);
+    let (flows, arrivals) = (&result.flows, arrivals_ps(&result));
+    assert_eq!(flows.len(), 60);
+    for host in 0..6 {
+        let begins: Vec<u64> =
+            (30..60).filter(|&row| flows.src[row] == host).map(|row| flows.start_ps[row]).collect();
+        assert!(begins.len() == 5 && begins.iter().all(|&start| start == begins[0]), "{begins:?}");
+        let last = (0..30).filter(|&row| flows.dst[row] == host).map(|row| arrivals[row]).max();
+        let late = begins[0].abs_diff(last.unwrap() + 30_000_000);
+        // An ACK may wait behind a packet of data that is being sent.
+        assert!(late < 2 * 1_082 * 80 + 1, "host {host}: {late} ps");
+    }
+}
+
+/// Partition and aggregate: workers answer, and then the aggregator sends to all of them. By hand:
+/// the first phase takes the bytes of five messages on the aggregator's link, so does the second.
+#[test]
+fn phases_follow_each_other() {
+    let text = r#"
+        [topology]
+        kind = "star"
+        hosts = 6
+        host_rate = "100Gbps"
+        host_delay = "1us"
+        [scheme]
+        name = "none"
+        [[traffic]]
+        kind = "incast"
+        tag = "gather"
+        senders = ["h1..h5"]
+        receiver = "h0"
+        size = "2MB"
+        [[traffic]]
+        kind = "flows"
+        tag = "scatter"
+        after = "gather"
+        after_delay = "40us"
+        flows = [
+            { src = "h0", dst = "h1", size = "2MB" },
+            { src = "h0", dst = "h2", size = "2MB" },
+            { src = "h0", dst = "h3", size = "2MB" },
+            { src = "h0", dst = "h4", size = "2MB" },
+            { src = "h0", dst = "h5", size = "2MB", start = "5ms" },
+        ]
+    "#;
+    let result = run_with(text, &[]);
+    let flows = &result.flows;
+    assert_eq!((result.summary.flows_done, flows.len()), (10, 10));
+    let by_hand = 5 * 2_000 * 1_082 * 80 + 40_000_000 + 2_100_000;
+    for row in 5..9 {
+        let ratio = flows.start_ps[row] as f64 / f64::from(by_hand);
+        assert!((ratio - 1.0).abs() < 0.002, "{row}: {ratio}");
+    }
+    // The last one has a start of its own, which is later.
+    assert_eq!(flows.start_ps[9], 5_000_000_000);
+}
+
 #[test]
 fn threads_and_the_reference_engine_agree() {
     let fat_tree = r#"
@@ -111,6 +186,18 @@ fn threads_and_the_reference_engine_agree() {
         hosts = ["h3", "h9", "h1", "h14", "h6"]
         size = "500KB"
         repeat = 3
+        [[traffic]]
+        kind = "collective"
+        tag = "dispatch"
+        operation = "all-to-all"
+        size = "160KB"
+        repeat = 2
+        barrier = true
+        [[traffic]]
+        kind = "permutation"
+        after = "dispatch"
+        after_delay = "1us"
+        size = "40KB"
         [scheme]
         name = "dcqcn"
     "#;
@@ -120,7 +207,7 @@ fn threads_and_the_reference_engine_agree() {
             let options =
                 RunOptions { threads: Some(threads), reference_mode, ..RunOptions::default() };
             let result = rocelab::run(&scenario, &options).unwrap();
-            assert_eq!(result.summary.flows_done, 2 * 30 * 16 + 3 * 20, "{scheme}");
+            assert_eq!(result.summary.flows_done, 2 * 30 * 16 + 3 * 20 + 2 * 240 + 16, "{scheme}");
             result.summary.digest
         };
         let one = digest(1, false);

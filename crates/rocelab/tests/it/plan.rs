@@ -257,6 +257,18 @@ fn late_marks_and_overload_are_known_before_the_run() {
     assert!(told[0].starts_with("1 port is overloaded: s0 to h0 has a load of "), "{told:?}");
 }
 
+/// What waits for what waits comes as fast as the network carries it.
+#[test]
+fn collective_operations_overload_nothing() {
+    let text = format!(
+        "[topology]\n{STAR}[[traffic]]\nkind = \"poisson\"\nworkload = \"FB_Hadoop\"\n\
+         load = 0.05\nduration = \"2ms\"\n\
+         [[traffic]]\nkind = \"collective\"\noperation = \"all-reduce\"\nsize = \"100MB\"\n"
+    );
+    let checks = rocelab::plan(&parse(&text, &[])).unwrap().checks;
+    assert!(checks.warnings.is_empty(), "{:?}", checks.warnings);
+}
+
 /// The packets of a plan are those of a run that sends nothing twice.
 #[test]
 fn packet_hops_are_those_of_the_run() {

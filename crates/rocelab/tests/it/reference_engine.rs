@@ -473,6 +473,19 @@ fn neighbours_on_short_cables_are_not_surprised() {
         repeat = 3
         compute_time = "3us"
         [[traffic]]
+        kind = "collective"
+        tag = "together"
+        operation = "all-to-all"
+        hosts = ["h4", "h5", "h9", "h10"]
+        size = "20KB"
+        repeat = 3
+        barrier = true
+        [[traffic]]
+        kind = "permutation"
+        hosts = ["h4", "h5", "h9", "h10"]
+        after = "together"
+        size = "5KB"
+        [[traffic]]
         kind = "request-response"
         workload = "WebServer"
         load = 0.1

@@ -56,6 +56,12 @@ pub struct FlowsSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
+    /// Its messages wait until their sender has all messages with this tag, which are listed above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// From the arrival of the last of these to the posting; default: 0ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_delay: Option<Quantity<Time>>,
     /// The messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<FlowSpec>>,
@@ -88,6 +94,13 @@ pub struct FlowSpec {
     /// Its name in results and probes; default: that of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+    /// It waits until its sender has all messages with this tag, which are listed above it;
+    /// default: that of the traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// From the arrival of the last of these to the posting; default: 0ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_delay: Option<Quantity<Time>>,
     /// UDP destination port, which counts where `quirks.ns3_ecmp_hash` is on; default: 4791. Source
     /// ports count up from 10000 for each pair of hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,6 +232,12 @@ pub struct IncastSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
+    /// Its messages wait until their sender has all messages with this tag, which are listed above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// From the arrival of the last of these to the posting; default: 0ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_delay: Option<Quantity<Time>>,
     /// The senders: a number of hosts, drawn again for each repetition, or a list of names.
     pub senders: HostSet,
     /// The receiver; default: a host drawn at random for each repetition.
@@ -248,6 +267,12 @@ pub struct PermutationSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
+    /// Its messages wait until their sender has all messages with this tag, which are listed above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// From the arrival of the last of these to the posting; default: 0ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_delay: Option<Quantity<Time>>,
     /// Size of each message.
     pub size: Quantity<Bytes>,
     /// When the messages are posted.
@@ -296,6 +321,12 @@ pub struct CollectiveSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
+    /// Its messages wait until their sender has all messages with this tag, which are listed above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// From the arrival of the last of these to the posting; default: 0ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_delay: Option<Quantity<Time>>,
     /// What the hosts do.
     pub operation: CollectiveOperation,
     /// The hosts, in the order of the ring; `h0..h15` and `h*` stand for several; default: all.
@@ -313,6 +344,10 @@ pub struct CollectiveSpec {
     /// How long a host computes between one time and the next.
     #[serde(default)]
     pub compute_time: Quantity<Time>,
+    /// In an all-to-all: whether a host begins the next time when it has the parts of all others,
+    /// and not with each of them when it has that one's; default: false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub barrier: Option<bool>,
 }
 
 /// What is done together.

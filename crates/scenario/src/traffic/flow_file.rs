@@ -11,8 +11,20 @@ use std::path::{Path, PathBuf};
 use units::{Bytes, Time, cancel};
 
 /// What a head may name, in any order.
-const COLUMNS: [&str; 10] =
-    ["src", "dst", "size", "size_bytes", "start", "start_ps", "priority", "qp", "tag", "port"];
+const COLUMNS: [&str; 12] = [
+    "src",
+    "dst",
+    "size",
+    "size_bytes",
+    "start",
+    "start_ps",
+    "priority",
+    "qp",
+    "tag",
+    "port",
+    "after",
+    "after_delay",
+];
 /// The hint for a file without a header line.
 const NEEDS_HEAD: &str = "the first line is a head such as src,dst,size";
 
@@ -30,6 +42,8 @@ struct Row {
     qp: Option<String>,
     tag: Option<String>,
     port: Option<u16>,
+    after: Option<String>,
+    after_delay: Option<Quantity<Time>>,
 }
 
 impl Row {
@@ -53,6 +67,8 @@ impl Row {
             qp: self.qp,
             tag: self.tag,
             port: self.port,
+            after: self.after,
+            after_delay: self.after_delay,
         })
     }
 }
@@ -112,7 +128,7 @@ pub(super) fn read(
             let Some((column, value)) = place_of(&error, &head, &record) else {
                 return file.at(line, &what_is_wrong(&error));
             };
-            let is_number = !matches!(column, "size" | "start");
+            let is_number = !matches!(column, "size" | "start" | "after_delay");
             let (why, mend) =
                 if is_number { number(column) } else { (what_is_wrong(&error), None) };
             let error = file.at(line, &format!("{column}: {value:?}: {why}"));

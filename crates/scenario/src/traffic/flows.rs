@@ -1,5 +1,6 @@
 //! Messages as listed in the scenario or in a flow file.
 
+use super::waits::After;
 use super::{Context, Entry, Sink, check_priority, check_size, check_time, flow_file};
 use crate::error::{Result, ScenarioError};
 use crate::spec::{FlowSpec, FlowsSpec};
@@ -60,6 +61,8 @@ fn push(
     if let Some(tag) = &flow.tag {
         message.tag = sink.tag(tag, &key("tag"))?;
     }
+    let after = After::new(flow.after.as_deref(), flow.after_delay, key)?;
+    let message = sink.waiting(after.as_ref().or(entry.after.as_ref()), message)?;
     let place = || entry.key(&format!("flows.{index}"));
     match &flow.qp {
         Some(qp) => sink.push_on(qp, message, place),

@@ -31,12 +31,17 @@ pub(super) fn incast(
     for repetition in 0..u64::from(repeat) {
         let mut stream = Stream::new(context.seed, "incast", &[entry.entity, repetition]);
         let at = start.saturating_add(times(period, repetition));
+        let mut push = |src: NodeId, receiver: NodeId| {
+            let message = entry.message(src, receiver, size, at);
+            let message = sink.waiting(entry.after.as_ref(), message)?;
+            sink.push(message, || entry.key.clone())
+        };
         let mut draw = |hosts: &[NodeId]| hosts[stream.below(hosts.len() as u64) as usize];
         match &senders {
             Senders::Listed { senders, others } => {
                 let receiver = receiver.unwrap_or_else(|| draw(others));
                 for &src in senders {
-                    sink.push(entry.message(src, receiver, size, at), || entry.key.clone())?;
+                    push(src, receiver)?;
                 }
             }
             Senders::Drawn(count) => {
@@ -45,7 +50,7 @@ pub(super) fn incast(
                 let skipped = all.partition_point(|host| *host < receiver);
                 for i in stream.sample(all.len() - 1, *count) {
                     let src = all[i + usize::from(i >= skipped)];
-                    sink.push(entry.message(src, receiver, size, at), || entry.key.clone())?;
+                    push(src, receiver)?;
                 }
             }
         }

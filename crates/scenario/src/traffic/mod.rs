@@ -9,6 +9,7 @@ mod incast;
 mod permutation;
 mod poisson;
 mod request_response;
+mod waits;
 
 use crate::error::{Result, ScenarioError};
 use crate::memory;
@@ -16,10 +17,11 @@ use crate::network::{Network, Reachability};
 use crate::selector::Selector;
 use crate::spec::{Quantity, QuirksSpec, TrafficSpec};
 use crate::workload::MAX_MESSAGE;
-use model::{After, Message};
+use model::{Joins, Message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use units::{Bytes, MixSide, NodeId, Time, cancel};
+use waits::{After, Waits};
 
 /// The most messages that a scenario may have. Fuzzers stay with few: they look for other things
 /// than a lack of memory.
@@ -103,9 +105,10 @@ pub(crate) struct Context<'a> {
     pub port_numbers: PortNumbers,
 }
 
-/// Messages and the tags that they refer to.
+/// Messages, and the joins and tags that they refer to.
 pub(crate) struct Traffic {
     pub messages: Vec<Message>,
+    pub joins: Joins,
     pub tags: Vec<String>,
 }
 
@@ -113,6 +116,8 @@ pub(crate) struct Traffic {
 pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Result<Traffic> {
     let mut sink = Sink {
         messages: Vec::new(),
+        joins: Joins::default(),
+        waits: Waits::default(),
         tags: Vec::new(),
         qps: BTreeMap::new(),
         next_qp: 0,
@@ -135,7 +140,8 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         let ordinal = ordinals.entry(name.clone()).or_insert(0);
         let entity = crate::random::entity_of(name).wrapping_add(*ordinal);
         *ordinal += 1;
-        let entry = Entry { key, tag, priority, entity };
+        let after = after(spec, |name| format!("{key}.{name}"))?;
+        let entry = Entry { key, tag, priority, entity, after };
         match spec {
             TrafficSpec::Flows(flows) => flows::flows(flows, &entry, context, &mut sink)?,
             TrafficSpec::Bursts(bursts) => bursts::bursts(bursts, &entry, context, &mut sink)?,
@@ -157,6 +163,7 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
             sink.take_back(tag, first);
         }
     }
+    sink.check_waits()?;
     Ok(sink.finish(context.port_numbers))
 }
 
@@ -173,6 +180,20 @@ fn common(spec: &mut TrafficSpec) -> (&'static str, &mut Option<String>, &mut Op
     }
 }
 
+/// What all messages of an entry wait for. Where arrivals are random they wait for nothing.
+fn after(spec: &TrafficSpec, key: impl Fn(&str) -> String) -> Result<Option<After>> {
+    let (tag, delay) = match spec {
+        TrafficSpec::Flows(s) => (&s.after, s.after_delay),
+        TrafficSpec::Incast(s) => (&s.after, s.after_delay),
+        TrafficSpec::Permutation(s) => (&s.after, s.after_delay),
+        TrafficSpec::Collective(s) => (&s.after, s.after_delay),
+        TrafficSpec::Poisson(_) | TrafficSpec::RequestResponse(_) | TrafficSpec::Bursts(_) => {
+            return Ok(None);
+        }
+    };
+    After::new(tag.as_deref(), delay, key)
+}
+
 /// The entry of `[[traffic]]` that is being generated.
 struct Entry {
     /// Its path, such as `traffic.0`.
@@ -181,6 +202,8 @@ struct Entry {
     priority: u8,
     /// What its random streams are keyed by, beside seed and purpose.
     entity: u64,
+    /// What its messages wait for, if they wait for nothing else.
+    after: Option<After>,
 }
 
 impl Entry {
@@ -248,6 +271,8 @@ impl Entry {
 struct Sink<'a> {
     network: &'a Network,
     messages: Vec<Message>,
+    joins: Joins,
+    waits: Waits,
     tags: Vec<String>,
     /// Named QPs: id, ends and priority.
     qps: BTreeMap<String, (u32, NodeId, NodeId, u8)>,
@@ -363,15 +388,15 @@ impl Sink<'_> {
     /// Sorts by start, keeping the order of making, and numbers QPs in order of first use.
     /// `port_numbers`: who numbers their UDP ports.
     fn finish(mut self, port_numbers: PortNumbers) -> Traffic {
-        if self.messages.iter().any(|message| message.after.is_some()) {
+        if !self.joins.delays.is_empty() {
             let mut order: Vec<u32> = (0..self.messages.len() as u32).collect();
             order.sort_by_key(|&made| self.messages[made as usize].start);
             let mut index = vec![0; order.len()];
             for (at, &made) in order.iter().enumerate() {
                 index[made as usize] = at as u32;
             }
-            for after in self.messages.iter_mut().filter_map(|message| message.after.as_mut()) {
-                after.message = index[after.message as usize];
+            for awaited in &mut self.joins.awaited {
+                awaited.message = index[awaited.message as usize];
             }
         }
         self.messages.sort_by_key(|message| message.start);
@@ -397,7 +422,7 @@ impl Sink<'_> {
                 PortNumbers::Hosts => message.udp_ports = ports,
             }
         }
-        Traffic { messages: self.messages, tags: self.tags }
+        Traffic { messages: self.messages, joins: self.joins, tags: self.tags }
     }
 }
 

@@ -18,7 +18,9 @@ pub(super) fn permutation(
     entry.make_room(hosts.len() as u64, sink)?;
     let order = Stream::new(context.seed, "permutation", &[entry.entity]).derangement(hosts.len());
     for (src, dst) in hosts.iter().zip(order) {
-        sink.push(entry.message(*src, hosts[dst], size, start), || entry.key.clone())?;
+        let message = entry.message(*src, hosts[dst], size, start);
+        let message = sink.waiting(entry.after.as_ref(), message)?;
+        sink.push(message, || entry.key.clone())?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Requests and responses, within and between data centres.
 
 use super::poisson::{self, Arrivals};
-use super::{After, Context, Entry, Sink, check_time};
+use super::{Context, Entry, Sink, check_time};
 use crate::error::{Result, ScenarioError};
 use crate::random::Stream;
 use crate::spec::{DestinationMix, RequestResponseSpec};
@@ -48,7 +48,7 @@ pub(super) fn request_response(
         if request > 0 {
             let message = sink.messages.len() as u32;
             sink.push(entry.message(client, server, request, at), || entry.key.clone())?;
-            response.after = Some(After { message, delay: service });
+            response.after = Some(sink.joins.add(service, [message]));
         }
         sink.push(response, || entry.key.clone())?;
     }

@@ -517,6 +517,11 @@ fn traffic_must_make_sense() {
         &all_reduce("hosts = [\"h1\"]"),
         &["traffic.0.hosts: a collective operation needs at least 2 hosts, got 1"],
     );
+    says(&all_reduce("barrier = true"), &["traffic.0.barrier: has no effect with a ring"]);
+    says(
+        &collective("operation = \"all-to-all\"\nbarrier = true"),
+        &["traffic.0.barrier: does nothing without `repeat`"],
+    );
     says(&all_reduce("repeat = 0"), &["traffic.0.repeat: must be above zero"]);
     says(&all_reduce("repeat = 4000000000"), &["traffic.0: makes about", "messages"]);
     says(
@@ -526,6 +531,44 @@ fn traffic_must_make_sense() {
              { src = \"h0\", dst = \"h2\", size = \"1KB\", qp = \"x\" }]",
         ),
         &["traffic.0.flows.1.qp: the QP `x` is used with other ends"],
+    );
+}
+
+/// Protects messages from waiting for ever, or for other messages than those meant.
+#[test]
+fn messages_wait_for_what_their_sender_receives() {
+    let permutation =
+        |keys: &str| format!("[[traffic]]\nkind = \"permutation\"\nsize = \"1KB\"\n{keys}\n");
+    let incast = "[[traffic]]\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\nsize = \"1KB\"\n";
+    let says = |text: &str, parts: &[&str]| says(&error(&format!("{STAR}{text}")), parts);
+    let after = permutation("after = \"incast\"");
+    says(
+        &format!("{incast}{after}"),
+        &["traffic.1.after: ", " waits for messages with the tag `incast`, but receives none"],
+    );
+    says(&after, &["traffic.0.after: no message above has the tag `incast`; hint: list"]);
+    says(
+        &format!("{}{}", permutation(""), permutation("after = \"permutatoin\"")),
+        &["traffic.1.after: no message above", "did you mean `permutation`?"],
+    );
+    says(
+        &format!("{}{}", permutation(""), permutation("after = \"permutation\"")),
+        &["traffic.1.after: waits for the tag `permutation`, which messages below have, too"],
+    );
+    says(
+        &permutation("after_delay = \"1us\""),
+        &["traffic.0.after_delay: does nothing without `after`"],
+    );
+    let flow = |keys: &str| format!("{{ src = \"h1\", dst = \"h0\", size = \"1KB\"{keys} }}");
+    let flows =
+        |list: &[String]| format!("[[traffic]]\nkind = \"flows\"\nflows = [{}]\n", list.join(", "));
+    says(
+        &flows(&[flow(", tag = \"a\""), flow(", after = \"a\"")]),
+        &["traffic.0.flows.1.after: h1 waits for messages with the tag `a`, but receives none"],
+    );
+    says(
+        &flows(&[flow(", after = \"flows\"")]),
+        &["traffic.0.flows.0.after: no message above has the tag `flows`"],
     );
 }
 
@@ -1149,6 +1192,8 @@ fn errors_that_follow_from_others_are_left_out() {
          [[probe]]\nname = \"r\"\nkind = \"rate\"\nflows = [\"storage\"]\ninterval = \"1us\"\n"
     );
     are(&every(&tagged, &[]), &["line 16: traffic.1.size"]);
+    let waits = "[[traffic]]\nkind = \"permutation\"\nsize = \"1KB\"\nafter = \"storage\"\n";
+    are(&every(&format!("{tagged}{waits}"), &[]), &["line 16: traffic.1.size"]);
     // That an element is missing follows from what is wrong with it.
     for (first, why) in [("0", "0: a weight is 1 to 1000000"), ("\"x\"", "0: needs a whole number")]
     {

@@ -118,8 +118,8 @@ fn a_file_has_a_head_even_without_messages() {
     );
     let meant = ", line 1: there is no column `sorce`; hint: did you mean `src`?";
     says("misspelt", "sorce,dst,size\n", meant);
-    let known =
-        "; hint: known: src, dst, size, size_bytes, start, start_ps, priority, qp, tag, port";
+    let known = "; hint: known: src, dst, size, size_bytes, start, start_ps, priority, qp, tag, \
+                 port, after, after_delay";
     says("unknown", "src,dst,x\n", &format!(", line 1: there is no column `x`{known}"));
     says(
         "twice",

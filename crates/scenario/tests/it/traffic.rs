@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use scenario::{Message, Scenario, parse};
-use units::Time;
+use units::{NodeId, Time};
 
 const STAR: &str =
     "[topology]\nkind = \"star\"\nhosts = 16\nhost_rate = \"100Gbps\"\nhost_delay = \"1us\"\n";
@@ -203,9 +203,26 @@ fn bursts_go_from_every_source_to_every_destination() {
     assert_eq!(scenario.tags, ["b"]);
 }
 
-/// Source, destination, size and what each message waits for, with the delay.
+/// The messages that each one waits for, and the delay.
+fn waits(scenario: &Scenario) -> Vec<Option<(Vec<u32>, Time)>> {
+    let mut awaited = vec![Vec::new(); scenario.joins.delays.len()];
+    for one in &scenario.joins.awaited {
+        awaited[one.join as usize].push(one.message);
+    }
+    let of_join =
+        |join: u32| (awaited[join as usize].clone(), scenario.joins.delays[join as usize]);
+    scenario.messages.iter().map(|message| message.after.map(of_join)).collect()
+}
+
+/// Source, destination, size and the one message that each waits for, with the delay.
 fn dependencies(scenario: &Scenario) -> Vec<(u32, u32, u64, Option<(u32, u64)>)> {
-    let after = |m: &Message| m.after.map(|after| (after.message, after.delay.ns()));
+    let waits = waits(scenario);
+    let after = |(of_one, delay): &(Vec<u32>, Time)| match of_one[..] {
+        [message] => (message, delay.ns()),
+        _ => panic!("waits for {of_one:?}"),
+    };
+    let mut waits = waits.iter().map(|one| one.as_ref().map(after));
+    let mut after = |_: &Message| waits.next().unwrap();
     let messages = scenario.messages.iter();
     messages.map(|m| (m.src.get(), m.dst.get(), m.size.get(), after(m))).collect()
 }
@@ -268,6 +285,63 @@ fn in_an_all_to_all_pairs_take_turns() {
             (2, 1, 3, Some((1, 1))),
         ]
     );
+}
+
+/// With a barrier each host waits for all parts, the first time for what `after` names.
+#[test]
+fn with_a_barrier_hosts_wait_for_all() {
+    let scenario = build(
+        "[[traffic]]\nkind = \"permutation\"\nhosts = [\"h0..h2\"]\nsize = \"1KB\"\n\
+         [[traffic]]\nkind = \"collective\"\nhosts = [\"h0..h2\"]\noperation = \"all-to-all\"\n\
+         size = \"9B\"\nrepeat = 2\ncompute_time = \"1ns\"\nbarrier = true\n\
+         after = \"permutation\"\nafter_delay = \"7ns\"\n",
+    );
+    let messages = &scenario.messages;
+    let arrivals = |host: NodeId, among: std::ops::Range<u32>| -> Vec<u32> {
+        among.filter(|&index| messages[index as usize].dst == host).collect()
+    };
+    let sorted = |(mut awaited, delay): (Vec<u32>, Time)| {
+        awaited.sort_unstable();
+        (awaited, delay.ns())
+    };
+    for (index, (message, waits)) in messages.iter().zip(waits(&scenario)).enumerate() {
+        let expected = match index {
+            0..3 => None,
+            3..9 => Some((arrivals(message.src, 0..3), 7)),
+            _ => Some((arrivals(message.src, 3..9), 1)),
+        };
+        assert_eq!(waits.map(sorted), expected, "{index}");
+    }
+    // A join for each host and time, not one for each message.
+    assert_eq!((messages.len(), scenario.joins.delays.len()), (15, 6));
+}
+
+/// Protects what messages wait for from their order, which goes by start.
+#[test]
+fn messages_wait_for_a_tag() {
+    let scenario = build(
+        r#"[[traffic]]
+kind = "flows"
+flows = [
+    { src = "h1", dst = "h0", size = "1B", start = "9us", tag = "up" },
+    { src = "h2", dst = "h0", size = "2B", start = "3us", tag = "up" },
+    { src = "h0", dst = "h1", size = "3B", after = "up", tag = "down" },
+    { src = "h0", dst = "h2", size = "4B", after = "up", after_delay = "5us", tag = "down" },
+    { src = "h1", dst = "h2", size = "5B", after = "down", start = "1us" },
+]
+"#,
+    );
+    let waits = waits(&scenario);
+    let by_size = |size: u64| {
+        let index = scenario.messages.iter().position(|m| m.size.get() == size).unwrap();
+        let sizes = |of: &[u32]| -> Vec<u64> {
+            of.iter().map(|&index| scenario.messages[index as usize].size.get()).collect()
+        };
+        waits[index].as_ref().map(|(awaited, delay)| (sizes(awaited), delay.ns()))
+    };
+    let found: Vec<_> = (1..=5).map(by_size).collect();
+    let up = |delay| Some((vec![1, 2], delay));
+    assert_eq!(found, [None, None, up(0), up(5000), Some((vec![3], 0))]);
 }
 
 #[test]
@@ -400,13 +474,15 @@ fn every_request_has_its_response() {
     );
     let sites = scenario.network.data_centres();
     let mut asked = vec![false; messages.len()];
-    for response in messages.iter().filter(|m| m.tag != 0) {
-        let after = response.after.unwrap();
-        let request = &messages[after.message as usize];
+    let waits = waits(&scenario);
+    for (response, after) in messages.iter().zip(&waits).filter(|(m, _)| m.tag != 0) {
+        let (awaited, delay) = after.as_ref().unwrap();
+        let [asking] = awaited[..] else { panic!("it waits for {awaited:?}") };
+        let request = &messages[asking as usize];
         assert_eq!((request.tag, request.after, request.size.get()), (0, None, 1000));
         assert_eq!((request.src, request.dst), (response.dst, response.src));
-        assert_eq!((request.start, after.delay), (response.start, Time::from_us(3)));
-        assert!(!std::mem::replace(&mut asked[after.message as usize], true));
+        assert_eq!((request.start, *delay), (response.start, Time::from_us(3)));
+        assert!(!std::mem::replace(&mut asked[asking as usize], true));
         let inter = sites[response.src.index()] != sites[response.dst.index()];
         assert_eq!(response.tag, if inter { 2 } else { 1 });
     }

@@ -5,9 +5,9 @@
 pub mod random;
 
 use fabric::{
-    Balance, ClassConfig, Headroom, HostConfig, Link, Message, Node, NodeKind, Paths, PauseTiming,
-    PfcConfig, PortCounters, PortUse, Quirks, Recovery, RunOutput, Setup, Simulation, Spray,
-    SwitchConfig, Threshold,
+    Balance, ClassConfig, Headroom, HostConfig, Joins, Link, Message, Node, NodeKind, Paths,
+    PauseTiming, PfcConfig, PortCounters, PortUse, Quirks, Recovery, RunOutput, Setup, Simulation,
+    Spray, SwitchConfig, Threshold,
 };
 use schemes::contract::Scheme;
 use units::splitmix;
@@ -37,6 +37,7 @@ pub fn empty() -> Setup {
         impairments: Vec::new(),
         class_settings: Vec::new(),
         messages: Vec::new(),
+        joins: Joins::default(),
         wire: wire::Profile::Rocev2,
         payload: 1000,
         host: HostConfig {
