@@ -3,13 +3,18 @@
 Such a file begins with ``Nodes N`` and ``Connections M``. Each line that follows is a connection:
 ``3->7 id 1 start 0 size 2000000``, where sizes are in bytes and starts in picoseconds. htsim writes
 starts with a fraction, and cuts it off as it reads them.
+
+In place of a start, a connection may have a trigger: ``7->2 id 2 trigger 1 size 2000000``. With
+``recv_done_trigger 1`` another connection fires it when its receiver has everything. A line
+``trigger id 1 oneshot`` says what kind it is.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +23,10 @@ from rocelab.io.read import read_bytes
 
 _MAX_BYTES = 1 << 30
 _COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
-_WORDS = ("id", "start", "size", "prio")
+_WORDS = ("id", "start", "size", "prio", "trigger", "recv_done_trigger")
 _MAX_DIGITS = 20
 """As many as the largest numbers of htsim have, which are of 64 bits."""
-_WAITS = ("trigger", "send_done_trigger", "recv_done_trigger")
+_KINDS = ("oneshot", "multishot", "barrier")
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,11 @@ class Connection:
     """Bytes."""
     start: int
     """Picoseconds."""
+    waits: int | None
+    """The trigger that starts it."""
+    fires: int | None
+    """The trigger that it fires when its receiver has everything."""
+    line: int
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,9 @@ class Matrix:
 
     nodes: int
     connections: list[Connection]
+    """What is waited for stands before what waits."""
+    tags: Mapping[int, str]
+    """By trigger, the tag of the connections that fire it."""
     priorities: int
     """Connections with a ``prio``, which only htsim's receivers heed."""
 
@@ -49,16 +62,31 @@ class Matrix:
         """A file of flows. Node 3 is the host ``prefix`` and 3."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(("src", "dst", "size_bytes", "start_ps"))
+        waits = ("tag", "after") if self.tags else ()
+        writer.writerow(("src", "dst", "size_bytes", "start_ps", *waits))
         for one in self.connections:
-            writer.writerow((f"{prefix}{one.src}", f"{prefix}{one.dst}", one.size, one.start))
+            told = [f"{prefix}{one.src}", f"{prefix}{one.dst}", one.size, one.start]
+            if self.tags:
+                told += [
+                    "" if trigger is None else self.tags[trigger]
+                    for trigger in (one.fires, one.waits)
+                ]
+            writer.writerow(told)
         return text.getvalue()
+
+
+@dataclass(frozen=True)
+class _Trigger:
+    kind: str
+    count: int
+    line: int
 
 
 def read_matrix(path: Path) -> Matrix:
     """Reads a connection matrix. Raises :class:`ConfigError` where it is none."""
     counts: dict[str, int] = {}
     connections: list[Connection] = []
+    triggers: dict[int, _Trigger] = {}
     priorities = 0
     for number, words in _lines(path):
         if words[0] in _COUNTS and len(words) == 2:
@@ -72,23 +100,130 @@ def read_matrix(path: Path) -> Matrix:
                 hint="a connection matrix of htsim begins with lines such as Nodes 16 and "
                 "Connections 16",
             )
-        if words[0] in ("trigger", "failure"):
+        if words[0] == "failure":
             raise ConfigError(
-                f"{words[0]}s are not served", file=str(path), line=number, hint=_TRIGGER_HINT
+                "failures are not served",
+                file=str(path),
+                line=number,
+                hint="a scenario has a table [[failure]] for them",
             )
+        if words[0] == "trigger":
+            id_, trigger = _trigger(path, number, words)
+            if id_ in triggers:
+                raise ConfigError(
+                    f"trigger {id_} is there twice",
+                    file=str(path),
+                    line=number,
+                    hint="leave one out",
+                )
+            triggers[id_] = trigger
+            continue
         connection, has_priority = _connection(path, number, words, counts["Nodes"])
         connections.append(connection)
         priorities += has_priority
-    promised = counts.get("Connections")
-    if promised is None or promised != len(connections):
-        said = "has no line Connections" if promised is None else f"promises {promised} connections"
-        raise ConfigError(
-            f"{said}, but lists {len(connections)}", file=str(path), hint="is it complete?"
-        )
-    return Matrix(counts["Nodes"], connections, priorities)
+    for word, listed in (("Connections", len(connections)), ("Triggers", len(triggers))):
+        promised = counts.get(word, 0 if word == "Triggers" else None)
+        if promised != listed:
+            promises = f"promises {promised} {word.lower()}"
+            said = promises if word in counts else f"has no line {word}"
+            raise ConfigError(f"{said}, but lists {listed}", file=str(path), hint="is it complete?")
+    steps = _Steps(path, connections, triggers)
+    return Matrix(counts["Nodes"], steps.in_order(), steps.tags(), priorities)
 
 
-_TRIGGER_HINT = "a scenario's traffic of kind request-response or collective has messages that wait"
+class _Steps:
+    """What waits for what. A connection is of step 0 if it has a start."""
+
+    def __init__(
+        self, path: Path, connections: Sequence[Connection], triggers: Mapping[int, _Trigger]
+    ) -> None:
+        self.path, self.connections, self.triggers = path, connections, triggers
+        self.firing: dict[int, list[Connection]] = defaultdict(list)
+        self.waiting: dict[int, list[Connection]] = defaultdict(list)
+        for one in connections:
+            for trigger, found in ((one.fires, self.firing), (one.waits, self.waiting)):
+                if trigger is None:
+                    continue
+                if trigger not in triggers:
+                    raise self._error(f"there is no trigger {trigger}", one.line)
+                found[trigger].append(one)
+        for id_ in triggers:
+            self._check(id_)
+        self.steps = self._count()
+
+    def in_order(self) -> list[Connection]:
+        """The connections by step, else as they are listed."""
+        return sorted(self.connections, key=lambda one: self.steps[one.line])
+
+    def tags(self) -> dict[int, str]:
+        """By trigger, the tag of the connections that fire it.
+
+        It has the step of those that wait for it, so that few tags are needed: a host waits for
+        what comes to itself alone.
+        """
+        tags: dict[int, str] = {}
+        used: dict[tuple[int, int], int] = defaultdict(int)
+        for id_ in sorted(self.triggers):
+            first = self.waiting[id_][0]
+            step = self.steps[first.line]
+            used[step, first.src] += 1
+            place = used[step, first.src]
+            tags[id_] = f"step {step}" if place == 1 else f"step {step}.{place}"
+        return tags
+
+    def _check(self, id_: int) -> None:
+        trigger, firing, waiting = self.triggers[id_], self.firing[id_], self.waiting[id_]
+        if not firing or not waiting:
+            what = "no connection fires it" if not firing else "no connection waits for it"
+            raise self._error(f"trigger {id_}: {what}", trigger.line)
+        if trigger.kind == "oneshot" and len(firing) > 1:
+            raise self._error(
+                f"trigger {id_}: {len(firing)} connections fire it, and a oneshot fires once",
+                trigger.line,
+                f"to wait for all of them: barrier count {len(firing)}",
+            )
+        if trigger.kind == "barrier" and trigger.count != len(firing):
+            raise self._error(
+                f"trigger {id_}: its count is {trigger.count}, and {len(firing)} connections "
+                "fire it",
+                trigger.line,
+                "a barrier here waits for all of them",
+            )
+        if trigger.kind == "multishot" and max(len(firing), len(waiting)) > 1:
+            raise self._error(
+                f"trigger {id_}: a multishot of several connections is not served",
+                trigger.line,
+                "a oneshot or a barrier starts all that wait for it",
+            )
+        (node, *others) = {*(one.dst for one in firing), *(one.src for one in waiting)}
+        if others:
+            raise self._error(
+                f"trigger {id_}: what waits for it starts at another node than that which receives "
+                f"what fires it; nodes {node} and {others[0]}",
+                trigger.line,
+                "a host here knows only what it receives itself",
+            )
+
+    def _count(self) -> dict[int, int]:
+        """The steps of the connections, by line."""
+        steps: dict[int, int] = {one.line: 0 for one in self.connections if one.waits is None}
+        missing = {id_: len(firing) for id_, firing in self.firing.items()}
+        done = [one for one in self.connections if one.waits is None]
+        for one in done:
+            if one.fires is None:
+                continue
+            missing[one.fires] -= 1
+            if missing[one.fires] == 0:
+                last = max(steps[before.line] for before in self.firing[one.fires])
+                steps |= {after.line: last + 1 for after in self.waiting[one.fires]}
+                done += self.waiting[one.fires]
+        if len(done) < len(self.connections):
+            stuck = next(one for one in self.connections if one.line not in steps)
+            raise self._error("the connection waits for itself, through triggers", stuck.line)
+        return steps
+
+    def _error(self, message: str, line: int, hint: str | None = None) -> ConfigError:
+        return ConfigError(message, file=str(self.path), line=line, hint=hint)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -124,12 +259,12 @@ def _connection(path: Path, number: int, words: list[str], nodes: int) -> tuple[
         )
     values: dict[str, int] = {}
     for word, value in zip(words[1::2], [*words[2::2], ""], strict=False):
-        if word in _WAITS:
+        if word == "send_done_trigger":
             raise ConfigError(
-                f"the connection has a {word}, which is not served",
+                "the connection has a send_done_trigger, which is not served",
                 file=str(path),
                 line=number,
-                hint=_TRIGGER_HINT,
+                hint="recv_done_trigger fires when the receiver has everything",
             )
         if word not in _WORDS:
             raise ConfigError(f"unknown word {word!r}", file=str(path), line=number)
@@ -138,12 +273,48 @@ def _connection(path: Path, number: int, words: list[str], nodes: int) -> tuple[
             if fraction.isascii() and fraction.isdigit():
                 value = whole
         values[word] = _whole(path, number, word, value)
+    if "trigger" in values:
+        if "start" in values:
+            raise ConfigError(
+                "the connection has both a start and a trigger", file=str(path), line=number
+            )
+        values["start"] = 0
     for word in ("start", "size"):
         if word not in values:
             raise ConfigError(f"the connection has no {word}", file=str(path), line=number)
     if values["size"] == 0:
         raise ConfigError("the connection has no end: its size is 0", file=str(path), line=number)
-    return Connection(src, dst, values["size"], values["start"]), "prio" in values
+    connection = Connection(
+        src,
+        dst,
+        values["size"],
+        values["start"],
+        values.get("trigger"),
+        values.get("recv_done_trigger"),
+        number,
+    )
+    return connection, "prio" in values
+
+
+def _trigger(path: Path, number: int, words: list[str]) -> tuple[int, _Trigger]:
+    values: dict[str, int] = {}
+    kinds = []
+    rest = iter(words[1:])
+    for word in rest:
+        if word in _KINDS:
+            kinds.append(word)
+        elif word in ("id", "count"):
+            values[word] = _whole(path, number, word, next(rest, ""))
+        else:
+            raise ConfigError(f"unknown word {word!r}", file=str(path), line=number)
+    if "id" not in values or len(kinds) != 1:
+        raise ConfigError(
+            "a trigger needs an id and one kind",
+            file=str(path),
+            line=number,
+            hint=f"the kinds are {', '.join(_KINDS)}",
+        )
+    return values["id"], _Trigger(kinds[0], values.get("count", 0), number)
 
 
 def _whole(path: Path, number: int, what: str, text: str) -> int:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
+import polars as pl
 import pytest
 
+import rocelab
 from conftest import Command
 
 MATRIX = """Nodes 4
@@ -14,6 +17,26 @@ Connections 3
 0->1 id 1 start 0 size 002000000
 2->3 start 1500000.750000 size 100
 3->0 id 3 start 0 size 5000 prio 2
+"""
+
+BARRIER = """Nodes 4
+Connections 3
+Triggers 1
+0->3 id 3 trigger 1 size 9000
+1->0 id 1 start 0 size 500000 recv_done_trigger 1
+2->0 id 2 start 70 size 4000 recv_done_trigger 1
+trigger id 1 barrier count 2
+"""
+
+ONESHOT = "trigger id 1 oneshot\n"
+
+CIRCLE = """Nodes 2
+Connections 2
+Triggers 2
+0->1 trigger 2 size 1 recv_done_trigger 1
+1->0 trigger 1 size 1 recv_done_trigger 2
+trigger id 1 oneshot
+trigger id 2 oneshot
 """
 
 SCENARIO = """name = "matrix"
@@ -47,6 +70,58 @@ def test_a_connection_matrix_becomes_flows_of_a_scenario(command: Command, tmp_p
     assert run.returncode == 0, run.stderr
 
 
+def run_matrix(command: Command, folder: Path, matrix: str) -> pl.DataFrame:
+    (folder / "m.cm").write_text(matrix, encoding="utf-8")
+    (folder / "s.toml").write_text(SCENARIO, encoding="utf-8")
+    for arguments in (
+        ("import", "cm", "m.cm", "--out", "flows.csv"),
+        ("run", "s.toml", "-o", "out"),
+    ):
+        done = command(*arguments, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return rocelab.open(folder / "out").flows.to_polars()
+
+
+def test_a_connection_waits_for_all_that_fire_its_trigger(command: Command, tmp_path: Path) -> None:
+    flows = run_matrix(command, tmp_path, BARRIER)
+    assert (tmp_path / "flows.csv").read_text() == (
+        "src,dst,size_bytes,start_ps,tag,after\n"
+        "h1,h0,500000,0,step 1,\nh2,h0,4000,70,step 1,\nh0,h3,9000,0,,step 1\n"
+    )
+    start_ps, fct_ps = {}, {}
+    for src, start, fct in flows.select("src", "start_ps", "fct_ps").iter_rows():
+        start_ps[src], fct_ps[src] = start, fct
+    # 500 KB take 40 us, and the ACK's way back 2 us and more.
+    assert 40_000_000 < start_ps["h0"] < fct_ps["h1"] - 2_000_000
+
+
+def test_recursive_doubling_goes_step_by_step(command: Command, tmp_path: Path) -> None:
+    """Of eight nodes each exchanges with those at distances 1, 2 and 4."""
+    lines: list[str] = []
+    triggers: list[str] = []
+    for step, distance in enumerate((1, 2, 4)):
+        for node in range(8):
+            line = f"{node}->{node ^ distance} id {len(lines) + 1} size 100000"
+            line += f" trigger {8 * step + node - 7}" if step else " start 0"
+            if step < 2:
+                fired = 8 * step + (node ^ distance) + 1
+                line += f" recv_done_trigger {fired}"
+                triggers.append(f"trigger id {fired} oneshot")
+            lines.append(line)
+    head = ["Nodes 8", f"Connections {len(lines)}", f"Triggers {len(triggers)}"]
+    matrix = "\n".join([*head, *reversed(lines), *triggers, ""])
+    scenario = SCENARIO.replace("hosts = 4", "hosts = 8")
+    with patch.dict(globals(), SCENARIO=scenario):
+        flows = run_matrix(command, tmp_path, matrix)
+    assert set(flows["tag"]) == {"step 1", "step 2", "flows"}
+    starts = {tag: set(of["start_ps"]) for (tag,), of in flows.group_by("tag")}
+    # All links carry the same, so that all nodes are equally fast: 8 us for the bytes and a way.
+    assert starts["step 1"] == {0}
+    (second,), (third,) = starts["step 2"], starts["flows"]
+    assert third == pytest.approx(2 * second, rel=0.01)
+    assert 8_000_000 + 2_000_000 < second < 12_000_000
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -66,9 +141,43 @@ def test_a_connection_matrix_becomes_flows_of_a_scenario(command: Command, tmp_p
         ("Nodes 2\nConnections 1\n0->1 weight 1\n", "m.cm:3: unknown word 'weight'"),
         (
             "Nodes 2\nConnections 1\n0->1 trigger 1 size 1\n",
-            "m.cm:3: the connection has a trigger, which is not served",
+            "m.cm:3: there is no trigger 1",
         ),
-        ("Nodes 2\nTriggers 1\ntrigger id 1 oneshot\n", "m.cm:3: triggers are not served"),
+        (
+            "Nodes 2\nConnections 1\n0->1 trigger 1 start 0 size 1\n",
+            "m.cm:3: the connection has both a start and a trigger",
+        ),
+        (
+            "Nodes 2\nConnections 1\n0->1 start 0 size 1 send_done_trigger 1\n",
+            "m.cm:3: the connection has a send_done_trigger, which is not served",
+        ),
+        ("Nodes 2\nConnections 0\ntrigger id 1 oneshot\n", "has no line Triggers, but lists 1"),
+        (
+            "Nodes 2\nConnections 0\nTriggers 1\ntrigger id 1\n",
+            "m.cm:4: a trigger needs an id and one kind",
+        ),
+        (
+            "Nodes 2\nConnections 0\nTriggers 1\ntrigger id 1 oneshot\n",
+            "m.cm:4: trigger 1: no connection fires it",
+        ),
+        (
+            "Nodes 2\nConnections 1\nTriggers 1\n0->1 start 0 size 1 recv_done_trigger 1\n"
+            + ONESHOT,
+            "m.cm:5: trigger 1: no connection waits for it",
+        ),
+        (BARRIER.replace("barrier count 2", "oneshot"), "m.cm:7: trigger 1: 2 connections fire it"),
+        (BARRIER.replace("count 2", "count 3"), "m.cm:7: trigger 1: its count is 3, and 2"),
+        (BARRIER.replace("barrier", "multishot"), "m.cm:7: trigger 1: a multishot of several"),
+        (
+            BARRIER.replace("0->3", "1->3"),
+            "m.cm:7: trigger 1: what waits for it starts at another node",
+        ),
+        (BARRIER + ONESHOT, "m.cm:8: trigger 1 is there twice"),
+        (
+            CIRCLE,
+            "m.cm:4: the connection waits for itself, through triggers",
+        ),
+        ("Nodes 2\nfailure switch_type TOR\n", "m.cm:2: failures are not served"),
     ],
 )
 def test_what_is_no_matrix_is_refused(

@@ -50,7 +50,8 @@ def cm(
     """Make a list of flows of a connection matrix of htsim.
 
     A scenario takes it as the flows_file of [[traffic]] of kind "flows". Sizes are in bytes there
-    and here, starts in picoseconds. Connections that wait for a trigger are refused.
+    and here, starts in picoseconds. A connection may wait for a trigger that others fire, by
+    recv_done_trigger, when they have come to its own node. Others are refused.
     """
     from rocelab.htsim import read_matrix
 
