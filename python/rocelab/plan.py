@@ -29,6 +29,8 @@ class Plan:
 
     - ``flow_id``, ``qp_id``, ``tag``, ``src``, ``dst``, ``priority``, ``size_bytes``, as in results
     - ``start_ps``, ``ideal_fct_ps``: when it is posted, and the time that it takes alone
+    - ``waits``: whether it waits for others to arrive at its sender; ``start_ps`` is then the
+      earliest time
     - ``switches``, ``bottleneck_bps``: how many are on its way, and the lowest rate there
     - ``base_rtt_ps``: a full packet there and an ACK back in an empty network
 
@@ -42,6 +44,7 @@ class Plan:
     Keys of ``checks``:
 
     - ``packet_hops``: packets that all ports together would send
+    - ``span_ps``: as :attr:`span_ps`, and None for 0
     - ``memory_bytes``: the memory that a run needs, as estimated
     - ``buffers``: a dictionary for the switches of a tier that have equal numbers. It has ``tier``,
       ``switches``, their number, and ``first``, the name of the first; ``buffer_bytes``, and
@@ -84,9 +87,13 @@ class Plan:
 
     @property
     def span_ps(self) -> int:
-        """From the start of the first message to that of the last."""
-        starts: Any = self.messages.to_polars()["start_ps"]
-        return starts.max() - starts.min() if len(starts) else 0
+        """From the start of the first message to that of the last.
+
+        0 where messages wait for others that wait, too: they come as fast as the network carries
+        them.
+        """
+        span: int | None = self.checks["span_ps"]
+        return span or 0
 
     @property
     def run_s(self) -> tuple[float, float]:
@@ -113,6 +120,7 @@ class Plan:
             pl.col("size_bytes").max().alias("largest_bytes"),
             pl.col("start_ps").min().alias("first_start_ps"),
             pl.col("start_ps").max().alias("last_start_ps"),
+            pl.col("waits").any(),
             times.min().alias("least_base_rtt_ps"),
             times.max().alias("most_base_rtt_ps"),
             in_flight.max().alias("most_bdp_bytes"),
@@ -122,7 +130,7 @@ class Plan:
         """One row for ports of the same rate between the same tiers, hosts first.
 
         ``load`` is the time that a port takes to send its bytes, over :attr:`span_ps`; null where
-        all messages start at once.
+        that is 0.
         """
         import polars as pl
 
@@ -162,11 +170,11 @@ class Plan:
             "hosts": hosts,
             "switches": len(nodes) - hosts,
             "links": len(ports) // 2,
-            "span_ps": self.span_ps,
             "run_s": self.run_s,
             "traffic": self.by_tag().to_dicts(),
             "ports": self.by_tier().to_dicts(),
             **self.checks,
+            "span_ps": self.span_ps,
         }
 
     def _repr_html_(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import rocelab
@@ -26,6 +27,7 @@ def test_a_plan_says_what_the_messages_are_and_what_each_port_would_send() -> No
         "priority",
         "size_bytes",
         "start_ps",
+        "waits",
         "switches",
         "bottleneck_bps",
         "base_rtt_ps",
@@ -84,6 +86,29 @@ def test_tables_fit_into_80_columns(command: Command, tmp_path: Path, name: str)
     assert done.returncode == 0
     assert "backup of" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_plan_tells_which_messages_wait(command: Command) -> None:
+    plan = rocelab.example("phases").plan()
+    waits = plan.messages.to_polars().group_by("tag").agg(pl.col("waits").sum())
+    # In the ring 16 messages begin each of 30 steps, all of which wait.
+    assert dict(waits.iter_rows()) == {"dispatch": 0, "combine": 240, "all-reduce": 480}
+    told = command("plan", "phases").stdout
+    assert "times are the earliest: combine, all-reduce" in " ".join(told.split())
+
+
+def test_what_comes_as_fast_as_the_network_carries_it_has_no_load() -> None:
+    """A phase that follows another has its bytes in no given time."""
+    early = {"kind": "permutation", "size": "1KB", "tag": "early"}
+    later = {"kind": "permutation", "size": "1MB", "start": "1us", "after": "early"}
+    network = {"kind": "star", "hosts": 4, "host_rate": "100Gbps", "host_delay": "1us"}
+    plan = rocelab.Scenario(topology=network, traffic=[early, later]).plan()
+    assert plan.span_ps == 1_000_000
+    last = {"kind": "permutation", "size": "1KB", "tag": "last", "after": "permutation"}
+    plan = rocelab.Scenario(topology=network, traffic=[early, later, last]).plan()
+    assert plan.span_ps == 0
+    assert plan.by_tier()["mean_load"].null_count() == 2
+    assert not plan.warnings
 
 
 def test_switches_of_a_tier_that_differ_are_told_apart(command: Command) -> None:

@@ -1,7 +1,7 @@
 //! What is asked of a network before it is run: its messages, and what each port would carry.
 
-use crate::column::{names, values};
-use arrow_array::RecordBatch;
+use crate::column::{names, required, values};
+use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
@@ -26,8 +26,10 @@ pub struct MessageTable {
     pub priority: Vec<u8>,
     /// Payload bytes.
     pub size_bytes: Vec<u64>,
-    /// When it is posted; of an answer, before which it is not.
+    /// When it is posted; if it waits for others, not before this.
     pub start_ps: Vec<u64>,
+    /// Whether it waits for others to arrive at its sender.
+    pub waits: Vec<bool>,
     /// Switches that its data passes.
     pub switches: Vec<u32>,
     /// The lowest rate on its way.
@@ -53,6 +55,7 @@ impl MessageTable {
             values("priority", &self.priority),
             values("size_bytes", &self.size_bytes),
             values("start_ps", &self.start_ps),
+            required("waits", BooleanArray::from(self.waits.clone())),
             values("switches", &self.switches),
             values("bottleneck_bps", &self.bottleneck_bps),
             values("base_rtt_ps", &self.base_rtt_ps),

@@ -8,6 +8,9 @@ pub struct PlanChecks {
     /// The number of packets that all ports together would send. A core handles 5 to 30 million of
     /// them a second.
     pub packet_hops: u64,
+    /// From the start of the first message to that of the last, in picoseconds. `None` if all start
+    /// at once, or come as fast as the network carries them.
+    pub span_ps: Option<u64>,
     /// The memory that the run needs, as estimated.
     pub memory_bytes: u64,
     /// The buffers of switches with shared memory, those with equal numbers in one row.

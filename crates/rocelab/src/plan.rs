@@ -47,6 +47,7 @@ impl Plan {
                 priority: messages.iter().map(|message| message.priority).collect(),
                 size_bytes: messages.iter().map(|message| message.size.get()).collect(),
                 start_ps: messages.iter().map(|message| message.start.ps()).collect(),
+                waits: messages.iter().map(|message| message.after.is_some()).collect(),
                 switches: paths.iter().map(|way| way.switches).collect(),
                 bottleneck_bps: paths.iter().map(|way| way.bottleneck.bps()).collect(),
                 base_rtt_ps: paths.iter().map(|way| way.base_rtt.ps()).collect(),

@@ -23,10 +23,11 @@ pub(crate) fn plan_checks(scenario: &Scenario, setup: &Setup, plan: &fabric::Pla
         too_full(scenario, setup, &plan.buffers),
         short_headroom(scenario, setup, plan.longest_packet),
         marks_late(setup, &plan.buffers),
-        overloaded(scenario, &plan.ports),
+        span(scenario).and_then(|span| overloaded(scenario, &plan.ports, span)),
     ];
     let of_run = warnings_in_advance(scenario, false, setup, plan.network_rtt, plan.network_bdp);
     PlanChecks {
+        span_ps: span(scenario).map(Time::ps),
         packet_hops: plan.packet_hops,
         memory_bytes: memory::estimate(scenario, Use::Run).total(),
         buffers: buffer_rows(scenario, setup, &plan.buffers),
@@ -233,19 +234,23 @@ fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
     ))
 }
 
-/// Links that are asked for more than they carry while messages arrive. Where messages wait for
-/// others that wait, too, they come only as fast as the network carries them.
-fn overloaded(scenario: &Scenario, ports: &[PortLoad]) -> Option<String> {
-    let starts = || scenario.messages.iter().map(|message| message.start);
+/// The time from the start of the first message to that of the last. `None` if all start at once,
+/// and where messages wait for others that wait, too: these come only as fast as the network
+/// carries them.
+fn span(scenario: &Scenario) -> Option<Time> {
+    let messages = &scenario.messages;
+    let starts = || messages.iter().map(|message| message.start);
     let span = starts().max()? - starts().min()?;
+    let waits = |message: u32| messages[message as usize].after.is_some();
+    let is_closed = scenario.joins.awaited.iter().any(|one| waits(one.message));
+    (span > Time::ZERO && !is_closed).then_some(span)
+}
+
+/// Links that are asked for more than they carry in the `span` in which messages arrive.
+fn overloaded(scenario: &Scenario, ports: &[PortLoad], span: Time) -> Option<String> {
     let over =
         || ports.iter().filter(|port| port.messages >= MIN_MESSAGES && port.busy_time() > span);
     let worst = over().max_by_key(|port| port.busy_time())?;
-    let waits = |message: u32| scenario.messages[message as usize].after.is_some();
-    let is_closed = scenario.joins.awaited.iter().any(|one| waits(one.message));
-    if span == Time::ZERO || is_closed {
-        return None;
-    }
     let count = over().count();
     let which = if count == 1 { "1 port is".to_owned() } else { format!("{count} ports are") };
     let name = |node| scenario.network.name(node);

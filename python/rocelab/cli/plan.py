@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from rocelab._format import count, duration, pluralise, rate, size
-from rocelab._text import json_text, printable
+from rocelab._text import filled, json_text, printable
 from rocelab._text_table import aligned
 from rocelab.cli.options import ScenarioFile, Settings, load_scenario
 from rocelab.cli.output import print_warnings, show
@@ -44,6 +44,11 @@ def _describe(found: dict[str, Any]) -> str:
     if found["traffic"]:
         parts.append(aligned(_sizes(found["traffic"]), 1))
         parts.append(aligned(_times(found["traffic"]), 1))
+        if waiting := [_tag(entry) for entry in found["traffic"] if entry["waits"]]:
+            told = (
+                f"waiting for other messages, so that times are the earliest: {', '.join(waiting)}"
+            )
+            parts.append(filled(told))
     parts.append(aligned(_ports(found["ports"]), 2))
     parts.append(aligned(_loads(found), 2))
     if found["span_ps"]:

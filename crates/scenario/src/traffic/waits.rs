@@ -121,7 +121,7 @@ impl Sink<'_> {
             let number = self.tags.iter().position(|name| name == tag);
             let of_tag = self.messages.iter().filter(|one| Some(usize::from(one.tag)) == number);
             if of_tag.count() > known.count {
-                let why = format!("waits for the tag `{tag}`, which messages below have, too");
+                let why = format!("waits for the tag `{tag}`, which messages from here on have");
                 return Err(ScenarioError::new(&known.key, why)
                     .hint("list them above, or give them another tag"));
             }

@@ -553,7 +553,7 @@ fn messages_wait_for_what_their_sender_receives() {
     );
     says(
         &format!("{}{}", permutation(""), permutation("after = \"permutation\"")),
-        &["traffic.1.after: waits for the tag `permutation`, which messages below have, too"],
+        &["traffic.1.after: waits for the tag `permutation`, which messages from here on have"],
     );
     says(
         &permutation("after_delay = \"1us\""),
