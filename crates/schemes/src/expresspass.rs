@@ -36,6 +36,9 @@ use units::{Bytes, Priority, Rate, Time};
 
 const SHARE: RangeInclusive<f64> = 0.0001..=1.0;
 
+/// Bytes of the shortest Ethernet frame.
+const SHORTEST: u32 = 64;
+
 crate::choice! {
     /// Whose feedback control.
     pub enum Feedback {
@@ -66,6 +69,10 @@ crate::params! {
             "SIGCOMM'17 section 3.2; ns2-xpass, target_loss_scaling_";
         /// Maximum random shift of a credit, as a share of the gap between two credits.
         jitter: f64, "", 0.0..=0.9, "ns2-xpass, min_jitter_, max_jitter_";
+        /// How much longer credits may be than the shortest frame. Each has a size at random, so
+        /// that a port does not always drop those of the same flows.
+        credit_spread: Bytes, "", Bytes::ZERO..=Bytes::new(64),
+            "ns2-xpass, min_credit_size_, max_credit_size_: 76 to 92 B";
         /// Maximum number of credits in the queue of a port.
         credit_queue: u64, "", 1..=10_000, "ns2-xpass, credit_limit_";
         /// Number of credits that a port may send back to back.
@@ -189,7 +196,7 @@ impl Scheme for ExpressPass {
 /// In the paper, credits take 84 of 84 + 1538 bytes: one credit for each full data packet,
 /// which travels in the other direction (section 3.1).
 fn classes(params: &ExpressPassParams, wire: &WireFacts) -> Vec<ClassSpec> {
-    let credit = wire.min_control_bytes.get() as f64;
+    let credit = mean_credit(params, wire);
     vec![ClassSpec {
         priority: priority(params),
         limit: QueueLimit::DropTail(params.credit_queue as u32),
@@ -214,6 +221,7 @@ pub mod presets {
             max_w: 0.5,
             target_loss: 0.125,
             jitter: 0.1,
+            credit_spread: Bytes::ZERO,
             credit_queue: 8,
             credit_burst: 2,
             credit_priority: 7,
@@ -240,7 +248,15 @@ pub mod presets {
 /// out: it makes the first packet of a message, one in many, 16 B longer.
 fn spacing(params: &ExpressPassParams, wire: &WireFacts) -> Bytes {
     let ack = if params.ack_room { wire.ack_bytes } else { Bytes::ZERO };
-    wire.min_control_bytes + wire.packet_bytes + ack
+    let credit = Bytes::new(mean_credit(params, wire).ceil() as u64);
+    credit + wire.packet_bytes + ack
+}
+
+/// Returns the mean size of a credit on the wire, in bytes.
+fn mean_credit(params: &ExpressPassParams, wire: &WireFacts) -> f64 {
+    let last = params.credit_spread.get() as u32;
+    let sum: u32 = (0..=last).map(|extra| wire.profile.control_bytes(SHORTEST + extra)).sum();
+    f64::from(sum) / f64::from(last + 1)
 }
 
 fn priority(params: &ExpressPassParams) -> Priority {
@@ -254,6 +270,8 @@ pub struct Credit {
     pub number: u32,
     /// When the receiver sent it.
     pub sent_at: Time,
+    /// By how many bytes its frame is longer than the shortest one.
+    pub extra: u8,
 }
 
 /// Control packets between sender and receiver.
@@ -268,9 +286,12 @@ pub enum Control {
 }
 
 impl Ctl<ExpressPassParams> for Control {
-    /// The minimum frame: 84 B with preamble and gap (section 3.1).
+    /// The minimum frame, 84 B with preamble and gap (section 3.1), or for a credit a longer one.
     fn frame_bytes(&self) -> u32 {
-        64
+        match self {
+            Control::Credit(credit) => SHORTEST + u32::from(credit.extra),
+            Control::Request(_) | Control::Stop => SHORTEST,
+        }
     }
     fn priority(&self, params: &ExpressPassParams) -> Option<Priority> {
         matches!(self, Control::Credit(_)).then(|| priority(params))

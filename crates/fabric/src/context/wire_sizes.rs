@@ -46,6 +46,7 @@ impl WireSizes {
             ack_size: ack_size as u16,
             pfc_size: profile.pfc_bytes() as u16,
             facts: WireFacts {
+                profile,
                 packet_bytes: Bytes::new(u64::from(full_packet)),
                 ack_bytes: Bytes::new(u64::from(ack_size)),
                 min_control_bytes: Bytes::new(u64::from(profile.control_bytes(0))),

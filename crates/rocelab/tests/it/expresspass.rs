@@ -1,4 +1,5 @@
-//! ExpressPass where packets are lost: what it says beside data is lost, too.
+//! ExpressPass where packets are lost: what it says beside data is lost, too; and how flows share
+//! a link when some of their credits have passed another one.
 
 use crate::common::{parse, run_with};
 use rocelab::RunOptions;
@@ -75,4 +76,58 @@ fn credits_that_others_may_go_before_are_refused() {
         ("run.time_limit", "1us"),
     ];
     assert_eq!(refused(&ahead), None);
+}
+
+/// The paper's network of several bottlenecks: flow 0 shares a link with others, whose credits have
+/// passed a second link of the same rate. The max-min fair share is that of all flows. If all
+/// credits have one size, the second link spaces them as the first one takes them. So they always
+/// find the first one's queue in the same state, and one side loses nearly all its credits.
+#[test]
+fn no_flow_starves_whose_credits_have_several_sizes() {
+    let share = |others: usize, seed: &str, spread: &str| {
+        let (senders, receiver) = (others + 1, 2 * others + 1);
+        let flows: Vec<String> = (0..senders)
+            .map(|from| {
+                let to = if from == 0 { receiver } else { others + from };
+                format!("{{ src = \"h{from}\", dst = \"h{to}\", size = \"1GB\" }}")
+            })
+            .collect();
+        let text = format!(
+            r#"
+            [topology]
+            kind = "dumbbell"
+            switches = 3
+            senders = {senders}
+            receivers = {others}
+            side_hosts = [0, 1, 0]
+            host_rate = "10Gbps"
+            host_delay = "1us"
+            rate = "10Gbps"
+            delay = "4us"
+            [[traffic]]
+            kind = "flows"
+            flows = [{}]
+            [[probe]]
+            name = "goodput"
+            kind = "goodput"
+            flows = [0]
+            interval = "100us"
+            start = "3ms"
+            [scheme]
+            name = "expresspass"
+            "#,
+            flows.join(",")
+        );
+        let set =
+            [("run.stop", "8ms"), ("run.seed", seed), ("scheme.params.credit_spread", spread)];
+        let goodput = &run_with(&text, &set).series[0].value;
+        let full = 10e9 * 1000.0 / 1198.0;
+        goodput.iter().sum::<f64>() / goodput.len() as f64 / full
+    };
+    for (others, seed) in [(2, "1"), (48, "2")] {
+        let fair = 1.0 / (others + 1) as f64;
+        let of_fair = share(others, seed, "16B") / fair;
+        assert!((0.33..3.0).contains(&of_fair), "{others} others: {of_fair} of the fair share");
+    }
+    assert!(share(48, "2", "0B") > 0.5, "nearly all goes to one of 49 flows");
 }

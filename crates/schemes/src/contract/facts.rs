@@ -1,5 +1,6 @@
 use super::LinkRates;
 use units::{Bytes, MixSide, NodeId, PortId, Priority, Rate, Time};
+use wire::Profile;
 
 /// What a reaction point may know of the path of its QP. Given when the QP opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct PathFacts {
 /// How many bytes packets take on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireFacts {
+    /// How sizes are counted.
+    pub profile: Profile,
     /// A full data packet.
     pub packet_bytes: Bytes,
     /// An ACK.

@@ -123,7 +123,10 @@ impl NotificationPoint {
     /// Returns the credit that is due at `now`, and schedules the next one.
     pub fn credit(&mut self, now: Time) -> Credit {
         self.control(now);
-        let credit = Credit { number: self.next_number, sent_at: now };
+        let spread = self.law.params.credit_spread.get();
+        let extra =
+            if spread == 0 { 0 } else { (self.random.fraction() * (spread + 1) as f64) as u8 };
+        let credit = Credit { number: self.next_number, sent_at: now, extra };
         self.next_number = self.next_number.wrapping_add(1);
         let jitter = 1.0 + self.law.params.jitter * (2.0 * self.random.fraction() - 1.0);
         let gap = self.law.min_gap.ps() as f64 / self.rate * jitter;

@@ -209,6 +209,7 @@ impl<S: Scheme> World<S> {
             line_rate: LINE,
             network_rtt: RTT,
             wire: WireFacts {
+                profile: wire::Profile::Rocev2,
                 packet_bytes: Bytes::new(u64::from(PACKET)),
                 ack_bytes: Bytes::new(86),
                 min_control_bytes: Bytes::new(84),

@@ -15,6 +15,7 @@ use units::{Bytes, NodeId, Priority, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
 const WIRE: WireFacts = WireFacts {
+    profile: wire::Profile::Rocev2,
     packet_bytes: Bytes::new(1090),
     ack_bytes: Bytes::new(86),
     min_control_bytes: Bytes::new(84),
@@ -101,7 +102,7 @@ impl Sender {
     }
 
     fn credit(&mut self, now: Time) -> Vec<Control> {
-        let credit = Credit { number: self.credits, sent_at: now };
+        let credit = Credit { number: self.credits, sent_at: now, extra: 0 };
         self.credits += 1;
         self.hook(now, |rp, cx| rp.on_ctl(cx, &Control::Credit(credit)))
     }
@@ -166,7 +167,10 @@ fn a_credit_is_worth_a_packet() {
     assert!(!sender.may_send());
     assert_eq!(sender.credit(us(10)), []);
     assert_eq!(sender.credit(us(11)), []);
-    assert_eq!(sender.send(us(11), 1000), (Credit { number: 0, sent_at: us(10) }, vec![]));
+    assert_eq!(
+        sender.send(us(11), 1000),
+        (Credit { number: 0, sent_at: us(10), extra: 0 }, vec![])
+    );
     // The third covers the rest, whatever is still to be sent.
     assert_eq!(sender.credit(us(12)), [Control::Stop]);
     assert_eq!(sender.send(us(12), 1000).0.number, 1);
@@ -312,7 +316,7 @@ fn period(
 ) -> (f64, f64) {
     *number += dropped;
     for _ in 0..counted - dropped {
-        np.on_credited_data(us(end), Credit { number: *number, sent_at: us(end - RTT) });
+        np.on_credited_data(us(end), Credit { number: *number, sent_at: us(end - RTT), extra: 0 });
         *number += 1;
     }
     np.credit(us(end));
@@ -400,7 +404,7 @@ fn credits_are_paced_with_jitter() {
     let mut times = vec![Time::ZERO];
     for number in 0..1000 {
         let now = *times.last().unwrap();
-        assert_eq!(np.credit(now), Credit { number, sent_at: now });
+        assert_eq!(np.credit(now), Credit { number, sent_at: now, extra: 0 });
         times.push(NpTimer::<ExpressPass>::next_timer(&np));
     }
     // Half the highest rate, 187.84 ns, give or take a tenth.
@@ -420,6 +424,31 @@ fn credits_are_paced_with_jitter() {
     assert_ne!(next(&mut first), next(&mut NotificationPoint::new(&mut shared)));
 }
 
+/// Sizes differ by as much as they may, and a class still lets one credit pass for each data
+/// packet, on average and in both profiles of sizes.
+#[test]
+fn credits_have_sizes_at_random() {
+    let params = ExpressPassParams { credit_spread: Bytes::new(16), ..preset("expresspass-paper") };
+    let mut np = NotificationPoint::new(&mut host(&params));
+    np.begin(us(0), 1000);
+    let frames: Vec<u32> =
+        (0..17_000).map(|_| Control::Credit(np.credit(np.next_timer())).frame_bytes()).collect();
+    for size in 64..=80 {
+        let share = frames.iter().filter(|&&frame| frame == size).count();
+        assert!((850..1150).contains(&share), "{share} of 17,000 have {size} B");
+    }
+    assert!(frames.iter().all(|frame| (64..=80).contains(frame)));
+    assert_eq!(Control::Stop.frame_bytes(), 64);
+    for profile in [wire::Profile::Rocev2, wire::Profile::HpccNs3] {
+        let facts = WireFacts { profile, ..WIRE };
+        let class = &(ExpressPass::CLASSES.expect("credits have a class"))(&params, &facts)[0];
+        let bytes = |frame: &u32| f64::from(profile.control_bytes(*frame));
+        let mean = frames.iter().map(bytes).sum::<f64>() / 17_000.0;
+        let spacing = mean / class.share;
+        assert!((mean + 1090.0 - 0.2..mean + 1091.2).contains(&spacing), "{mean} {spacing}");
+    }
+}
+
 #[test]
 fn a_request_begins_a_stop_ends_and_a_new_request_begins_anew() {
     let params = ExpressPassParams { initial_rate: 1.0 / 16.0, ..preset("expresspass-xpass") };
@@ -428,7 +457,11 @@ fn a_request_begins_a_stop_ends_and_a_new_request_begins_anew() {
     let mut outbox = Vec::new();
     let mut cx = HostCx { now: us(5), params: &params, host: &mut shared, outbox: &mut outbox };
     np.on_ctl(&mut cx, &Control::Request(100));
-    assert_eq!(*cx.outbox, [Control::Credit(Credit { number: 0, sent_at: us(5) })], "at once");
+    assert_eq!(
+        *cx.outbox,
+        [Control::Credit(Credit { number: 0, sent_at: us(5), extra: 0 })],
+        "at once"
+    );
     let due = NpTimer::<ExpressPass>::next_timer(&np);
     np.on_ctl(&mut cx, &Control::Request(100));
     assert_eq!((cx.outbox.len(), NpTimer::<ExpressPass>::next_timer(&np)), (1, due), "under way");
@@ -438,7 +471,7 @@ fn a_request_begins_a_stop_ends_and_a_new_request_begins_anew() {
     // The first credit was wasted. That is no loss to the next request.
     cx.now = us(50);
     np.on_ctl(&mut cx, &Control::Request(100));
-    np.on_credited_data(us(60), Credit { number: 1, sent_at: us(50) });
+    np.on_credited_data(us(60), Credit { number: 1, sent_at: us(50), extra: 0 });
     np.credit(us(60));
     close(np.rate(), 0.121_093_75);
     assert_eq!(ExpressPass::counters(&shared)[0], ("credits_sent", 2));
@@ -452,14 +485,14 @@ fn a_receiver_whose_stop_was_lost_ends_by_itself() {
     let mut outbox = Vec::new();
     let mut cx = HostCx { now: us(0), params: &params, host: &mut shared, outbox: &mut outbox };
     np.on_ctl(&mut cx, &Control::Request(1));
-    np.on_credited_data(us(10), Credit { number: 0, sent_at: us(0) });
+    np.on_credited_data(us(10), Credit { number: 0, sent_at: us(0), extra: 0 });
     // While data is missing it goes on, however long none comes.
     cx.now = us(1000);
     np.on_timer(&mut cx);
     assert_eq!(cx.outbox.len(), 2);
     // Then as long as a sender waits that asks.
     np.on_message_end(&mut cx, false);
-    np.on_credited_data(us(1010), Credit { number: 1, sent_at: us(1000) });
+    np.on_credited_data(us(1010), Credit { number: 1, sent_at: us(1000), extra: 0 });
     cx.now = us(1109);
     np.on_timer(&mut cx);
     assert_eq!(cx.outbox.len(), 3);

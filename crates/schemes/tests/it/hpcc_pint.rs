@@ -57,6 +57,7 @@ impl Bench {
             line_rate: LINE,
             network_rtt: RTT,
             wire: WireFacts {
+                profile: wire::Profile::Rocev2,
                 packet_bytes: Bytes::new(1083),
                 ack_bytes: Bytes::new(86),
                 min_control_bytes: Bytes::new(84),

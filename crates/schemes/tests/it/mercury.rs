@@ -395,6 +395,7 @@ impl Bench {
             line_rate: LINE,
             network_rtt: us(32),
             wire: WireFacts {
+                profile: wire::Profile::Rocev2,
                 packet_bytes: Bytes::new(1082),
                 ack_bytes: Bytes::new(86),
                 min_control_bytes: Bytes::new(84),
