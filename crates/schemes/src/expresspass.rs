@@ -106,7 +106,8 @@ impl Scheme for ExpressPass {
                                  Datacenters, SIGCOMM 2017";
     const CAVEAT: &'static str = "Credits have the paper's share of a link, which leaves no room \
                                   for RoCE's ACKs: where links are full both ways queues grow; \
-                                  ack_room = true mends that.";
+                                  ack_room = true mends that. Flows that meet on several links \
+                                  may starve: credit_spread helps.";
     const PRESETS: &'static [Preset<ExpressPassParams>] = &[
         Preset {
             name: "expresspass-xpass",
