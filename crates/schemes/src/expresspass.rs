@@ -83,8 +83,8 @@ crate::params! {
         ack_room: bool, "", (),
             "SIGCOMM'17 section 3.1, whose hosts send no ACKs; true is ours, for RoCE's";
         /// A credit request is repeated if no credit came for this time. A receiver that has all
-        /// data stops its credits if no data came for this time. If the requests of a host need
-        /// more than half of its link, they are repeated later.
+        /// data stops its credits if no data came for this time. If credits are further apart, or
+        /// the requests of a host need more than half of its link, they are repeated later.
         request_timeout: Time, "", Time::from_us(1)..=Time::from_ms(1000),
             "ns2-xpass, retransmit_timeout_";
         /// Stop the credits as soon as those of one round trip suffice for the remaining packets.

@@ -131,3 +131,34 @@ fn no_flow_starves_whose_credits_have_several_sizes() {
     }
     assert!(share(48, "2", "0B") > 0.5, "nearly all goes to one of 49 flows");
 }
+
+/// Hundreds of flows share a receiver, and the credits of each are further apart than
+/// `request_timeout`. Requests leave room for the data, and queues stay short.
+#[test]
+fn many_flows_ask_no_more_than_the_link_can_take() {
+    let text = r#"
+        [run]
+        stop = "8ms"
+        [topology]
+        kind = "star"
+        hosts = 301
+        host_rate = "10Gbps"
+        host_delay = "5us"
+        [[traffic]]
+        kind = "incast"
+        senders = 300
+        receiver = "h300"
+        size = "10MB"
+        [[probe]]
+        name = "queue"
+        kind = "queue"
+        ports = ["s0:h300"]
+        interval = "1us"
+        start = "4ms"
+        [scheme]
+        name = "expresspass"
+    "#;
+    let queue = &run_with(text, &[]).series[0].value;
+    let most = queue.iter().copied().fold(0.0, f64::max);
+    assert!(most < 10_000.0, "{most} B wait");
+}

@@ -51,6 +51,9 @@ pub struct ReactionPoint {
     /// answer an earlier request.)
     round_trip: Time,
     base_rtt: Time,
+    /// When the last credit came, and the longest time between two since the request.
+    last_credit: Time,
+    longest_gap: Time,
     /// For the early stop: start of the present round trip, and the credits since then.
     round_begin: Time,
     round_credits: u64,
@@ -76,6 +79,8 @@ impl ReactionPoint {
             ask_again: Time::NEVER,
             round_trip: path.base_rtt,
             base_rtt: path.base_rtt,
+            last_credit: Time::ZERO,
+            longest_gap: Time::ZERO,
             round_begin: Time::ZERO,
             round_credits: 0,
         }
@@ -90,6 +95,7 @@ impl ReactionPoint {
         if matches!(self.state, State::Idle | State::Stopped) {
             self.state = State::Asked;
             self.asked_at = cx.now;
+            self.longest_gap = Time::ZERO;
         }
         self.unanswered = self.unanswered.saturating_add(1);
         cx.host.asking_until = cx.host.asking_until.max(cx.now).saturating_add(self.request_time);
@@ -102,7 +108,15 @@ impl ReactionPoint {
     ///
     /// On slower links, requests would queue up without bound. There the sender waits until all of
     /// them could have been sent twice, and doubles that after each request without an answer.
+    ///
+    /// Where many QPs share a receiver, credits of each are rare. If all of them asked again
+    /// between two credits, requests would fill the link. So a QP waits twice as long as it ever
+    /// had to since it asked.
     fn patience(&self, cx: &HostCx<'_, ExpressPass>) -> Time {
+        self.patience_for_requests(cx).max(self.longest_gap.saturating_mul(2))
+    }
+
+    fn patience_for_requests(&self, cx: &HostCx<'_, ExpressPass>) -> Time {
         let twice = cx.host.asking_until.saturating_sub(cx.now).saturating_mul(2);
         if twice <= self.request_timeout {
             return self.request_timeout;
@@ -135,6 +149,10 @@ impl ReactionPoint {
         }
         self.credits.push_back(credit);
         self.unanswered = 0;
+        if self.state == State::Fed {
+            self.longest_gap = self.longest_gap.max(cx.now - self.last_credit);
+        }
+        self.last_credit = cx.now;
         if matches!(self.state, State::Asked | State::Fed) {
             // This may be a credit from before the last stop, and the request may be lost.
             self.ask_again = cx.now.saturating_add(self.patience(cx));

@@ -301,6 +301,24 @@ fn short_messages_sent_again_get_all_the_credits_they_need() {
     assert!(!sender.may_send());
 }
 
+/// Where credits are rare, a QP waits twice as long for one as it had to before it asks again.
+#[test]
+fn rare_credits_are_no_reason_to_ask_again() {
+    let mut sender = Sender::new(preset("expresspass-paper"));
+    let again = |sender: &Sender| RpTimer::<ExpressPass>::next_timer(&sender.rp);
+    assert_eq!(sender.post(us(0), 3_000), [Control::Request(3)]);
+    assert_eq!(sender.credit(us(50)), []);
+    assert_eq!(again(&sender), us(150), "request_timeout later");
+    assert_eq!(sender.hook(us(150), |rp, cx| rp.on_timer(cx)), [Control::Request(2)]);
+    assert_eq!(again(&sender), us(250));
+    assert_eq!(sender.credit(us(240)), []);
+    assert_eq!(again(&sender), us(240 + 2 * 190));
+    assert_eq!(sender.credit(us(500)), [Control::Stop]);
+    // What the next request has to wait for is not known yet.
+    assert_eq!(sender.post(us(600), 4_000), [Control::Request(1)]);
+    assert_eq!(again(&sender), us(700));
+}
+
 // ---- the receiver ----
 
 const RTT: u64 = 10;
