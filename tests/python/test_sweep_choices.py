@@ -84,7 +84,7 @@ def test_a_range_with_fewer_values_is_refused(key: str, text: str, hint: str | N
 def test_equal_values_are_one_however_they_are_written() -> None:
     for values in (["0.1MB", "100KB"], [1, 1.0], ["50KB..100KB/3", "75000B"]):
         with pytest.raises(rocelab.ConfigError, match="are the same value"):
-            make_axes({"pfc.alpha": values})
+            check_pairs(make_axes({"pfc.alpha": values}), [])
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,47 @@ def test_zipped_keys_change_together() -> None:
     odd = make_axes({"pfc.xoff": ["50KB", "100KB"], "pfc.xon": ["1KB"]})
     with pytest.raises(rocelab.ConfigError, match=r"pfc\.xoff has 2, pfc\.xon has 1"):
         check_pairs(odd, [["pfc.xoff", "pfc.xon"]])
+
+
+def test_a_zipped_key_may_have_a_value_again(tmp_path: Path, command: Command) -> None:
+    """Some schemes with one way of balancing, others with two: pairs differ, single values do not.
+
+    Pictures and tables have what tells the pairs apart.
+    """
+    over = {"scheme": ["none", "none", "dcqcn"], "ecn.kmin": ["5KB", "9KB", "5KB"]}
+    zipped = [["scheme", "ecn.kmin"]]
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(ecn={"kmax": "90KB"})
+    done = rocelab.sweep(scenario, over, zipped=zipped, out=tmp_path / "sweep")
+    assert len({case.place for case in done.plan.cases}) == 3
+    assert rocelab.open_sweep(tmp_path / "sweep").runs.to_polars().equals(done.runs.to_polars())
+    (panel,) = done.plot("slowdown_p99").axes
+    lines = {str(line.get_label()): np.asarray(line.get_ydata()) for line in panel.get_lines()}
+    drawn = {name: len(y) for name, y in lines.items() if not name.startswith("_")}
+    assert drawn == {"none": 2, "dcqcn": 1}
+    (chart, *_) = (one for one in collect([tmp_path / "sweep"]).charts if one.data)
+    assert [(one["name"], len(one["x"])) for one in chart.data] == [
+        ("scheme=none", 2),
+        ("scheme=dcqcn", 1),
+    ]
+    (tmp_path / "s.toml").write_text(INCAST)
+    words = ("--over", "ecn.kmin=5KB,5KB,9KB", "--over", "ecn.kmax=90KB,80KB,90KB")
+    shown = [f"--metric={one}" for one in ("slowdown_p99", "slowdown_p95", "max_queue_bytes")]
+    told = command("sweep", "s.toml", *words, "--zip=ecn.kmin,ecn.kmax", *shown, cwd=tmp_path)
+    parts = told.stdout.split("\n\n")
+    assert all(
+        row.split()[:2] == [kmin, kmax]
+        for part in parts
+        if part.startswith("ecn.kmin")
+        for row, kmin, kmax in zip(
+            part.splitlines()[1:], ("5KB", "5KB", "9KB"), ("90KB", "80KB", "90KB"), strict=True
+        )
+    )
+    twice = make_axes({"scheme": ["none", "none"], "ecn.kmin": ["5KB", "5KB"]})
+    with pytest.raises(rocelab.ConfigError, match=r"scheme=none,ecn\.kmin=5KB is there twice"):
+        check_pairs(twice, zipped)
+    with pytest.raises(rocelab.ConfigError, match="scheme: none is there twice") as refused:
+        check_pairs(twice, [])
+    assert "--zip" in str(refused.value.hint)
 
 
 @pytest.mark.parametrize("kind", [iter, list, tuple])

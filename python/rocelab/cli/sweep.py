@@ -213,8 +213,8 @@ def _table(done: Sweep, metrics: Sequence[Metric], order: Sequence[int]) -> str:
     """A line for each combination of ``order``: its values, and means with their intervals."""
     rows = done.statistics.to_polars()[list(order)]
     chosen = [done.plan.combinations[at] for at in order]
-    # Of keys that change together the first tells combinations apart, where tables are split.
-    followers = {key for group in done.plan.zipped for key in group[1:]}
+    # Where tables are split, each part has the keys that tell combinations apart.
+    followers = done.plan.followers
     axes = sorted(enumerate(done.plan.axes), key=lambda one: one[1].key in followers)
     apart = sum(axis.key not in followers for _, axis in axes)
     columns = [[axis.key, *(one[number].label for one in chosen)] for number, axis in axes]

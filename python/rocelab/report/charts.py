@@ -338,7 +338,7 @@ def _thinning(most: int, *, means: bool = False) -> str:
 def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
     """A metric over the first key of numbers, a line for each combination of the others."""
     axes = sweep.plan.axes
-    several = [axis for axis in axes if len(axis.values) > 1] or list(axes)
+    several = [axis for axis in axes if len(axis.distinct) > 1] or list(axes)
     across = next((axis for axis in several if axis.numbers), several[0])
     place = axes.index(across)
     means, halves = rows[metric.name].to_list(), rows[f"{metric.name}_ci95"].to_list()

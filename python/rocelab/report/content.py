@@ -168,7 +168,7 @@ def _of_sweep(directory: Path, sweep: Sweep, wanted: Sequence[str]) -> Report:
     about = str(plan.scenario.to_dict().get("description", ""))
     report.asked = [
         *([("about", about)] if about else []),
-        *((axis.key, ", ".join(value.label for value in axis.values)) for axis in plan.axes),
+        *((axis.key, ", ".join(value.label for value in axis.distinct)) for axis in plan.axes),
         *(("changed together", ", ".join(group)) for group in plan.zipped),
         ("seeds", _each((str(plan.seeds[0]), str(plan.seeds[-1]))).replace(", ", " to ")),
         ("runs", str(len(plan.cases))),

@@ -49,10 +49,20 @@ class Value:
 
 @dataclass(frozen=True)
 class Axis:
-    """A key and the values that it takes, of which no two are called the same."""
+    """A key and the values that it takes; one that changes with another key may have some again."""
 
     key: str
     values: tuple[Value, ...]
+
+    @cached_property
+    def distinct(self) -> tuple[Value, ...]:
+        """The values, each once."""
+        return tuple({value.label: value for value in self.values}.values())
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a value is there again, so that the key alone does not tell its values apart."""
+        return len(self.distinct) < len(self.values)
 
     @property
     def numbers(self) -> dict[str, float] | None:
@@ -73,8 +83,8 @@ class Axis:
         Where names are not enough to tell tables apart, their presets are added, then the
         parameters in which those of one name and preset differ.
         """
-        labels = [value.label for value in self.values]
-        tables = [value.data if isinstance(value.data, dict) else {} for value in self.values]
+        labels = [value.label for value in self.distinct]
+        tables = [value.data if isinstance(value.data, dict) else {} for value in self.distinct]
         by_name = [
             str(table.get("name", label)) for table, label in zip(tables, labels, strict=True)
         ]
@@ -133,17 +143,34 @@ def axis(key: str, texts: Sequence[str]) -> Axis:
     values = tuple(Value(key, one) for text in texts for one in expand(key, text))
     if not values:
         raise ConfigError("no value to vary it over", key=key)
-    known: dict[tuple[float, str] | str, str] = {}
     for value in values:
         if not value.text:
             raise ConfigError("one of the values is empty", key=key, hint='"" is an empty text')
-        other = known.get(value.worth)
-        if other == value.label:
-            raise ConfigError(f"{value.label} is there twice", key=key)
-        if other is not None:
-            raise ConfigError(f"{other} and {value.label} are the same value", key=key)
-        known[value.worth] = value.label
     return Axis(key, values)
+
+
+def check_values(axis: Axis) -> None:
+    """Raises where a key that varies on its own has a value twice."""
+    _check_spelling(axis)
+    seen: set[str] = set()
+    for value in axis.values:
+        if value.label in seen:
+            raise ConfigError(
+                f"{value.label} is there twice",
+                key=axis.key,
+                hint="leave one out; only a key that changes together with another one (--zip) may "
+                "have a value again",
+            )
+        seen.add(value.label)
+
+
+def _check_spelling(axis: Axis) -> None:
+    """Raises where a value is written in two ways, which would be two places in a picture."""
+    known: dict[tuple[float, str] | str, str] = {}
+    for value in axis.values:
+        other = known.setdefault(value.worth, value.label)
+        if other != value.label:
+            raise ConfigError(f"{other} and {value.label} are the same value", key=axis.key)
 
 
 def parse_axis(text: str) -> Axis:
@@ -213,8 +240,9 @@ def _path(key: str) -> list[str]:
 def check_pairs(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:
     """The positions of the axes that change together, group by group.
 
-    ``zipped`` has the keys of each group. Raises where a key is not varied or in two groups, or
-    where the keys of a group have different numbers of values.
+    ``zipped`` has the keys of each group. Raises where a key is not varied or in two groups, where
+    the keys of a group have different numbers of values, and where a value of a single key or the
+    values of a group are there twice.
     """
     keys = [one.key for one in axes]
     seen: set[str] = set()
@@ -236,8 +264,24 @@ def check_pairs(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> list[t
         if len(set(counts.values())) > 1:
             told = ", ".join(f"{key} has {count}" for key, count in counts.items())
             raise ConfigError(f"zipped keys need equally many values: {told}")
+        _check_group([axes[at] for at in places])
         groups.append(places)
+    for one in axes:
+        if one.key not in seen:
+            check_values(one)
     return groups
+
+
+def _check_group(axes: Sequence[Axis]) -> None:
+    """Raises where keys that change together have the same values twice."""
+    for one in axes:
+        _check_spelling(one)
+    seen: set[tuple[str, ...]] = set()
+    for values in zip(*(one.values for one in axes), strict=True):
+        labels = tuple(value.label for value in values)
+        if labels in seen:
+            raise ConfigError(f"{name(axes, values)} is there twice", hint="leave one out")
+        seen.add(labels)
 
 
 def combinations(axes: Sequence[Axis], zipped: Sequence[tuple[int, ...]] = ()) -> list[Combination]:

@@ -95,11 +95,11 @@ def plot_metric(sweep: Sweep, metric: Metric, look: Look) -> Figure:
             _number_axis(found[-1], places, look)
         else:
             name_places(drawn, found[-1], list(varied.display_names.values()))
-            found[-1].set_xlim(-0.5, len(varied.values) - 0.5)
+            found[-1].set_xlim(-0.5, len(varied.distinct) - 0.5)
         found[-1].set_xlabel(varied.key, parse_math=False)
         legend(drawn, found, names)
         fit_y_labels(drawn, found)
-        fixed = [one for one in axes if len(one.values) == 1 and one is not varied]
+        fixed = [one for one in axes if len(one.distinct) == 1 and one is not varied]
         common = [sweep.plan.scenario.name, *(_word(one, one.values[0]) for one in fixed)]
         for at, (panel, word) in enumerate(zip(found, panels, strict=True)):
             title(panel, *(common if at == 0 else []), word)
@@ -109,7 +109,7 @@ def plot_metric(sweep: Sweep, metric: Metric, look: Look) -> Figure:
 
 def _across(axes: Sequence[Axis]) -> Axis:
     """The axis that is drawn as x: the first of several numbers, else the first of several."""
-    several = [axis for axis in axes if len(axis.values) > 1] or axes
+    several = [axis for axis in axes if len(axis.distinct) > 1] or axes
     return next((axis for axis in several if axis.numbers), several[0])
 
 
@@ -126,13 +126,13 @@ def _panels(
     """
     axes = plan.axes
     number = axes.index(varied)
-    places = varied.numbers or {value.label: at for at, value in enumerate(varied.values)}
+    places = varied.numbers or {value.label: at for at, value in enumerate(varied.distinct)}
     others = plan.others(varied)
     choices: tuple[list[int], ...] = (others[1:], others[:1], [])
     above = next(
         chosen
         for chosen in choices
-        if math.prod(len(axes[at].values) for at in chosen) <= _MAX_PANELS
+        if math.prod(len(axes[at].distinct) for at in chosen) <= _MAX_PANELS
     )
     below = [at for at in others if at not in above]
     panels: dict[str, dict[str, list[Point]]] = {}

@@ -87,13 +87,26 @@ class SweepPlan:
     def others(self, across: Axis) -> list[int]:
         """The positions of the axes that tell combinations with one value of ``across`` apart.
 
-        Keys that change together count as one: none of those with ``across``, else the first.
+        Keys that change together count as one: none of those with ``across``, else the first. If
+        it has a value again, all of them are needed.
         """
         left_out = {across.key}
         for group in self.zipped:
-            left_out |= set(group if across.key in group else group[1:])
-        several = [at for at, axis in enumerate(self.axes) if len(axis.values) > 1]
+            if across.key in group:
+                left_out |= set() if across.repeats else set(group)
+            else:
+                left_out |= self._followers(group)
+        several = [at for at, axis in enumerate(self.axes) if len(axis.distinct) > 1]
         return [at for at in several if self.axes[at].key not in left_out]
+
+    @property
+    def followers(self) -> set[str]:
+        """Keys that change with an earlier one, which tells their values apart."""
+        return {key for group in self.zipped for key in self._followers(group)}
+
+    def _followers(self, group: Sequence[str]) -> set[str]:
+        first = next(axis for axis in self.axes if axis.key == group[0])
+        return set() if first.repeats else set(group[1:])
 
     def scenario_of(self, case: Case) -> Scenario:
         """The scenario of a run. Errors name combination and seed."""

@@ -215,7 +215,11 @@ def parse_space(text: str) -> Axis | Range:
     """The values of a key: ``KEY=LOW..HIGH``, ``KEY=LOW..HIGHlog`` or ``KEY=V1,V2,...``."""
     key, equals, values = text.partition("=")
     found = range_of(key.strip(), values.strip()) if equals else None
-    return Range(key.strip(), found) if found else grid.parse_axis(text)
+    if found:
+        return Range(key.strip(), found)
+    choice = grid.parse_axis(text)
+    grid.check_values(choice)
+    return choice
 
 
 def parse_condition(text: str, known: Sequence[Metric]) -> Condition:
