@@ -308,14 +308,19 @@ def test_a_sweep_has_its_combinations_best_first(tmp_path: Path) -> None:
     values = [float(row[2].text) for row in table.rows]
     assert len(values) == 9
     assert values == sorted(values)
-    first = ", ".join(
-        f"{key} = {cell.text}" for key, cell in zip(over, table.rows[0], strict=False)
-    )
+    # Marks change nothing here.
     assert report.found == [
-        f"Best p99 FCT slowdown of incast: {table.rows[0][2].text} with {first}."
+        f"p99 FCT slowdown of incast: {table.rows[0][2].text} in all combinations."
     ]
     (table,) = collect([tmp_path / "sweep"], ["pause_frames"]).answer
     assert list(table.head) == ["ecn.kmin", "ecn.kmax", "PFC pauses"]
+    rocelab.sweep(scenario, {"pfc.xoff": ["20KB", "80KB"]}, out=tmp_path / "xoff")
+    found = collect([tmp_path / "xoff"], ["pause_frames"])
+    (best, *_), (others, *_) = (row[:1] for row in found.answer[0].rows)
+    assert found.found == [
+        f"Best PFC pauses: {found.answer[0].rows[0][1].text} with pfc.xoff = {best.text}."
+    ]
+    assert {best.text, others.text} == {"20KB", "80KB"}
     maps = [one for one in report.charts if one.data and one.data[0]["type"] == "heatmap"]
     assert maps
     with pytest.raises(rocelab.ResultError, match="is a sweep, and a report has one alone"):
@@ -334,6 +339,25 @@ def test_what_seeds_do_not_separate_from_the_best_is_shaded() -> None:
     # Without intervals nothing but the best is marked.
     _, cells = metric_column(metric, [10.0, 10.1], None)
     assert [cell.near for cell in cells] == [True, False]
+
+
+def test_of_two_numbers_that_read_the_same_none_is_better(tmp_path: Path) -> None:
+    (metric,) = (one for one in METRICS if one.name == "slowdown_p99")
+    _, cells = metric_column(metric, [238.01, 267.0, 238.02, 238.0], None)
+    assert [cell.text for cell in cells] == ["238", "267", "238", "238"]
+    assert [cell.best for cell in cells] == [True, False, True, True]
+    _, cells = metric_column(metric, [238.01, 238.02, None], None)
+    assert [cell.best for cell in cells] == [False, False, False]
+    # Nothing is lost, so that the timeout changes nothing.
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(scheme="none")
+    over = {"host.retransmit_timeout": ["50ms", "60ms"], "topology.host_delay": ["1us", "1.01us"]}
+    rocelab.sweep(scenario, over, out=tmp_path / "sweep")
+    (found,) = collect([tmp_path / "sweep"], ["slowdown_p99"]).found
+    assert found.endswith(" 1 other combination has the same number."), found
+    rocelab.sweep(scenario, {"run.time_limit": ["5s", "6s"]}, out=tmp_path / "equal")
+    (found,) = collect([tmp_path / "equal"], ["slowdown_p99"]).found
+    assert found.startswith("p99 FCT slowdown: "), found
+    assert found.endswith(" in all combinations."), found
 
 
 def test_figures_of_a_report_say_what_casts_doubt_on_them(tmp_path: Path) -> None:

@@ -89,8 +89,13 @@ def combinations_table(
             f"{axis.key} = {cell.text}" for axis, cell in zip(axes, rows[0], strict=False)
         )
         found = [f"Best {first.title}: {cells[0].text} with {best}."]
-        near = sum(cell.near for cell in cells) - 1
-        if near > 0:
+        same, near = sum(cell.best for cell in cells) - 1, sum(cell.near for cell in cells) - 1
+        if not any(cell.best for cell in cells) and len(cells) > 1:
+            found = [f"{first.title}: {cells[0].text} in all combinations."]
+        elif same > 0 and not several:
+            them = "1 other combination has" if same == 1 else f"{same:,} other combinations have"
+            found[0] += f" {them} the same number."
+        if near > 0 and several:
             them = (
                 "interval of 1 other combination overlaps"
                 if near == 1
@@ -126,9 +131,16 @@ def metric_column(
         (span[1] or 0 for span, value in zip(spans, values, strict=True) if span and value == best),
         default=0,
     )
+    texts = _format.with_intervals(spans)
+    # Of numbers that read the same none is better than another.
+    leading = {text for text, value in zip(texts, values, strict=True) if value == best}
+    if best is not None and leading >= {
+        text for text, span in zip(texts, spans, strict=True) if span
+    }:
+        best = None
     cells = []
-    for span, value, text in zip(spans, values, _format.with_intervals(spans), strict=True):
-        is_best = best is not None and value == best
+    for span, text in zip(spans, texts, strict=True):
+        is_best = best is not None and text in leading
         near = is_best
         if span and best is not None and not is_best:
             near = abs(span[0] - best / scale) <= (span[1] or 0) + widest
