@@ -111,6 +111,16 @@ class Table:
         """Raises :class:`TypeError`: rows are those of ``to_polars()`` or ``to_pandas()``."""
         raise TypeError("a table has no rows by itself; to_polars().iter_rows(named=True) has them")
 
+    if not TYPE_CHECKING:  # A type checker knows the names that there are.
+
+        def __getattr__(self, name: str) -> object:
+            """Raises :class:`AttributeError`, which says where methods of data frames are."""
+            raise AttributeError(
+                f"a table has no {name!r}; to_polars() and to_pandas() have frames",
+                name=name,
+                obj=self,
+            )
+
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The table in pieces that fit in memory, one after the other."""
         import polars as pl

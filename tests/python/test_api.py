@@ -135,6 +135,16 @@ def test_what_is_not_there_is_told_with_what_is(incast: rocelab.Result, tmp_path
         bare.series["queue"]
 
 
+def test_a_method_of_data_frames_is_told_where_it_is(incast: rocelab.Result) -> None:
+    """A table prints as a frame, so that people take it for one."""
+    table: object = incast.flows
+    for name in ("head", "filter"):
+        with pytest.raises(AttributeError, match=rf"no '{name}'; to_polars\(\) and to_pandas\(\)"):
+            getattr(table, name)
+    assert not hasattr(table, "group_by")
+    assert copy.deepcopy(incast.flows).columns == incast.flows.columns
+
+
 def test_errors_of_scenarios_in_code_tell_no_line() -> None:
     with pytest.raises(rocelab.ConfigError) as caught:
         rocelab.Scenario(topology={**TOPOLOGY, "host_rate": "1000Tbps"})
