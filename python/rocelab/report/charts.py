@@ -194,7 +194,7 @@ def _slowdown_by_size(title: str, of: str, lists: Sequence[tuple[str, Sequence[B
                 )
             )
     layout = {
-        "xaxis": _axis("Flow size (bytes)", type="log", tickformat="~s"),
+        "xaxis": _axis("Flow size (bytes)", type="log", dtick="D2", tickformat="~s"),
         "yaxis": _axis("FCT slowdown", type="log", dtick="D2", tickformat="~g"),
     }
     text = f"FCT slowdown of {of} by flow size: p99, and p50 if it is switched on."
