@@ -102,6 +102,10 @@ impl de::Error for DecodeError {
         DecodeError::new(message.to_string())
     }
     fn invalid_type(got: Unexpected<'_>, expected: &dyn Expected) -> DecodeError {
+        let share = match got {
+            Unexpected::Str(text) if expected.to_string() == "f64" => of_per_cent(text),
+            _ => None,
+        };
         let (wanted, got) = match (expected.to_string().as_str(), got) {
             ("u32", Unexpected::Signed(number @ 0..)) => {
                 (format!("a whole number up to {}", u32::MAX), number.to_string())
@@ -119,7 +123,9 @@ impl de::Error for DecodeError {
             }
             _ => (wanted(expected), shown(got)),
         };
-        DecodeError::new(format!("needs {wanted}, got {got}"))
+        let mut error = DecodeError::new(format!("needs {wanted}, got {got}"));
+        error.hint = share.map(|(text, share)| format!("{text} is written {share}"));
+        error
     }
     fn invalid_value(got: Unexpected<'_>, expected: &dyn Expected) -> DecodeError {
         DecodeError::invalid_type(got, expected)
@@ -147,6 +153,14 @@ impl de::Error for DecodeError {
     fn duplicate_field(key: &'static str) -> DecodeError {
         DecodeError::new("is given twice".to_owned()).under(key)
     }
+}
+
+/// What is written in per cent, and the number that it is.
+fn of_per_cent(text: &str) -> Option<(String, f64)> {
+    let number: f64 = text.strip_suffix('%')?.trim().parse().ok()?;
+    // Without what the division leaves in the last digits.
+    let share = (number / 100.0 * 1e12).round() / 1e12;
+    share.is_finite().then(|| (printable(text, MAX_SHOWN), share))
 }
 
 /// Whether `text` is a whole number, however large.

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, ScenarioError};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Larger files are no scenario and no workload.
@@ -21,8 +21,8 @@ pub(crate) fn read(name: &str, base: Option<&Path>, key: &str) -> Result<(PathBu
 /// Reads a file of text; the error says which file and why not.
 pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
     let shown = path.display();
-    let metadata =
-        std::fs::metadata(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let cannot = |error: io::Error| format!("cannot read {shown}: {}", why(&error));
+    let metadata = std::fs::metadata(path).map_err(cannot)?;
     if metadata.is_dir() {
         return Err(format!("cannot read {shown}: it is a directory"));
     }
@@ -38,9 +38,15 @@ pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
     // It may grow meanwhile.
     File::open(path)
         .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
-        .map_err(|error| format!("cannot read {shown}: {error}"))?;
+        .map_err(cannot)?;
     if bytes.len() as u64 > MAX_FILE {
         return too_large();
     }
     String::from_utf8(bytes).map_err(|_| format!("cannot read {shown}: it is not UTF-8 text"))
+}
+
+/// Text of an I/O error without its number, which means nothing to most people.
+fn why(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }

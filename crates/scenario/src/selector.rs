@@ -33,11 +33,9 @@ impl<'a> Selector<'a> {
             let known = self.network.names.iter().take(1000).map(String::as_str);
             let error = ScenarioError::new(key, format!("unknown node `{name}`"));
             match crate::error::nearest(name, known.clone()) {
-                None if self.network.nodes.len() > 8 => error.hint(format!(
-                    "there are {} to {}",
-                    self.network.names[0],
-                    self.network.names[self.network.names.len() - 1]
-                )),
+                None if self.network.nodes.len() > 8 => {
+                    error.hint(format!("there are {}", self.kinds_of_names(false)))
+                }
                 _ => error.hint(known_words(name, known)),
             }
         })

@@ -35,9 +35,10 @@ impl Skipped {
             if self.more == 0
                 && let Some(last) = self.lines.last_mut()
             {
-                last.tokens += 1;
                 // Words that may be misspelt keys. Of a comment, its first word is enough.
                 let is_name = token.text.first().is_some_and(u8::is_ascii_alphabetic);
+                // The numbers behind a misspelt key are its values.
+                last.tokens += usize::from(is_name || last.comment);
                 if is_name && !last.comment && last.shown.len() < Self::MAX_TOKENS {
                     last.shown.push(token.shown());
                     last.meant.extend(keys::nearest(token.text).map(|key| (key, token.shown())));

@@ -154,7 +154,7 @@ fn check_head(head: &csv::StringRecord) -> std::result::Result<(), (String, Stri
         } else {
             NEEDS_HEAD.to_owned()
         };
-        return Err((format!("there is no column `{}`", strange.escape_debug()), mend));
+        return Err((format!("unknown column `{}`", strange.escape_debug()), mend));
     }
     let mut names = head.iter().enumerate();
     if let Some((_, twice)) = names.find(|(at, name)| head.iter().take(*at).any(|n| n == *name)) {

@@ -26,6 +26,8 @@ use waits::{After, Waits};
 /// The most messages that a scenario may have. Fuzzers stay with few: they look for other things
 /// than a lack of memory.
 pub const MAX_MESSAGES: u64 = if cfg!(fuzzing) { 20_000 } else { 50_000_000 };
+/// What helps where there are more.
+const FEWER: &str = "let the traffic last shorter, repeat less often or have less load";
 /// Most bytes of all messages together: sums of what they take on the wire fit 64 bits.
 const MAX_BYTES: u128 = 1 << 56;
 
@@ -257,7 +259,8 @@ impl Entry {
             return Err(ScenarioError::new(
                 &self.key,
                 format!("makes about {total} messages; a scenario has at most {MAX_MESSAGES}"),
-            ));
+            )
+            .hint(FEWER));
         }
         memory::check_messages(total, &self.key)?;
         // Where arrivals are random, four standard deviations more.
@@ -361,7 +364,8 @@ impl Sink<'_> {
             return Err(ScenarioError::new(
                 key(),
                 format!("a scenario has at most {MAX_MESSAGES} messages"),
-            ));
+            )
+            .hint(FEWER));
         }
         if message.start > MAX_TIME {
             return Err(ScenarioError::new(

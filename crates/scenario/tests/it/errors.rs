@@ -456,11 +456,17 @@ fn traffic_must_make_sense() {
     );
     says(
         &poisson("load = 0.5\nworkload = \"GoogleRPC2008\"\nduration = \"1000000s\""),
-        &["traffic.0: makes about", "at most 50000000"],
+        &["traffic.0: makes about", "at most 50000000", "; hint: let the traffic last shorter"],
     );
     says(
         &poisson("load = 0.5\nworkload_file = \"/no/such.csv\"\nduration = \"1ms\""),
-        &["traffic.0.workload_file: cannot read /no/such.csv"],
+        &["traffic.0.workload_file: cannot read /no/such.csv: No such file or directory"],
+    );
+    let missing = poisson("load = 0.5\nworkload_file = \"/no/such.csv\"\nduration = \"1ms\"");
+    assert!(missing.ends_with("directory"), "a number of the system's: {missing}");
+    says(
+        &poisson("load = \"29%\"\nworkload = \"WebSearch\"\nduration = \"1ms\""),
+        &["traffic.0.load: needs a number, got \"29%\"; hint: 29% is written 0.29"],
     );
     says(
         &poisson("load = 0.5\nworkload = \"WebSearch\"\nmessages = 1000000000000"),

@@ -110,17 +110,13 @@ fn a_file_has_a_head_even_without_messages() {
     for (name, text) in [("empty", ""), ("blank", "\n \n"), ("mark", "\u{feff}")] {
         says(name, text, &format!(": is empty{head}"));
     }
-    says("headless", "h0,h1,1KB\n", &format!(", line 1: there is no column `h0`{head}"));
-    says(
-        "headless2",
-        "h0,h1,1KB\nh0,h1,2KB\n",
-        &format!(", line 1: there is no column `h0`{head}"),
-    );
-    let meant = ", line 1: there is no column `sorce`; hint: did you mean `src`?";
+    says("headless", "h0,h1,1KB\n", &format!(", line 1: unknown column `h0`{head}"));
+    says("headless2", "h0,h1,1KB\nh0,h1,2KB\n", &format!(", line 1: unknown column `h0`{head}"));
+    let meant = ", line 1: unknown column `sorce`; hint: did you mean `src`?";
     says("misspelt", "sorce,dst,size\n", meant);
     let known = "; hint: known: src, dst, size, size_bytes, start, start_ps, priority, qp, tag, \
                  port, after, after_delay";
-    says("unknown", "src,dst,x\n", &format!(", line 1: there is no column `x`{known}"));
+    says("unknown", "src,dst,x\n", &format!(", line 1: unknown column `x`{known}"));
     says(
         "twice",
         "src,dst,size,dst\nh0,h1,1KB,h2\n",
@@ -133,7 +129,7 @@ fn a_file_has_a_head_even_without_messages() {
     for (name, sep) in [("semicolon", ";"), ("tab", "\t")] {
         let text = "src,dst,size\nh0,h1,1KB\n".replace(',', sep);
         let shown = format!("src{sep}dst{sep}size").escape_debug().to_string();
-        says(name, &text, &format!(", line 1: there is no column `{shown}`{commas}"));
+        says(name, &text, &format!(", line 1: unknown column `{shown}`{commas}"));
     }
     // With a head, no messages are no messages.
     let none = read("none", "src,dst,size\n").unwrap_err();
