@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _NS_PER_PACKET_HOP = (30, 60)
 """What a packet-hop takes on an idle core: see docs/performance.md."""
+_MOST_LOOKS = 3
+"""How many times as much it may take where links are so short that a node is looked at for each
+packet."""
 
 
 class Plan:
@@ -45,6 +48,8 @@ class Plan:
 
     - ``packet_hops``: packets that all ports together would send
     - ``span_ps``: as :attr:`span_ps`, and None for 0
+    - ``window_ps``: for how long nodes are simulated on their own, which is the shortest delay
+      of a link between them, at most a microsecond; with short ones packets cost more
     - ``memory_bytes``: the memory that a run needs, as estimated
     - ``buffers``: a dictionary for the switches of a tier that have equal numbers. It has ``tier``,
       ``switches``, their number, and ``first``, the name of the first; ``buffer_bytes``, and
@@ -103,7 +108,9 @@ class Plan:
         """
         hops = self.checks["packet_hops"]
         least, most = (hops * ns / 1e9 for ns in _NS_PER_PACKET_HOP)
-        return least, most
+        # In a window of 1 us what the look at a node costs is shared by several packets.
+        looks = 0.6 + 0.4e6 / self.checks["window_ps"]
+        return least, most * min(looks, _MOST_LOOKS)
 
     def by_tag(self) -> pl.DataFrame:
         """One row for each traffic entry, with the sum or the extremes of its messages."""

@@ -123,10 +123,16 @@ def test_a_plan_names_both_schemes() -> None:
 
 def test_a_plan_says_how_long_a_run_takes() -> None:
     plan = rocelab.Scenario.from_toml(INCAST).plan()
-    assert plan.run_s == tuple(plan.checks["packet_hops"] * ns / 1e9 for ns in (30, 60))
+    hops = plan.checks["packet_hops"]
+    assert plan.checks["window_ps"] == 1_000_000
+    assert plan.run_s == pytest.approx((hops * 30e-9, hops * 60e-9))
     assert plan.to_dict()["run_s"] == plan.run_s
     twice = rocelab.Scenario.from_toml(INCAST).with_settings(traffic__0__size="600KB").plan()
     assert twice.run_s[0] > 1.5 * plan.run_s[0]
+    # Links of 100 ns have nodes looked at more often, for fewer packets each time.
+    for delay, most in (("500ns", 84), ("250ns", 132), ("1ns", 180)):
+        short = rocelab.Scenario.from_toml(INCAST, set={"topology.host_delay": delay}).plan()
+        assert short.run_s == pytest.approx((hops * 30e-9, hops * most * 1e-9))
 
 
 def test_without_a_span_there_is_no_load(command: Command, incast_file: Path) -> None:

@@ -11,6 +11,9 @@ pub struct PlanChecks {
     /// From the start of the first message to that of the last, in picoseconds. `None` if all start
     /// at once, or come as fast as the network carries them.
     pub span_ps: Option<u64>,
+    /// For how long nodes are advanced on their own, in picoseconds: the shortest delay of links
+    /// between them, at most a microsecond. With less of it packets cost more.
+    pub window_ps: u64,
     /// The memory that the run needs, as estimated.
     pub memory_bytes: u64,
     /// The buffers of switches with shared memory, those with equal numbers in one row.

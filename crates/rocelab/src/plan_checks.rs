@@ -29,6 +29,7 @@ pub(crate) fn plan_checks(scenario: &Scenario, setup: &Setup, plan: &fabric::Pla
     PlanChecks {
         span_ps: span(scenario).map(Time::ps),
         packet_hops: plan.packet_hops,
+        window_ps: plan.window.ps(),
         memory_bytes: memory::estimate(scenario, Use::Run).total(),
         buffers: buffer_rows(scenario, setup, &plan.buffers),
         marking: marking_rows(scenario, setup, rtt),
@@ -195,7 +196,8 @@ fn short_headroom(scenario: &Scenario, setup: &Setup, longest: Bytes) -> Option<
     ))
 }
 
-/// A fixed threshold at which an ingress pauses its peer before its packets alone are marked.
+/// A threshold at which an ingress pauses its peer before its packets alone are marked. A dynamic
+/// one is that of an empty buffer, its largest.
 fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
     let markings = markings(setup);
     let of = |priority: u8| {
@@ -204,7 +206,7 @@ fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
     };
     let late = (0..8).filter_map(|priority: u8| {
         let at = |one: &SwitchBuffer| one.pause_thresholds[usize::from(priority)];
-        let threshold = buffers.iter().filter(|one| one.is_fixed).filter_map(at).min()?;
+        let threshold = buffers.iter().filter_map(at).min()?;
         let (own, law) = of(priority).filter(|(_, law)| !law.is_off())?;
         let at_rates = setup.links.iter().map(|link| (law.law_at(link.rate).kmin, link.rate));
         let (kmin, rate) = at_rates.max()?;
@@ -217,10 +219,15 @@ fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
     } else {
         String::new()
     };
-    let (xoff, mend_xoff) = if pauses_alone {
-        ("its xoff", "pfc.xoff in its [[classes.settings]]")
-    } else {
-        ("pfc.xoff", "pfc.xoff")
+    let is_fixed = buffers.iter().any(|one| one.is_fixed);
+    let (at, mend_xoff) = match (is_fixed, pauses_alone) {
+        (true, false) => (format!("pfc.xoff = {threshold}"), "pfc.xoff"),
+        (true, true) => (format!("its xoff = {threshold}"), "pfc.xoff in its [[classes.settings]]"),
+        (false, false) => (format!("{threshold} at most"), "pfc.alpha or switch.buffer"),
+        (false, true) => (
+            format!("{threshold} at most"),
+            "switch.buffer, or pfc.alpha in its [[classes.settings]]",
+        ),
     };
     let (key, mend_marks) = if marks_alone {
         ("its kmin", "ecn.kmin and ecn.kmax in its [[classes.settings]]")
@@ -228,9 +235,8 @@ fn marks_late(setup: &Setup, buffers: &[SwitchBuffer]) -> Option<String> {
         ("ecn.kmin", "ecn.kmin and ecn.kmax")
     };
     Some(format!(
-        "PFC acts before ECN: an ingress{of} pauses its peer at {xoff} = {threshold}, and a \
-         queue{of} at a port of {rate} is marked from {key} = {kmin} on; raise {mend_xoff}, or \
-         lower {mend_marks}"
+        "PFC acts before ECN: an ingress{of} pauses its peer at {at}, and a queue{of} at a port of \
+         {rate} is marked from {key} = {kmin} on; raise {mend_xoff}, or lower {mend_marks}"
     ))
 }
 

@@ -100,6 +100,14 @@ fn find(leader: &mut [u32], mut node: u32) -> u32 {
 }
 
 impl RackGroups {
+    /// Returns for how long no group can act on another: the shortest delay between two, at most a
+    /// microsecond.
+    pub(crate) fn lookahead(&self, graph: &Graph) -> Time {
+        let group = |node: u32| self.of_node[node as usize];
+        let between = links(graph).filter(|(node, end)| group(*node) != group(end.peer));
+        between.map(|(_, end)| end.delay).fold(Time::from_us(1), Time::min)
+    }
+
     /// Distributes the groups among threads. `clock` and `min_packet` (bytes on the wire) give the
     /// shortest time that a packet needs for a link.
     pub(crate) fn partition(
@@ -111,7 +119,6 @@ impl RackGroups {
     ) -> Layout {
         let RackGroups { members, of_node, hubs, .. } = self;
         let mut internal_lookahead = vec![Time::NEVER; members.len()];
-        let mut lookahead = Time::from_us(1);
         for (node, end) in links(graph) {
             let group = of_node[node as usize];
             if group == of_node[end.peer as usize] {
@@ -119,8 +126,6 @@ impl RackGroups {
                 let soonest = end.delay + clock.time_for(end.rate, min_packet);
                 let known = &mut internal_lookahead[group as usize];
                 *known = soonest.min(*known);
-            } else {
-                lookahead = lookahead.min(end.delay);
             }
         }
         let threads = threads.clamp(1, members.len());
@@ -135,7 +140,7 @@ impl RackGroups {
         Layout {
             groups: groups.collect(),
             threads,
-            lookahead,
+            lookahead: self.lookahead(graph),
             tie_break: TieBreak::RotatePorts,
             solo_periods: true,
             tags: false,

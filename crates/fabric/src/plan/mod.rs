@@ -136,6 +136,8 @@ pub struct Plan {
     pub cycle: Option<BufferCycle>,
     /// How many packets all ports together would send: data packets and ACKs.
     pub packet_hops: u64,
+    /// For how long nodes, or racks where the cables of hosts are short, are advanced on their own.
+    pub window: Time,
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
     /// The largest product of base round trip and lowest rate of any pair, if paths are shortest.
@@ -192,6 +194,7 @@ impl NetworkContext {
             buffers,
             cycle,
             packet_hops,
+            window: self.groups.lookahead(&self.graph),
             network_rtt: self.routes.network_rtt,
             network_bdp: self.routes.network_bdp,
             longest_packet: Bytes::new(u64::from(self.wire.max_data_or_ack)),

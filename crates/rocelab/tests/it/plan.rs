@@ -245,6 +245,18 @@ fn late_marks_and_overload_are_known_before_the_run() {
     assert!(checks(&early).warnings.is_empty(), "{:?}", checks(&early).warnings);
     let marking = &checks(&early).marking[0];
     assert_eq!((marking.rate_bps, marking.kmin_bytes), (100_000_000_000, Some(10_000)));
+    // A dynamic threshold is at most that of an empty buffer.
+    let small = |kmin| {
+        let set = [("switch.buffer", "400KB"), ("ecn.kmin", kmin), ("ecn.kmax", "90KB")];
+        checks(&[&[("scheme", "dcqcn")], &set[..]].concat()).warnings
+    };
+    let told = small("60KB");
+    assert!(
+        told[0].contains(" pauses its peer at ") && told[0].contains("B at most, "),
+        "{told:?}"
+    );
+    assert!(told[0].ends_with("raise pfc.alpha or switch.buffer, or lower ecn.kmin and ecn.kmax"));
+    assert_eq!(small("5KB"), Vec::<String>::new());
     let poisson = |load: f64| {
         let text = format!(
             "[topology]\n{STAR}[[traffic]]\nkind = \"poisson\"\nworkload = \"FB_Hadoop\"\n\
