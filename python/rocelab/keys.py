@@ -344,8 +344,8 @@ class Flow(TypedDict):
     """One message."""
 
     after: NotRequired[str]
-    """It waits until its sender has all messages with this tag, which are listed above it;
-    default: that of the traffic.
+    """It waits until its sender has received all messages with this tag, which are listed above
+    it; default: that of the traffic.
     """
 
     after_delay: NotRequired[str]
@@ -1100,7 +1100,8 @@ class FlowsTraffic(TypedDict):
     """Messages as listed."""
 
     after: NotRequired[str]
-    """Its messages wait until their sender has all messages with this tag, which are listed above.
+    """Its messages wait until their sender has received all messages with this tag, which are
+    listed above.
     """
 
     after_delay: NotRequired[str]
@@ -1234,7 +1235,8 @@ class IncastTraffic(TypedDict):
     """Many hosts send to one at the same time."""
 
     after: NotRequired[str]
-    """Its messages wait until their sender has all messages with this tag, which are listed above.
+    """Its messages wait until their sender has received all messages with this tag, which are
+    listed above.
     """
 
     after_delay: NotRequired[str]
@@ -1271,7 +1273,8 @@ class PermutationTraffic(TypedDict):
     """Every host sends to another and receives from another, at random."""
 
     after: NotRequired[str]
-    """Its messages wait until their sender has all messages with this tag, which are listed above.
+    """Its messages wait until their sender has received all messages with this tag, which are
+    listed above.
     """
 
     after_delay: NotRequired[str]
@@ -1331,15 +1334,16 @@ class CollectiveTraffic(TypedDict):
     """
 
     after: NotRequired[str]
-    """Its messages wait until their sender has all messages with this tag, which are listed above.
+    """Its messages wait until their sender has received all messages with this tag, which are
+    listed above.
     """
 
     after_delay: NotRequired[str]
     """From the arrival of the last of these to the posting; default: 0ns."""
 
     barrier: NotRequired[bool]
-    """In an all-to-all: whether a host begins the next time when it has the parts of all others,
-    and not with each of them when it has that one's; default: false.
+    """In a repeated all-to-all: whether a host goes on only when it has the parts of all others.
+    Else two hosts go on when each has the other's part. Default: false.
     """
 
     compute_time: NotRequired[str]

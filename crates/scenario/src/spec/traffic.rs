@@ -56,7 +56,8 @@ pub struct FlowsSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
-    /// Its messages wait until their sender has all messages with this tag, which are listed above.
+    /// Its messages wait until their sender has received all messages with this tag, which are
+    /// listed above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -94,8 +95,8 @@ pub struct FlowSpec {
     /// Its name in results and probes; default: that of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
-    /// It waits until its sender has all messages with this tag, which are listed above it;
-    /// default: that of the traffic.
+    /// It waits until its sender has received all messages with this tag, which are listed above
+    /// it; default: that of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -232,7 +233,8 @@ pub struct IncastSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
-    /// Its messages wait until their sender has all messages with this tag, which are listed above.
+    /// Its messages wait until their sender has received all messages with this tag, which are
+    /// listed above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -267,7 +269,8 @@ pub struct PermutationSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
-    /// Its messages wait until their sender has all messages with this tag, which are listed above.
+    /// Its messages wait until their sender has received all messages with this tag, which are
+    /// listed above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -321,7 +324,8 @@ pub struct CollectiveSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
-    /// Its messages wait until their sender has all messages with this tag, which are listed above.
+    /// Its messages wait until their sender has received all messages with this tag, which are
+    /// listed above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -344,8 +348,8 @@ pub struct CollectiveSpec {
     /// How long a host computes between one time and the next.
     #[serde(default)]
     pub compute_time: Quantity<Time>,
-    /// In an all-to-all: whether a host begins the next time when it has the parts of all others,
-    /// and not with each of them when it has that one's; default: false.
+    /// In a repeated all-to-all: whether a host goes on only when it has the parts of all others.
+    /// Else two hosts go on when each has the other's part. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub barrier: Option<bool>,
 }
@@ -361,8 +365,8 @@ pub enum CollectiveOperation {
     ReduceScatter,
     /// The other N - 1.
     AllGather,
-    /// Every host sends a part to each of the others, all at once, the next one first. Two hosts do
-    /// it again as soon as each has the other's part.
+    /// Every host sends a part to each of the others, all at once, the next one first. When it is
+    /// repeated, `barrier` says what a host waits for.
     AllToAll,
 }
 
