@@ -121,6 +121,7 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         joins: Joins::default(),
         waits: Waits::default(),
         tags: Vec::new(),
+        tag_numbers: BTreeMap::new(),
         qps: BTreeMap::new(),
         next_qp: 0,
         bytes: 0,
@@ -277,6 +278,7 @@ struct Sink<'a> {
     joins: Joins,
     waits: Waits,
     tags: Vec<String>,
+    tag_numbers: BTreeMap<String, u16>,
     /// Named QPs: id, ends and priority.
     qps: BTreeMap<String, (u32, NodeId, NodeId, u8)>,
     next_qp: u32,
@@ -295,14 +297,15 @@ impl Sink<'_> {
         if tag.chars().any(char::is_control) {
             return Err(wrong(&format!("{tag:?} has a control character, which no tag may have")));
         }
-        if let Some(index) = self.tags.iter().position(|known| known == tag) {
-            return Ok(index as u16);
+        if let Some(&number) = self.tag_numbers.get(tag) {
+            return Ok(number);
         }
-        let Ok(index) = u16::try_from(self.tags.len()) else {
+        let Ok(number) = u16::try_from(self.tags.len()) else {
             return Err(wrong("there are more than 65536 tags"));
         };
         self.tags.push(tag.to_owned());
-        Ok(index)
+        self.tag_numbers.insert(tag.to_owned(), number);
+        Ok(number)
     }
 
     /// Takes back a new tag if there are messages from `first` on and all of them have others.
@@ -311,9 +314,11 @@ impl Sink<'_> {
         if made.is_empty() || made.iter().any(|message| message.tag == tag) {
             return;
         }
-        self.tags.remove(usize::from(tag));
-        for message in made {
-            message.tag -= u16::from(message.tag > tag);
+        self.tag_numbers.remove(&self.tags.remove(usize::from(tag)));
+        self.waits.take_back(tag);
+        let numbers = made.iter_mut().map(|message| &mut message.tag);
+        for number in numbers.chain(self.tag_numbers.values_mut()) {
+            *number -= u16::from(*number > tag);
         }
     }
 

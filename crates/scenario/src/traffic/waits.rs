@@ -1,4 +1,4 @@
-//! Messages that wait until their sender has all messages of a tag.
+//! Messages that wait until their sender has received all messages of a tag.
 
 use super::{MAX_MESSAGES, Sink, check_time};
 use crate::error::{Result, ScenarioError, known_words};
@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use units::{NodeId, Time};
 
 /// The keys `after` and `after_delay`.
-#[derive(Clone)]
 pub(super) struct After {
     tag: String,
     delay: Time,
@@ -37,78 +36,87 @@ impl After {
     }
 }
 
-/// What is known of the tags that messages wait for.
+/// What is known of the tags that messages may wait for.
 #[derive(Default)]
 pub(super) struct Waits {
-    by_tag: BTreeMap<String, Tagged>,
-    /// The joins by tag, host and delay.
-    joins: BTreeMap<(String, NodeId, Time), u32>,
+    by_tag: Vec<Tagged>,
+    /// How many messages were looked at. None are until one waits.
+    seen: usize,
 }
 
 /// The messages of a tag.
+#[derive(Default)]
 struct Tagged {
-    by_receiver: BTreeMap<NodeId, Vec<u32>>,
     count: usize,
-    /// The key that first named the tag.
-    key: String,
+    /// Those that are waited for, by receiver.
+    awaited: BTreeMap<NodeId, Vec<u32>>,
+    /// The key that first named the tag, and how many messages had it then.
+    named: Option<(String, usize)>,
+    /// The joins of messages that wait for it, by host and delay.
+    joins: BTreeMap<(NodeId, Time), u32>,
 }
 
-impl Tagged {
-    fn find(tag: u16, messages: &[Message], key: &str) -> Tagged {
-        let mut by_receiver: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
-        let mut count = 0;
-        for (index, message) in (0..).zip(messages).filter(|(_, message)| message.tag == tag) {
-            by_receiver.entry(message.dst).or_default().push(index);
-            count += 1;
+impl Waits {
+    /// Looks at the messages that came since the last time.
+    fn see(&mut self, messages: &[Message]) {
+        for (index, message) in (self.seen as u32..).zip(&messages[self.seen..]) {
+            let tag = usize::from(message.tag);
+            if self.by_tag.len() <= tag {
+                self.by_tag.resize_with(tag + 1, Tagged::default);
+            }
+            let tagged = &mut self.by_tag[tag];
+            tagged.count += 1;
+            if tagged.named.is_none() {
+                tagged.awaited.entry(message.dst).or_default().push(index);
+            }
         }
-        Tagged { by_receiver, count, key: key.to_owned() }
+        self.seen = messages.len();
+    }
+
+    /// Forgets a tag that no message has. Those behind it move up.
+    pub(super) fn take_back(&mut self, tag: u16) {
+        if usize::from(tag) < self.by_tag.len() {
+            self.by_tag.remove(usize::from(tag));
+        }
     }
 }
 
 impl Sink<'_> {
     /// Has `message` wait until its sender has all messages of a tag, of those so far.
     pub(super) fn waiting(&mut self, after: Option<&After>, message: Message) -> Result<Message> {
-        let Some(After { tag, delay, key }) = after else { return Ok(message) };
-        let place = (tag.clone(), message.src, *delay);
-        let join = match self.waits.joins.get(&place) {
-            Some(join) => *join,
-            None => {
-                let join = self.join(tag, *delay, message.src, key)?;
-                self.waits.joins.insert(place, join);
-                join
-            }
+        let Some(after) = after else { return Ok(message) };
+        self.waits.see(&self.messages);
+        let number = self.tag_numbers.get(&after.tag).map(|&number| usize::from(number));
+        let found = number.and_then(|number| self.waits.by_tag.get_mut(number));
+        let Some(tagged) = found.filter(|tagged| tagged.count > 0) else {
+            let why = format!("no message above has the tag `{}`", after.tag);
+            return Err(ScenarioError::new(&after.key, why).hint(self.known_tags(&after.tag)));
         };
-        Ok(Message { after: Some(join), ..message })
-    }
-
-    fn join(&mut self, tag: &str, delay: Time, host: NodeId, key: &str) -> Result<u32> {
-        if !self.waits.by_tag.contains_key(tag) {
-            let number = self.tags.iter().position(|known| known == tag);
-            let found = number.map(|number| Tagged::find(number as u16, &self.messages, key));
-            let Some(found) = found.filter(|found| found.count > 0) else {
-                let why = format!("no message above has the tag `{tag}`");
-                return Err(ScenarioError::new(key, why).hint(self.known_tags(tag)));
-            };
-            self.waits.by_tag.insert(tag.to_owned(), found);
+        tagged.named.get_or_insert_with(|| (after.key.clone(), tagged.count));
+        let place = (message.src, after.delay);
+        if let Some(&join) = tagged.joins.get(&place) {
+            return Ok(Message { after: Some(join), ..message });
         }
-        let Some(awaited) = self.waits.by_tag[tag].by_receiver.get(&host) else {
-            let name = self.network.name(host);
+        let Some(awaited) = tagged.awaited.get(&message.src) else {
+            let (name, tag) = (self.network.name(message.src), &after.tag);
             let why = format!("{name} waits for messages with the tag `{tag}`, but receives none");
-            return Err(ScenarioError::new(key, why).hint("only who receives can wait"));
+            return Err(ScenarioError::new(&after.key, why).hint("only who receives can wait"));
         };
         if (self.joins.awaited.len() + awaited.len()) as u64 > MAX_MESSAGES {
             let why = format!("all messages together wait for more than {MAX_MESSAGES} others");
-            return Err(ScenarioError::new(key, why).hint("wait for a tag of fewer messages"));
+            let hint = "wait for a tag of fewer messages";
+            return Err(ScenarioError::new(&after.key, why).hint(hint));
         }
-        Ok(self.joins.add(delay, awaited.iter().copied()))
+        let join = self.joins.add(after.delay, awaited.iter().copied());
+        tagged.joins.insert(place, join);
+        Ok(Message { after: Some(join), ..message })
     }
 
     /// What to do about a tag that no message has.
     fn known_tags(&self, tag: &str) -> String {
-        let mut used = vec![false; self.tags.len()];
-        self.messages.iter().for_each(|message| used[usize::from(message.tag)] = true);
-        let names = self.tags.iter().zip(used).filter(|(_, used)| *used);
-        let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+        let names = self.tags.iter().zip(&self.waits.by_tag);
+        let used = names.filter(|(_, tagged)| tagged.count > 0);
+        let names: Vec<&str> = used.map(|(name, _)| name.as_str()).collect();
         if names.is_empty() {
             return "list the messages to wait for before those that wait".to_owned();
         }
@@ -116,14 +124,18 @@ impl Sink<'_> {
     }
 
     /// Refuses messages of a tag that others, further above, wait for.
-    pub(super) fn check_waits(&self) -> Result<()> {
-        for (tag, known) in &self.waits.by_tag {
-            let number = self.tags.iter().position(|name| name == tag);
-            let of_tag = self.messages.iter().filter(|one| Some(usize::from(one.tag)) == number);
-            if of_tag.count() > known.count {
+    pub(super) fn check_waits(&mut self) -> Result<()> {
+        if self.waits.seen > 0 {
+            self.waits.see(&self.messages);
+        }
+        for (tag, tagged) in self.tags.iter().zip(&self.waits.by_tag) {
+            if let Some((key, count)) = &tagged.named
+                && tagged.count > *count
+            {
                 let why = format!("waits for the tag `{tag}`, which messages from here on have");
-                return Err(ScenarioError::new(&known.key, why)
-                    .hint("list them above, or give them another tag"));
+                return Err(
+                    ScenarioError::new(key, why).hint("list them above, or give them another tag")
+                );
             }
         }
         Ok(())
