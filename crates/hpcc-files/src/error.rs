@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use units::text::printable;
+use units::text::{io_reason, printable};
 
 /// Maximum number of characters of a message: it must stay one line for any file.
 const MAX_MESSAGE: usize = 600;
@@ -39,7 +39,7 @@ impl FileError {
     }
 
     pub(crate) fn unreadable(error: &io::Error) -> FileError {
-        FileError::new(format!("cannot read: {}", why(error)))
+        FileError::new(format!("cannot read: {}", io_reason(error)))
     }
 
     /// Adds the line at fault.
@@ -62,12 +62,6 @@ impl FileError {
         self.file = Some(file.to_path_buf());
         self
     }
-}
-
-/// Text of an I/O error without its number, which means nothing to most people.
-pub(crate) fn why(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 impl fmt::Display for FileError {

@@ -1,7 +1,7 @@
 //! All input files of one run of the original.
 
 use crate::config::{self, Config};
-use crate::error::{self, FileError, Result, Warning};
+use crate::error::{FileError, Result, Warning};
 use crate::flows::{self, Flow, FlowFile};
 use crate::topology::{self, Topology};
 use crate::trace_list;
@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use units::NodeId;
+use units::text::io_reason;
 
 /// Maximum size of a configuration. A larger file is something else.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
@@ -136,7 +137,7 @@ impl Files<'_> {
             Ok(text) => text,
             Err(Unread::Unfit(error)) => return Err(error.in_file(&path)),
             Err(Unread::Failed(error)) => {
-                let why = format!("{key}: cannot read {}: {}", path.display(), error::why(&error));
+                let why = format!("{key}: cannot read {}: {}", path.display(), io_reason(&error));
                 let told = self.config.places.error(key, why).in_file(self.path);
                 return Err(FileError { hint: self.elsewhere(file, &error), ..told });
             }

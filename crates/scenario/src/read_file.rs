@@ -4,6 +4,7 @@ use crate::error::{Result, ScenarioError};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use units::text::io_reason;
 
 /// Larger files are no scenario and no workload.
 const MAX_FILE: u64 = 1 << 30;
@@ -21,7 +22,7 @@ pub(crate) fn read(name: &str, base: Option<&Path>, key: &str) -> Result<(PathBu
 /// Reads a file of text; the error says which file and why not.
 pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
     let shown = path.display();
-    let cannot = |error: io::Error| format!("cannot read {shown}: {}", why(&error));
+    let cannot = |error: io::Error| format!("cannot read {shown}: {}", io_reason(&error));
     let metadata = std::fs::metadata(path).map_err(cannot)?;
     if metadata.is_dir() {
         return Err(format!("cannot read {shown}: it is a directory"));
@@ -43,10 +44,4 @@ pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
         return too_large();
     }
     String::from_utf8(bytes).map_err(|_| format!("cannot read {shown}: it is not UTF-8 text"))
-}
-
-/// Text of an I/O error without its number, which means nothing to most people.
-fn why(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }

@@ -78,6 +78,12 @@ fn escaped(c: char) -> String {
     if is_seen(c) { c.to_string() } else { c.escape_default().to_string() }
 }
 
+/// Text of an I/O error without its number, which means nothing to most people.
+pub fn io_reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +104,13 @@ mod tests {
         ] {
             assert_eq!(printable(text, MAX_SHOWN), shown);
         }
+    }
+
+    #[test]
+    fn a_reason_has_no_number() {
+        let missing = std::fs::read("/no/such").unwrap_err();
+        assert_eq!(io_reason(&missing), "No such file or directory");
+        assert_eq!(io_reason(&std::io::Error::other("odd")), "odd");
     }
 
     #[test]
