@@ -88,8 +88,9 @@ def run_checked(
     """
     threads = check_threads(threads)
     _warn_of_build()
-    with _callback(progress, scenario.name) as show:
-        raw = _rocelab.run(scenario._checked, threads, show, None, _spill(scratch))
+    checked = scenario._checked
+    with _callback(progress, checked.name) as show:
+        raw = _rocelab.run(checked, threads, show, None, _spill(scratch))
     return _result(raw, scenario)
 
 

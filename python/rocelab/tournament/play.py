@@ -146,15 +146,15 @@ def play(
     for traffic in traffics:
         for scheme in schemes:
             try:
-                cases = {
-                    seed: compact(traffic.scenario(scheme, seed, quick=quick)) for seed in seeds
-                }
+                cases = {seed: traffic.scenario(scheme, seed, quick=quick) for seed in seeds}
                 # What the scheme asks of the network is known once the network is laid out.
                 cases[1].plan()
             except ConfigError as error:
                 refused[traffic.id, scheme] = error.message
             else:
-                wanted |= {f"{traffic.id} {scheme} {seed}": case for seed, case in cases.items()}
+                wanted |= {
+                    f"{traffic.id} {scheme} {seed}": compact(case) for seed, case in cases.items()
+                }
     results = run_all(wanted, cache, jobs=jobs, executor=executor, progress=progress)
     entries, doubts = {}, {}
     for traffic in traffics:
