@@ -17,17 +17,17 @@ const MIN_MESSAGES: u32 = 20;
 pub(crate) fn plan_checks(scenario: &Scenario, setup: &Setup, plan: &fabric::Plan) -> PlanChecks {
     let rtt = plan.paths.iter().map(|path| path.base_rtt).max().unwrap_or(Time::ZERO);
     let name = |node: NodeId| scenario.network.name(node).to_owned();
-    let cycle = plan.cycle.as_ref();
+    let (cycle, span) = (plan.cycle.as_ref(), span(scenario));
     let own = [
         cycle.map(|cycle| cyclic(scenario, cycle)),
         too_full(scenario, setup, &plan.buffers),
         short_headroom(scenario, setup, plan.longest_packet),
         marks_late(setup, &plan.buffers),
-        span(scenario).and_then(|span| overloaded(scenario, &plan.ports, span)),
+        span.and_then(|span| overloaded(scenario, &plan.ports, span)),
     ];
     let of_run = warnings_in_advance(scenario, false, setup, plan.network_rtt, plan.network_bdp);
     PlanChecks {
-        span_ps: span(scenario).map(Time::ps),
+        span_ps: span.map(Time::ps),
         packet_hops: plan.packet_hops,
         window_ps: plan.window.ps(),
         memory_bytes: memory::estimate(scenario, Use::Run).total(),

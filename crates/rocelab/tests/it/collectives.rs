@@ -19,10 +19,14 @@ const STAR: &str = r#"
 
 /// From the first posting to the last completion, in us.
 fn lasts_us(result: &RunResult) -> f64 {
-    let flows = &result.flows;
     assert_eq!(result.summary.flows_done, result.summary.flows);
-    let ends = flows.start_ps.iter().zip(&flows.fct_ps).map(|(start, fct)| start + fct);
-    (ends.max().unwrap() - flows.start_ps.iter().min().unwrap()) as f64 / 1e6
+    (ends_ps(result).max().unwrap() - result.flows.start_ps.iter().min().unwrap()) as f64 / 1e6
+}
+
+/// When each message is done.
+fn ends_ps(result: &RunResult) -> impl Iterator<Item = u64> {
+    let flows = &result.flows;
+    flows.start_ps.iter().zip(&flows.fct_ps).map(|(start, fct)| start + fct)
 }
 
 /// By hand: N - 1 steps, or twice as many, of an N-th each, and in each a way through the empty
@@ -91,9 +95,8 @@ fn all_to_all_fills_the_links() {
 
 /// When the last byte of each message arrives: the ACK's way back through the empty star is known.
 fn arrivals_ps(result: &RunResult) -> Vec<u64> {
-    let flows = &result.flows;
     let back = 2 * 1_000_000 + 2 * 86 * 80;
-    flows.start_ps.iter().zip(&flows.fct_ps).map(|(start, fct)| start + fct - back).collect()
+    ends_ps(result).map(|end| end - back).collect()
 }
 
 #[test]

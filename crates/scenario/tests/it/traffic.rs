@@ -216,15 +216,12 @@ fn waits(scenario: &Scenario) -> Vec<Option<(Vec<u32>, Time)>> {
 
 /// Source, destination, size and the one message that each waits for, with the delay.
 fn dependencies(scenario: &Scenario) -> Vec<(u32, u32, u64, Option<(u32, u64)>)> {
-    let waits = waits(scenario);
-    let after = |(of_one, delay): &(Vec<u32>, Time)| match of_one[..] {
+    let only = |(awaited, delay): (Vec<u32>, Time)| match awaited[..] {
         [message] => (message, delay.ns()),
-        _ => panic!("waits for {of_one:?}"),
+        _ => panic!("waits for {awaited:?}"),
     };
-    let mut waits = waits.iter().map(|one| one.as_ref().map(after));
-    let mut after = |_: &Message| waits.next().unwrap();
-    let messages = scenario.messages.iter();
-    messages.map(|m| (m.src.get(), m.dst.get(), m.size.get(), after(m))).collect()
+    let messages = scenario.messages.iter().zip(waits(scenario));
+    messages.map(|(m, waits)| (m.src.get(), m.dst.get(), m.size.get(), waits.map(only))).collect()
 }
 
 #[test]
