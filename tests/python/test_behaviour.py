@@ -90,8 +90,8 @@ def test_credits_keep_queues_below_five_packets(pick: Pick) -> None:
     for row in pick(scheme="expresspass"):
         assert row.queue_bytes < 5 * 1090
         assert row.pauses == 0
-        # Credits of data the other way would take the rest.
-        assert 89 < row.used_percent <= 92.85
+        # Credits of data the other way would take the rest: 92 of 1182 B on average.
+        assert 88 < row.used_percent < 92.4
 
 
 def test_hpcc_leaves_its_headroom_and_no_queue(pick: Pick) -> None:

@@ -106,8 +106,9 @@ impl Scheme for ExpressPass {
                                  Datacenters, SIGCOMM 2017";
     const CAVEAT: &'static str = "Credits have the paper's share of a link, which leaves no room \
                                   for RoCE's ACKs: where links are full both ways queues grow; \
-                                  ack_room = true mends that. Flows that meet on several links \
-                                  may starve: credit_spread helps.";
+                                  ack_room = true mends that. A flow that meets others on \
+                                  several links may get half or twice its fair share, and \
+                                  hardly any with expresspass-paper.";
     const PRESETS: &'static [Preset<ExpressPassParams>] = &[
         Preset {
             name: "expresspass-xpass",
@@ -119,7 +120,7 @@ impl Scheme for ExpressPass {
         Preset {
             name: "expresspass-paper",
             summary: "The paper's feedback control: half the highest rate, 10 % loss",
-            source: "SIGCOMM'17 section 3.2; queue, burst and timeout of ns2-xpass",
+            source: "SIGCOMM'17 section 3.2; queue, burst, timeout and credit_spread of ns2-xpass",
             ecn: None,
             params: presets::paper,
         },
@@ -222,7 +223,7 @@ pub mod presets {
             max_w: 0.5,
             target_loss: 0.125,
             jitter: 0.1,
-            credit_spread: Bytes::ZERO,
+            credit_spread: Bytes::new(16),
             credit_queue: 8,
             credit_burst: 2,
             credit_priority: 7,

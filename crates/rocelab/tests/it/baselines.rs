@@ -129,8 +129,8 @@ fn expresspass_keeps_data_queues_below_five_packets() {
         let longest = most(&late(&samples(&result, "queue", None), 1_000.0));
         assert!(longest < 5.0 * 1_090.0, "{longest} B wait");
         let share = mean(&late(&samples(&result, "link", None), 1_000.0));
-        // 1090 of 1174 bytes: the rest is for credits of data the other way.
-        assert!(share > used && share < 0.9285, "{share} of the link used");
+        // 1090 of 1182 bytes: the rest is for credits of data the other way.
+        assert!(share > used && share < 0.9225, "{share} of the link used");
         let summary = &result.summary;
         assert_eq!((summary.pause_frames, summary.lossless_drops), (0, 0));
         let count = |name: &str| summary.counters[name];
@@ -176,7 +176,11 @@ fn expresspass_can_leave_room_for_acks() {
         );
         most(&late(&samples(&result, "queue", None), 500.0))
     };
-    assert!(longest(&[("scheme.params.ack_room", "true")]) < 5.0 * 1_090.0);
+    let room = ("scheme.params.ack_room", "true");
+    assert!(longest(&[room, ("scheme.params.credit_spread", "0B")]) < 5.0 * 1_090.0);
+    // The data of shorter credits comes faster. Links that are full on average get queues that
+    // grow with the square root of time.
+    assert!(longest(&[room]) < 20.0 * 1_090.0);
     assert!(longest(&[]) > 100.0 * 1_090.0);
 }
 

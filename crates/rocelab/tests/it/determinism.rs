@@ -143,7 +143,7 @@ const GOLDEN: [(&str, &str); 22] = [
     ("timely", "8ce5ac37c847c6a643c6547b84b28b8d"),
     ("dctcp", "e23b0bedb1cef6681888e9f706226a35"),
     ("hpcc-pint", "459201a0c61397f3eabebb967a5afe41"),
-    ("expresspass", "b89833c1ca860236528bfcd5f6849450"),
+    ("expresspass", "095252386bea3290fa6d90eefaf160ca"),
     ("rocc", "a5c78f3f1436155172d93c856d234662"),
     ("swift", "3354dd6277991f2c087551067d5b0160"),
     ("fncc", "36e844b35de0f362fdb4517cbf5d1f73"),
