@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab import _format
+from rocelab._ports import port_names_of
 from rocelab.plot.labels import plot_duration, plot_unit
 from rocelab.report.model import Cell, Grid
 from rocelab.sweeps.metrics import Metric, sort_rows
@@ -151,47 +152,43 @@ def metric_column(
 def details(name: str, run: Result) -> Iterator[Grid]:
     """Where packets waited, and which flows paid for it."""
     prefix = f"{name}: " if name else ""
-    ports = run.ports.to_polars()
-    paused = ports.filter(ports["paused_ns"] > 0).sort("paused_ns", descending=True)
-    if len(paused):
+    names = port_names_of(run)
+
+    def grid(title: str, *columns: tuple[str, str, Callable[[int], str]]) -> Grid | None:
+        """The ports that have the most of the first of ``columns``: header, name and format."""
+        (_, most, _), *_ = columns
+        ports = run.ports.to_polars()
+        ports = ports.filter(ports[most] > 0).sort(most, descending=True)
+        if ports.is_empty():
+            return None
         rows = [
             [
-                Cell(f"{row['node']}:{row['port']}"),
-                Cell(str(row["peer"])),
-                Cell(plot_duration(row["paused_ns"] * 1000), number=True),
-                Cell(f"{row['pause_frames_received']:,}", number=True),
+                Cell(names[row["node"], row["port"]]),
+                *(Cell(show(row[column]), number=True) for _, column, show in columns),
             ]
-            for row in paused.head(_MAX_ROWS).to_dicts()
+            for row in ports.head(_MAX_ROWS).to_dicts()
         ]
-        head = ("port", "paused by", "time paused", "pause frames")
-        note = f"{len(paused)} ports were paused." if len(paused) > _MAX_ROWS else ""
-        yield Grid(f"{prefix}Ports that PFC paused longest", head, rows, note)
-    queues = ports.filter(ports["max_queue_bytes"] > 0).sort("max_queue_bytes", descending=True)
-    rows = [
-        [
-            Cell(f"{row['node']}:{row['port']}"),
-            Cell(str(row["peer"])),
-            Cell(_format.size(row["max_queue_bytes"]), number=True),
-            Cell(f"{row['ecn_marked_packets']:,}", number=True),
-        ]
-        for row in queues.head(_MAX_ROWS).to_dicts()
-    ]
-    queue_head = ("port", "to", "longest queue", "packets marked")
-    yield Grid(f"{prefix}Longest queues", queue_head, rows)
-    dropped = ports.filter(ports["dropped_packets"] > 0).sort("dropped_packets", descending=True)
-    if len(dropped):
-        rows = [
-            [
-                Cell(f"{row['node']}:{row['port']}"),
-                Cell(str(row["peer"])),
-                Cell(f"{row['dropped_packets']:,}", number=True),
-            ]
-            for row in dropped.head(_MAX_ROWS).to_dicts()
-        ]
+        note = f"There are {len(ports)} such ports." if len(ports) > _MAX_ROWS else ""
+        return Grid(prefix + title, ("port", *(head for head, _, _ in columns)), rows, note)
+
+    grids = [
+        grid(
+            "Ports that PFC paused longest",
+            ("time paused", "paused_ns", lambda ns: plot_duration(ns * 1000)),
+            ("pause frames", "pause_frames_received", "{:,}".format),
+        ),
+        grid(
+            "Longest queues",
+            ("longest queue", "max_queue_bytes", _format.size),
+            ("packets marked", "ecn_marked_packets", "{:,}".format),
+        ),
         # They count where they came in, whatever queue had no room.
-        from_head = ("port", "from", "packets dropped")
-        note = f"There are {len(dropped)} such ports." if len(dropped) > _MAX_ROWS else ""
-        yield Grid(f"{prefix}Ports through which dropped packets came in", from_head, rows, note)
+        grid(
+            "Ports through which dropped packets came in",
+            ("packets dropped", "dropped_packets", "{:,}".format),
+        ),
+    ]
+    yield from filter(None, grids)
     flows = run.flows.to_polars().drop_nulls("slowdown").sort("slowdown", descending=True)
     rows = [
         [
