@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rocelab import _format
+from rocelab._begun import flows_that_began
 from rocelab._format import picoseconds
 from rocelab._pauses import Pause, pauses_of
 from rocelab._ports import port_names_of
@@ -34,7 +35,7 @@ def write_trace(result: Result, path: Path) -> None:
     """Writes what ``result`` has to ``path``: flows, series, and pauses where they were traced.
 
     Times are rounded down to nanoseconds. Each node is a group of tracks. A host has the flows that
-    it sends, on as many tracks as there are at a time; a port has its pauses and its counters. A
+    it sent, on as many tracks as there were at a time; a port has its pauses and its counters. A
     flow that was not over ends with the run, a pause with the trace of PFC frames; one that a
     watchdog ended is there until it was taken back. Viewers show a counter's value until the next
     one. So a mean since the last sample stands where that time begins, and where a probe had no
@@ -48,7 +49,7 @@ def write_trace(result: Result, path: Path) -> None:
             "a trace", "perfetto", install="pip install 'rocelab[perfetto]'"
         ) from None
     made = _Trace(proto)
-    made.add_flows(result.flows.to_polars(), int(result.summary.simulated_ns))
+    made.add_flows(flows_that_began(result), int(result.summary.simulated_ns))
     names = port_names_of(result)
     if "pfc" in result.traces:
         made.add_pauses(pauses_of(result, result.traces["pfc"].to_polars()), names)
@@ -97,9 +98,6 @@ class _Trace:
         lanes: dict[str, list[tuple[int, int]]] = {}
         for flow in flows.sort("start_ps", "flow_id").iter_rows(named=True):
             begin, end = flow["start_ps"] // PS_PER_NS, end_ns
-            if flow["fct_ps"] is None and begin >= end_ns:
-                # It had not started.
-                continue
             if flow["fct_ps"] is not None:
                 end = (flow["start_ps"] + flow["fct_ps"]) // PS_PER_NS
             used = lanes.setdefault(flow["src"], [])
@@ -110,7 +108,8 @@ class _Trace:
             notes = {
                 key: flow[key]
                 for key in ("flow_id", "tag", "dst", "size_bytes", "slowdown", "unfinished")
-                if flow[key] is not None
+                # Earlier versions did not say why a flow is unfinished.
+                if flow.get(key) is not None
             }
             title = f"{flow['tag']} to {flow['dst']}, {_format.size(flow['size_bytes'])}"
             self._slice(track, begin, end, title, notes)

@@ -54,7 +54,8 @@ class Result:
     - ``flow_id``, ``qp_id``: numbers of the message, by start, and of its QP
     - ``tag``, ``scheme``, ``src``, ``dst``, ``priority``: of its traffic entry, its hosts
     - ``size_bytes``: payload
-    - ``start_ps``, ``fct_ps``: when it was posted, and how long it took; null if it did not end
+    - ``start_ps``, ``fct_ps``: when it was posted, or the earliest time for that where it was not;
+      and how long it took, null if it did not end
     - ``ideal_fct_ps``, ``slowdown``: the time that it takes alone, and ``fct_ps`` over that
     - ``retransmitted_bytes``: payload that was sent more than once
     - ``out_of_order_packets``, ``max_reorder_packets``: data packets that arrived ahead of others,

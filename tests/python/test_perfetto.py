@@ -263,3 +263,38 @@ def test_flows_that_had_not_started_have_no_slices(tmp_path: Path) -> None:
     write_trace(result, tmp_path / "t.pftrace")
     slices = Read(tmp_path / "t.pftrace").slices
     assert sum("flows to" in title for some in slices.values() for *_, title in some) == 1
+
+
+def test_flows_that_wait_for_others_have_no_slices(tmp_path: Path) -> None:
+    """One waits for a flow that does not end, the other for a time after one that did."""
+    short, long = ({"src": "h1", "dst": "h0", "size": size} for size in ("1KB", "1MB"))
+    flows = [{**short, "tag": "short"}, {**long, "tag": "long"}]
+    flows += [
+        {"src": "h0", "dst": "h1", "size": "1KB", "after": tag, "after_delay": "1ms"}
+        for tag in ("short", "long")
+    ]
+    made = Scenario.from_toml(INCAST).with_settings(
+        run__stop="20us", traffic=[{"kind": "flows", "flows": flows}]
+    )
+    result = rocelab.run(made)
+    why = result.flows.to_polars()["unfinished"].to_list()
+    assert why == [None, "sending", "not_started", "waiting"]
+    write_trace(result, tmp_path / "t.pftrace")
+    slices = Read(tmp_path / "t.pftrace").slices
+    titles = {title.split()[0] for some in slices.values() for *_, title in some}
+    assert titles == {"short", "long"}
+
+
+def test_results_that_do_not_say_why_flows_are_unfinished_have_slices(tmp_path: Path) -> None:
+    """An earlier version wrote them."""
+    late = {"src": "h0", "dst": "h1", "size": "1KB", "start": "1ms"}
+    early = [{**late, "start": "0ns", "size": size} for size in ("1KB", "1MB")]
+    made = Scenario.from_toml(INCAST).with_settings(
+        run__stop="20us", traffic=[{"kind": "flows", "flows": [*early, late]}]
+    )
+    result = rocelab.run(made)
+    older = result.flows.to_polars().drop("unfinished")
+    result.flows = rocelab.Table(lambda: older)
+    write_trace(result, tmp_path / "t.pftrace")
+    slices = Read(tmp_path / "t.pftrace").slices
+    assert sum("flows to" in title for some in slices.values() for *_, title in some) == 2

@@ -377,6 +377,42 @@ def test_the_view_finds_the_victim_of_the_example(incast: Path) -> None:
     assert [flows["tags"][tag] for tag in victims] == ["victim"]
 
 
+def test_a_flow_that_waits_for_another_is_no_victim() -> None:
+    """It sends nothing, though the pauses of its host would hold it up."""
+    senders = [f"h{number}" for number in range(1, 6)]
+    incast = {"kind": "incast", "senders": senders, "receiver": "h0", "size": "1MB"}
+    flows = [
+        {"src": "h6", "dst": "h1", "size": "10MB", "tag": "first"},
+        {"src": "h1", "dst": "h7", "size": "1MB", "tag": "late", "after": "first"},
+        {"src": "h1", "dst": "h7", "size": "1MB", "tag": "victim"},
+    ]
+    view = collect(
+        rocelab.run(
+            rocelab.Scenario(
+                topology={
+                    "kind": "star",
+                    "hosts": 8,
+                    "host_rate": "100Gbps",
+                    "host_delay": "1us",
+                },
+                traffic=[incast, {"kind": "flows", "flows": flows}],
+                scheme="dcqcn",
+                pfc={"xoff": "20KB"},
+                probe=[{"preset": "view"}],
+                run={"stop": "60us"},
+            )
+        )
+    )
+    shown = view.data["flows"]
+    tags = [shown["tags"][tag] for tag in shown["tag"]]
+    trees = [tree for moment in view.data["moments"] for tree in moment["trees"]]
+    victims = {tags[shown["number"].index(one)] for tree in trees for one in tree["victims"]}
+    assert victims == {"victim"}
+    assert [tag for tag, start in zip(tags, shown["start"], strict=True) if start is None] == [
+        "late"
+    ]
+
+
 def test_the_preset_stays_below_its_limit(tmp_path: Path) -> None:
     """Protects the 5 MB for 320 hosts and 2 ms, with a scheme that has rates and windows."""
     saved = rocelab.run(large_scenario(scheme__name="hpcc")).save(tmp_path / "run")

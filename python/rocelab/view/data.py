@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rocelab._begun import flows_that_began
 from rocelab._coverage import Coverage
 from rocelab._format import pluralise
 from rocelab._text import printable
@@ -72,7 +73,9 @@ def collect(result: Result) -> View:
     flows = _flows(result, network)
     grid = _Grid(result, network)
     intervals = grid.intervals()
-    moments = congestion(network.ports, flows.values(), intervals)
+    begun = set(flows_that_began(result)["flow_id"].to_list())
+    sent = [flow for flow in flows.values() if flow.number in begun]
+    moments = congestion(network.ports, sent, intervals)
     shown = _choose_flows(flows, moments)
     warnings = list(result.warnings)
     if len(shown) < len(flows):
@@ -105,7 +108,7 @@ def collect(result: Result) -> View:
         # A pause never is rounded away.
         "paused": grid.rows(_percent(grid.paused).clip((grid.paused > 0).cast(pl.Int64))),
         "moments": [_moment(moment) for moment in moments],
-        "flows": _shown_flows(result, network, flows, shown),
+        "flows": _shown_flows(result, network, flows, shown, begun),
         "rates": _flow_series(result, RATE, grid, shown),
         "windows": _flow_series(result, WINDOW, grid, shown),
         "collapse": sum(tier == 0 for tier in network.tiers) >= MAX_HOSTS,
@@ -383,9 +386,16 @@ def _moment(moment: Moment) -> dict[str, Any]:
 
 
 def _shown_flows(
-    result: Result, network: _Network, flows: Mapping[int, Flow], shown: Sequence[int]
+    result: Result,
+    network: _Network,
+    flows: Mapping[int, Flow],
+    shown: Sequence[int],
+    begun: Set[int],
 ) -> dict[str, Any]:
-    """Columns of the flows of the page, in the order of ``shown``."""
+    """Columns of the flows of the page, in the order of ``shown``.
+
+    Those that are not in ``begun`` have no start.
+    """
     import polars as pl
 
     table = result.flows.to_polars().filter(pl.col("flow_id").is_in(shown))
@@ -401,7 +411,10 @@ def _shown_flows(
         "src": [network.nodes[row[1]] for row in rows],
         "dst": [network.nodes[row[2]] for row in rows],
         "size": [row[3] for row in rows],
-        "start": [row[4] / 1e6 for row in rows],
+        "start": [
+            row[4] / 1e6 if number in begun else None
+            for number, row in zip(table["flow_id"], rows, strict=True)
+        ],
         "end": [None if row[5] is None else (row[4] + row[5]) / 1e6 for row in rows],
         "slowdown": [None if row[6] is None else round(row[6], 2) for row in rows],
         "path": [list(flows[number].path) for number in table["flow_id"]],

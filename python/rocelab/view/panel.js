@@ -194,8 +194,9 @@ class Panel {
     const { flows } = data;
     const begin = data.times[step] - data.step;
     const found = [...flows.path.keys()].filter((flow) => {
-      const end = flows.end[flow];
-      const isUnderWay = flows.start[flow] < data.times[step] && (end === null || end > begin);
+      const [start, end] = [flows.start[flow], flows.end[flow]];
+      if (start === null) return false;
+      const isUnderWay = start < data.times[step] && (end === null || end > begin);
       return isUnderWay && flows.path[flow].includes(state.port);
     });
     return [
@@ -208,6 +209,7 @@ class Panel {
   #span(flow) {
     const { flows } = this.data;
     const [start, end] = [flows.start[flow], flows.end[flow]];
+    if (start === null) return "not begun";
     const to = end === null ? "on, not finished" : `to ${timeText(end)}`;
     return `from ${timeText(start)} ${to}`;
   }

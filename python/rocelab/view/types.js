@@ -21,9 +21,9 @@
  *
  * @typedef {{
  *   tags: string[], number: number[], tag: number[], src: number[], dst: number[], size: number[],
- *   start: number[], end: (number | null)[], slowdown: (number | null)[], path: number[][],
+ *   start: (number | null)[], end: (number | null)[], slowdown: (number | null)[], path: number[][],
  * }} Flows
- * Columns; times in microseconds, sizes in bytes.
+ * Columns; times in microseconds, sizes in bytes. A flow that has not begun has no start.
  *
  * @typedef {{
  *   nodes: FabricNode[], ports: PortRow[], times: number[], step: number,
