@@ -156,9 +156,11 @@ class Scenario:
         named = {key.replace("__", "."): value for key, value in changes.items()}
         return apply_settings(self, _overrides(named))
 
-    def __getattr__(self, name: str) -> NoReturn:
-        hint = ": it is called `with_settings` now" if name == "with_" else ""
-        raise AttributeError(f"'Scenario' object has no attribute {name!r}{hint}")
+    if not TYPE_CHECKING:  # A type checker knows the names that there are.
+
+        def __getattr__(self, name: str) -> NoReturn:
+            hint = ": it is called `with_settings` now" if name == "with_" else ""
+            raise AttributeError(f"'Scenario' object has no attribute {name!r}{hint}")
 
     def to_toml(self) -> str:
         """The whole scenario as TOML: everything that has a default is filled in."""

@@ -78,9 +78,10 @@ def test_with_settings_changes_a_copy() -> None:
     assert scenario.to_dict()["run"]["seed"] == 1
     assert other != scenario
     with pytest.raises(AttributeError, match="'with_': it is called `with_settings` now"):
-        scenario.with_(run__seed=2)
+        # Without an error here mypy would say that this remark is not needed.
+        scenario.with_(run__seed=2)  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match=r"^'Scenario' object has no attribute 'sead'$"):
-        scenario.sead  # noqa: B018
+        scenario.sead  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_load_sets_keys_and_takes_the_name_of_the_file(incast_file: Path) -> None:
