@@ -134,6 +134,14 @@ def test_fct_tells_and_chooses_the_flows_of_one_of_two_schemes(
         2,
         "error: out: no flow with scheme timely\nhint: its flows have dcqcn, hpcc\n",
     )
+    failed = command("fct", "out", "--scheme", "hpcc", "--tag", "incast", cwd=tmp_path)
+    assert (failed.returncode, failed.stderr) == (
+        2,
+        (
+            "error: out: no flow of hpcc with tag incast\n"
+            "hint: its flows of hpcc have victim; choose with --tag\n"
+        ),
+    )
 
 
 def test_fct_compares_two_results_tag_by_tag(tmp_path: Path, command: Command) -> None:

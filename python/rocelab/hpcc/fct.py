@@ -120,22 +120,28 @@ def select_flows(path: Path, tag: str | None, cut: float, scheme: str | None = N
     if scheme is not None:
         _check_scheme(path, result, scheme)
         flows = flows.filter(flows["scheme"].is_null() | (flows["scheme"] == scheme))
-    chosen = flows if tag is None else flows.filter(flows["tag"] == tag)
-    posted = None if result is None else _posted(result, tag, scheme)
-    if posted and chosen.is_empty():
-        raise ResultError(f"{path}: {pluralise(posted, 'flow', 'flows')}, and none is done")
-    # Tags of flows that are not done, too.
-    names = (flows if result is None else result.flows)["tag"].unique().to_list()
+    # Flows that are not done, too.
+    every = flows if result is None else _posted(result, scheme)
+    chosen, posted = (
+        each if tag is None else each.filter(each["tag"] == tag) for each in (flows, every)
+    )
+    if chosen.is_empty() and len(posted):
+        count = pluralise(len(posted), "flow", "flows")
+        raise ResultError(f"{path}: {count}, and none is done")
+    names = every["tag"].unique().to_list()
     if names and chosen.is_empty():
         what = "port" if result is None else "tag"
         known = ", ".join(printable(name, _MAX_TAG) for name in sorted(names)[:_MAX_NAMES])
+        of = "" if scheme is None else f" of {scheme}"
         raise ResultError(
-            f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
+            f"{path}: no flow{of} with {what} {tag}",
+            hint=f"its flows{of} have {known}; choose with --tag",
         )
     within = chosen.filter(chosen["end_s"] < cut)
     if within.is_empty():
         raise ResultError(f"{path}: no flow finished before {cut:g} s")
-    return Selection(path, within, len(chosen) - len(within), posted, result)
+    late = len(chosen) - len(within)
+    return Selection(path, within, late, None if result is None else len(posted), result)
 
 
 def _check_scheme(path: Path, result: Result | None, scheme: str) -> None:
@@ -154,14 +160,12 @@ def _check_scheme(path: Path, result: Result | None, scheme: str) -> None:
         )
 
 
-def _posted(result: Result, tag: str | None, scheme: str | None) -> int:
-    """How many flows ``result`` has, done or not; those with ``tag`` and ``scheme``, if given."""
+def _posted(result: Result, scheme: str | None) -> pl.DataFrame:
+    """The flows of ``result``, done or not; those with ``scheme``, if given."""
     flows = result.flows.to_polars()
-    if tag is not None:
-        flows = flows.filter(flows["tag"] == tag)
-    if scheme is not None and "scheme" in flows.columns:
-        flows = flows.filter(flows["scheme"] == scheme)
-    return len(flows)
+    if scheme is None or "scheme" not in flows.columns:
+        return flows
+    return flows.filter(flows["scheme"] == scheme)
 
 
 def is_result(path: Path) -> bool:
