@@ -124,6 +124,7 @@ def test_zipped_keys_change_together() -> None:
     for zipped, why in (
         ([["pfc.xoff", "ecn.kmin"]], "ecn.kmin: is to be zipped, and is not varied"),
         ([["pfc.xoff"]], "zip needs two keys or more"),
+        ([[""]], "zip has an empty key"),
         ([["pfc.xoff", "pfc.xon"], ["pfc.xon", "scheme.name"]], "pfc.xon: is zipped twice"),
     ):
         with pytest.raises(rocelab.ConfigError, match=why):

@@ -13,6 +13,9 @@ from rocelab.errors import ConfigError
 from rocelab.io.names import bounded, escaped
 from rocelab.sweeps.ranges import check_has_count, expand
 
+_SUCH_AS = "such as --zip pfc.xoff,pfc.xon"
+"""How keys are zipped."""
+
 
 @dataclass(frozen=True)
 class Value:
@@ -249,6 +252,8 @@ def check_pairs(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> list[t
     groups = []
     for group in zipped:
         for key in group:
+            if not key:
+                raise ConfigError("zip has an empty key", hint=_SUCH_AS)
             if key not in keys:
                 raise ConfigError("is to be zipped, and is not varied", key=key)
             if key in seen:
@@ -257,7 +262,7 @@ def check_pairs(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> list[t
         if len(group) < 2:
             raise ConfigError(
                 f"zip needs two keys or more, got {', '.join(group) or 'none'}",
-                hint="such as --zip pfc.xoff,pfc.xon",
+                hint=_SUCH_AS,
             )
         places = tuple(keys.index(key) for key in group)
         counts = {axes[at].key: len(axes[at].values) for at in places}
