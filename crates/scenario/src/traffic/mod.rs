@@ -167,6 +167,7 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         }
     }
     sink.check_waits()?;
+    sink.check_order()?;
     Ok(sink.finish(context.port_numbers))
 }
 
@@ -394,12 +395,18 @@ impl Sink<'_> {
         Ok(())
     }
 
+    /// The messages by start, those of a time in the order of making.
+    fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.messages.len() as u32).collect();
+        order.sort_by_key(|&made| self.messages[made as usize].start);
+        order
+    }
+
     /// Sorts by start, keeping the order of making, and numbers QPs in order of first use.
     /// `port_numbers`: who numbers their UDP ports.
     fn finish(mut self, port_numbers: PortNumbers) -> Traffic {
         if !self.joins.delays.is_empty() {
-            let mut order: Vec<u32> = (0..self.messages.len() as u32).collect();
-            order.sort_by_key(|&made| self.messages[made as usize].start);
+            let order = self.order();
             let mut index = vec![0; order.len()];
             for (at, &made) in order.iter().enumerate() {
                 index[made as usize] = at as u32;

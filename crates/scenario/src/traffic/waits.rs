@@ -3,9 +3,9 @@
 use super::{MAX_MESSAGES, Sink, check_time};
 use crate::error::{Result, ScenarioError, known_words};
 use crate::spec::Quantity;
-use model::Message;
+use model::{Awaited, Message};
 use std::collections::BTreeMap;
-use units::{NodeId, Time};
+use units::{NodeId, Time, cancel};
 
 /// The keys `after` and `after_delay`.
 pub(super) struct After {
@@ -140,4 +140,116 @@ impl Sink<'_> {
         }
         Ok(())
     }
+
+    /// Refuses messages that wait for themselves. What is waited for is listed above, but a QP
+    /// sends in the order of starts.
+    pub(super) fn check_order(&self) -> Result<()> {
+        if self.joins.delays.is_empty() || self.qps.is_empty() {
+            return Ok(());
+        }
+        let Some((before, behind)) = Needs::new(self).circle() else { return Ok(()) };
+        let message = |index: u32| &self.messages[index as usize];
+        let qp = self.qps.iter().find(|(_, known)| known.0 == message(behind).qp);
+        let name = qp.map_or("", |(name, _)| name);
+        let why = format!(
+            "the QP `{name}` sends in the order of `start`: its message at {} comes before that at \
+             {}, and waits for it",
+            message(before).start,
+            message(behind).start
+        );
+        let hint = "give what waits a later `start` or a QP of its own";
+        Err(ScenarioError::new("traffic", why).hint(hint))
+    }
+}
+
+/// What each message needs before it can be sent. Messages and joins are numbered together,
+/// messages first, in the order of making.
+struct Needs<'a> {
+    messages: &'a [Message],
+    /// By join.
+    awaited: &'a [Awaited],
+    joins: usize,
+    /// The message before each message on its QP.
+    before: Vec<Option<u32>>,
+}
+
+impl Needs<'_> {
+    fn new<'a>(sink: &'a Sink<'_>) -> Needs<'a> {
+        let mut last = vec![None; sink.next_qp as usize];
+        let mut before = vec![None; sink.messages.len()];
+        for index in sink.order() {
+            let qp = sink.messages[index as usize].qp;
+            before[index as usize] = last[qp as usize].replace(index);
+        }
+        let joins = sink.joins.delays.len();
+        Needs { messages: &sink.messages, awaited: &sink.joins.awaited, joins, before }
+    }
+
+    /// What a message or a join needs, one after the other.
+    fn of(&self, number: u32, place: usize) -> Option<u32> {
+        let messages = self.messages.len() as u32;
+        let Some(message) = self.messages.get(number as usize) else {
+            let join = number - messages;
+            let first = self.awaited.partition_point(|one| one.join < join);
+            let found = self.awaited.get(first + place).filter(|one| one.join == join);
+            return found.map(|one| one.message);
+        };
+        let before = self.before[number as usize];
+        before.into_iter().chain(message.after.map(|join| messages + join)).nth(place)
+    }
+
+    /// Two messages of a QP that are on a circle of needs: the first and the second by start, of
+    /// which the second was made first.
+    fn circle(&self) -> Option<(u32, u32)> {
+        let count = self.messages.len() + self.joins;
+        let mut state = vec![State::New; count];
+        // The way to where the search is, with how many needs of each were looked at.
+        let mut way: Vec<(u32, usize)> = Vec::new();
+        for first in 0..count as u32 {
+            let mut next = Some(first).filter(|&one| state[one as usize] == State::New);
+            loop {
+                cancel::check();
+                if let Some(number) = next.take() {
+                    state[number as usize] = State::OnWay;
+                    way.push((number, 0));
+                }
+                let Some((number, place)) = way.last_mut() else { break };
+                match self.of(*number, *place) {
+                    None => {
+                        state[*number as usize] = State::Done;
+                        way.pop();
+                    }
+                    Some(needed) => {
+                        *place += 1;
+                        match state[needed as usize] {
+                            State::New => next = Some(needed),
+                            State::OnWay => return self.turn(&way, needed),
+                            State::Done => {}
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Where the circle that begins at `first` on `way` goes from a message to one that was made
+    /// later. Joins are of messages that were made before those that wait.
+    fn turn(&self, way: &[(u32, usize)], first: u32) -> Option<(u32, u32)> {
+        let circle = way.iter().map(|one| one.0).skip_while(|&one| one != first);
+        let next = circle.clone().skip(1).chain([first]);
+        circle
+            .zip(next)
+            .find(|&(behind, before)| {
+                before > behind && self.before.get(behind as usize) == Some(&Some(before))
+            })
+            .map(|(behind, before)| (before, behind))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    OnWay,
+    Done,
 }

@@ -578,6 +578,32 @@ fn messages_wait_for_what_their_sender_receives() {
     );
 }
 
+/// A QP sends in the order of starts, whatever is listed first.
+#[test]
+fn messages_do_not_wait_for_themselves_through_their_qp() {
+    let flows = |list: &[&str]| {
+        let list: Vec<String> =
+            list.iter().map(|keys| format!("{{ size = \"1KB\", {keys} }}")).collect();
+        format!("[[traffic]]\nkind = \"flows\"\nflows = [{}]\n", list.join(", "))
+    };
+    let (there, back) = ("src = \"h0\", dst = \"h1\"", "src = \"h1\", dst = \"h0\"");
+    let first = format!("{there}, qp = \"q\", tag = \"a\", start = \"10us\"");
+    let second = format!("{back}, tag = \"b\", after = \"a\"");
+    let third = format!("{there}, qp = \"q\", after = \"b\"");
+    says(
+        &star(&flows(&[&first, &second, &third])),
+        &["traffic: the QP `q` sends in the order of `start`: its message at 0ns comes before \
+             that at 10us, and waits for it; hint: give what waits a later `start` or a QP"],
+    );
+    // A later one is fine, and so is an earlier one that waits for nothing.
+    let later = format!("{third}, start = \"20us\"");
+    let free = format!("{there}, qp = \"q\", start = \"1us\"");
+    for other in [later, free] {
+        let text = format!("{STAR}{}", flows(&[&first, &second, &other]));
+        parse(&text, None, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
+}
+
 #[test]
 fn one_run_has_one_scheme() {
     says(&set("scheme", "[\"dcqcn\", \"hpcc\"]"), &["scheme: names one scheme; hint"]);
