@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocelab._format import pluralise
 from rocelab.errors import ConfigError
 from rocelab.io.read import read_bytes
 
@@ -26,6 +27,8 @@ _COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
 _WORDS = ("id", "start", "size", "prio", "trigger", "recv_done_trigger")
 _MAX_DIGITS = 20
 """As many as the largest numbers of htsim have, which are of 64 bits."""
+_BEGIN = "a connection matrix of htsim begins with lines such as Nodes 16 and Connections 16"
+"""What a file has that is a matrix."""
 _KINDS = ("oneshot", "multishot", "barrier")
 
 
@@ -90,6 +93,7 @@ def read_matrix(path: Path) -> Matrix:
     priorities = 0
     for number, words in _lines(path):
         if words[0] in _COUNTS and len(words) == 2:
+            _check_once(path, number, words[0], counts)
             counts[words[0]] = _whole(path, number, words[0], words[1])
             continue
         if "Nodes" not in counts:
@@ -97,8 +101,7 @@ def read_matrix(path: Path) -> Matrix:
                 f"{words[0]!r} where the number of nodes should be",
                 file=str(path),
                 line=number,
-                hint="a connection matrix of htsim begins with lines such as Nodes 16 and "
-                "Connections 16",
+                hint=_BEGIN,
             )
         if words[0] == "failure":
             raise ConfigError(
@@ -121,6 +124,8 @@ def read_matrix(path: Path) -> Matrix:
         connection, has_priority = _connection(path, number, words, counts["Nodes"])
         connections.append(connection)
         priorities += has_priority
+    if not counts:
+        raise ConfigError("is empty", file=str(path), hint=_BEGIN)
     for word, listed in (("Connections", len(connections)), ("Triggers", len(triggers))):
         promised = counts.get(word, 0 if word == "Triggers" else None)
         if promised != listed:
@@ -184,8 +189,8 @@ class _Steps:
             )
         if trigger.kind == "barrier" and trigger.count != len(firing):
             raise self._error(
-                f"trigger {id_}: its count is {trigger.count}, and {len(firing)} connections "
-                "fire it",
+                f"trigger {id_}: its count is {trigger.count}, and "
+                f"{pluralise(len(firing), 'connection fires', 'connections fire')} it",
                 trigger.line,
                 "a barrier here waits for all of them",
             )
@@ -268,6 +273,7 @@ def _connection(path: Path, number: int, words: list[str], nodes: int) -> tuple[
             )
         if word not in _WORDS:
             raise ConfigError(f"unknown word {word!r}", file=str(path), line=number)
+        _check_once(path, number, word, values)
         if word == "start":
             whole, _, fraction = value.partition(".")
             if fraction.isascii() and fraction.isdigit():
@@ -304,6 +310,7 @@ def _trigger(path: Path, number: int, words: list[str]) -> tuple[int, _Trigger]:
         if word in _KINDS:
             kinds.append(word)
         elif word in ("id", "count"):
+            _check_once(path, number, word, values)
             values[word] = _whole(path, number, word, next(rest, ""))
         else:
             raise ConfigError(f"unknown word {word!r}", file=str(path), line=number)
@@ -315,6 +322,14 @@ def _trigger(path: Path, number: int, words: list[str]) -> tuple[int, _Trigger]:
             hint=f"the kinds are {', '.join(_KINDS)}",
         )
     return values["id"], _Trigger(kinds[0], values.get("count", 0), number)
+
+
+def _check_once(path: Path, number: int, word: str, known: Mapping[str, int]) -> None:
+    """Refuses a word that is there already: it is not known which of the two is meant."""
+    if word in known:
+        raise ConfigError(
+            f"{word} is there twice", file=str(path), line=number, hint="leave one out"
+        )
 
 
 def _whole(path: Path, number: int, what: str, text: str) -> int:

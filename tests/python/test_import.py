@@ -58,7 +58,7 @@ def test_a_connection_matrix_becomes_flows_of_a_scenario(command: Command, tmp_p
     done = command("import", "cm", "m.cm", "--out", "flows.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines() == [
-        "warning: m.cm: the prio of 1 connections is left out: only receivers of htsim heed it",
+        "warning: m.cm: the prio of 1 connection is left out: only receivers of htsim heed it",
         "flows.csv: 3 flows among 4 hosts",
     ]
     flows = "src,dst,size_bytes,start_ps\nh0,h1,2000000,0\nh2,h3,100,1500000\nh3,h0,5000,0\n"
@@ -167,6 +167,12 @@ def test_recursive_doubling_goes_step_by_step(command: Command, tmp_path: Path) 
         ),
         (BARRIER.replace("barrier count 2", "oneshot"), "m.cm:7: trigger 1: 2 connections fire it"),
         (BARRIER.replace("count 2", "count 3"), "m.cm:7: trigger 1: its count is 3, and 2"),
+        (
+            BARRIER.replace(
+                "2->0 id 2 start 70 size 4000 recv_done_trigger 1", "2->0 start 0 size 1"
+            ),
+            "m.cm:7: trigger 1: its count is 2, and 1 connection fires it",
+        ),
         (BARRIER.replace("barrier", "multishot"), "m.cm:7: trigger 1: a multishot of several"),
         (
             BARRIER.replace("0->3", "1->3"),
@@ -177,6 +183,10 @@ def test_recursive_doubling_goes_step_by_step(command: Command, tmp_path: Path) 
             CIRCLE,
             "m.cm:4: the connection waits for itself, through triggers",
         ),
+        ("", "m.cm: is empty\nhint: a connection matrix of htsim begins"),
+        ("Nodes 2\nNodes 3\n", "m.cm:2: Nodes is there twice"),
+        ("Nodes 2\nConnections 1\n0->1 size 1 start 0 size 2\n", "m.cm:3: size is there twice"),
+        (BARRIER.replace("count 2", "count 3 count 2"), "m.cm:7: count is there twice"),
         ("Nodes 2\nfailure switch_type TOR\n", "m.cm:2: failures are not served"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rocelab._format import pluralise
 from rocelab.cli.command import PlainCommand
 from rocelab.cli.output import note
 from rocelab.io.files import check_output_file, write_atomic
@@ -60,7 +61,8 @@ def cm(
     matrix = read_matrix(file)
     if matrix.priorities:
         note(
-            f"warning: {file}: the prio of {matrix.priorities} connections is left out: only "
+            f"warning: {file}: the prio of "
+            f"{pluralise(matrix.priorities, 'connection', 'connections')} is left out: only "
             "receivers of htsim heed it"
         )
     text = matrix.to_csv(prefix)
@@ -68,4 +70,5 @@ def cm(
         print(text, end="")
         return
     write_atomic(out, text.encode())
-    note(f"{out}: {len(matrix.connections)} flows among {matrix.nodes} hosts")
+    flows = pluralise(len(matrix.connections), "flow", "flows")
+    note(f"{out}: {flows} among {pluralise(matrix.nodes, 'host', 'hosts')}")
