@@ -298,6 +298,8 @@ def test_figures_evaluated_alone_are_joined_to_the_others(tmp_path: Path) -> Non
     quick = evaluate(both, both.figures[:1], cache=tmp_path / "cache", quick=True)
     with pytest.raises(ConfigError, match="are not the readings of fncc"):
         joined(whole, quick)
+    with pytest.raises(ConfigError, match="fncc: fig2: no such figure is there, which are fig1"):
+        joined(alone, whole)
 
 
 def test_a_reading_evaluated_alone_is_joined_to_the_others(tmp_path: Path) -> None:

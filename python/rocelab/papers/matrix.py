@@ -221,7 +221,8 @@ def reworded(matrix: Matrix, paper: Paper) -> Matrix:
 def joined(matrix: Matrix, newer: Matrix) -> Matrix:
     """``matrix`` with the figures of ``newer``, which were evaluated alone, in place of its own.
 
-    Raises :class:`ConfigError` where the two are not of the same readings.
+    Raises :class:`ConfigError` where the two are not of the same readings, and where ``newer`` has
+    a figure that ``matrix`` lacks.
     """
     given, known = ([column.id for column in one.columns] for one in (newer, matrix))
     if (newer.paper, given) != (matrix.paper, known):
@@ -231,6 +232,13 @@ def joined(matrix: Matrix, newer: Matrix) -> Matrix:
             hint=f"its options must be those of `{matrix.command}`",
         )
     figures = {figure.id: figure for figure in newer.figures}
+    there = [figure.id for figure in matrix.figures]
+    if unknown := [id_ for id_ in figures if id_ not in there]:
+        raise ConfigError(
+            f"{matrix.paper}: {', '.join(unknown)}: no such figure is there, which are "
+            f"{', '.join(there)}",
+            hint="evaluate the paper as a whole",
+        )
     doubts = {column.id: column.doubts for column in newer.columns}
     return replace(
         matrix,
