@@ -163,6 +163,8 @@ def test_shards_make_each_run_once(tmp_path: Path, command: Command) -> None:
     again = command(*options, "--shard", "2/2", cwd=tmp_path)
     assert again.stderr.splitlines()[-1] == "s: 1 of 3 runs are left to other shards"
     assert "run again" not in again.stderr
+    quiet = command(*options, "--shard", "2/2", "--quiet", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
     for wrong in ("0/2", "3/2", "x"):
         failed = command(*options, "--shard", wrong, cwd=tmp_path)
         assert failed.returncode == 2

@@ -138,8 +138,9 @@ def sweep(
         if part is not None:
             outcome = run_shard(plan, part, out=place, force=force, jobs=jobs, progress=not quiet)
             if outcome.sweep is None:
-                missing = f"{outcome.missing} of {len(plan.cases)} runs"
-                note(f"{place}: {missing} are left to other shards")
+                if not quiet:
+                    missing = f"{outcome.missing} of {len(plan.cases)} runs"
+                    note(f"{place}: {missing} are left to other shards")
                 return
             done = outcome.sweep
         else:
