@@ -216,8 +216,8 @@ class Scenario:
         """It with all its messages."""
         if self._whole is not None:
             return self._whole
-        settings = list(self._overrides)
-        return _rocelab.Scenario.parse(self._given(), self._origin, settings, self._generated)
+        # Of the complete text: files that it named may have changed.
+        return _rocelab.Scenario.parse(self.to_toml(), self._origin, [], True)
 
     @property
     def _groups(self) -> list[str]:

@@ -492,6 +492,21 @@ def test_a_scenario_without_its_messages_draws_them_again(incast_file: Path) -> 
         assert copied == whole
 
 
+def test_a_scenario_without_its_messages_keeps_what_files_said(tmp_path: Path) -> None:
+    """Its result would be kept as that of the file as it was."""
+    flows = tmp_path / "flows.csv"
+    flows.write_text("src,dst,size\nh0,h1,1KB\n")
+    star = INCAST.partition("[[traffic]]")[0]
+    text = f'{star}[[traffic]]\nkind = "flows"\nflows_file = "flows.csv"\n'
+    light = compact(rocelab.Scenario.from_toml(text, origin=tmp_path / "s.toml"))
+    flows.write_text("src,dst,size\nh0,h1,2KB\n")
+    result = rocelab.run(light)
+    assert result.flows["size_bytes"].to_list() == [1000]
+    assert result.scenario_toml == light.to_toml()
+    flows.unlink()
+    assert rocelab.run(light).summary.digest == result.summary.digest
+
+
 def test_other_processes_run_scenarios() -> None:
     scenario = rocelab.Scenario.from_toml(INCAST)
     seeds = [scenario.with_settings(run__seed=seed) for seed in (1, 2)]
