@@ -25,8 +25,9 @@ class Plan:
     """The messages of a scenario, and what each port would carry of them.
 
     Each message arrives whole and nothing is sent twice, by the ways that messages have as long as
-    no link fails. Where packets are spread over paths, or the scheme chooses ways itself, others
-    may be taken.
+    no link fails. Where data is spread over paths, each next hop counts with the same share; in a
+    run some may carry more, above all of flowlets. Where the scheme chooses ways itself, others may
+    be taken.
 
     Columns of ``messages``, a row for each:
 

@@ -97,6 +97,43 @@ def test_a_plan_tells_which_messages_wait(command: Command) -> None:
     assert "times are the earliest: combine, all-reduce" in " ".join(told.split())
 
 
+SPREADING = [
+    ('routing={balance="letflow"}', 'routing.balance = "letflow"'),
+    ('routing={balance="adaptive"}', 'routing.balance = "adaptive"'),
+    ('host={spray="random",reorder="bdp"}', 'host.spray = "random"'),
+]
+
+
+@pytest.mark.parametrize(("setting", "told"), SPREADING)
+def test_a_plan_tells_that_each_next_hop_has_the_same_share(
+    command: Command, setting: str, told: str
+) -> None:
+    """A run may differ: with LetFlow flows of equal size keep the path that they draw."""
+    small = ["--set", "traffic.0.size=160KB", "--set", "scheme=none"]
+    plain = command("plan", "collective", *small).stdout
+    assert "each next hop" not in plain
+    spread = command("plan", "collective", *small, "--set", setting).stdout
+    lines = " ".join(spread.split())
+    assert f"data: the same share through each next hop, because of {told}; in a run" in lines
+
+
+def test_a_plan_tells_of_the_same_share_for_ports(command: Command) -> None:
+    told = " ".join(command("plan", "planes").stdout.split())
+    assert 'because of host.spray = "reps" and host.ports = "spray"; in a run' in told
+
+
+def test_shares_are_equal_where_a_plan_says_so() -> None:
+    scenario = rocelab.example("collective", set={"traffic.0.size": "160KB", "scheme": "none"})
+    of_hash = scenario.plan().ports.to_polars().filter(tier=1, peer_tier=2)["data_bytes"]
+    assert of_hash.n_unique() > 1
+    spread = scenario.with_settings(routing__balance="letflow")
+    shares = spread.plan().ports.to_polars().filter(tier=1, peer_tier=2)["data_bytes"]
+    assert shares.n_unique() == 1
+    ran = rocelab.run(spread, threads=1).ports.to_polars().filter(tier=1, peer_tier=2)
+    sent = ran["tx_bytes"].to_list()
+    assert max(sent) > 1.5 * sum(sent) / len(sent)
+
+
 def test_what_comes_as_fast_as_the_network_carries_it_has_no_load() -> None:
     """A phase that follows another has its bytes in no given time."""
     early = {"kind": "permutation", "size": "1KB", "tag": "early"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 import typer
@@ -26,15 +27,28 @@ def plan(
     Prints sizes, round trips, the load by tier, the buffers that PFC needs, marking thresholds, and
     the time and memory of a run. Nothing is run. Warnings say what may go wrong in a run.
     """
-    found = load_scenario(scenario, settings).plan().to_dict()
+    plan = load_scenario(scenario, settings).plan()
+    found = plan.to_dict()
     print_warnings(found["warnings"])
     if as_json:
         show(json_text(found))
     else:
-        show(_describe(found))
+        show(_describe(found, _spreading(plan.scenario.to_dict())))
 
 
-def _describe(found: dict[str, Any]) -> str:
+def _spreading(scenario: dict[str, Any]) -> list[str]:
+    """The settings by which a flow takes other paths than that of its hash."""
+    plain = {"routing.balance": "ecmp", "host.spray": "off", "host.ports": "hash"}
+    found = []
+    for name, usual in plain.items():
+        table, key = name.split(".")
+        value = scenario[table][key]
+        if value != usual:
+            found.append(f"{name} = {json.dumps(value)}")
+    return found
+
+
+def _describe(found: dict[str, Any], spreading: list[str]) -> str:
     nodes = [
         pluralise(found["hosts"], "host", "hosts"),
         pluralise(found["switches"], "switch", "switches"),
@@ -54,6 +68,12 @@ def _describe(found: dict[str, Any]) -> str:
     if found["span_ps"]:
         span = duration(found["span_ps"])
         parts.append(f"load: time to send, over the {span} from the first message to the last")
+    if spreading:
+        told = (
+            f"data: the same share through each next hop, because of {' and '.join(spreading)}; "
+            "in a run some may carry more"
+        )
+        parts.append(filled(told))
     if found["buffers"]:
         parts.append(aligned(_buffers(found["buffers"]), 1))
     if any(row["needed_bytes"] is not None for row in found["buffers"]):
