@@ -85,14 +85,17 @@ def combinations_table(
     head = [*(axis.key for axis in axes), *(title for title, _ in columns)]
     found = []
     if first in metrics and axes:
-        cells = columns[metrics.index(first)][1]
+        title, cells = columns[metrics.index(first)]
+        # The heads of columns have the unit in brackets.
+        unit = title.removeprefix(first.title).strip(" ()")
+        value = f"{cells[0].text} {unit}".strip()
         best = ", ".join(
             f"{axis.key} = {cell.text}" for axis, cell in zip(axes, rows[0], strict=False)
         )
-        found = [f"Best {first.title}: {cells[0].text} with {best}."]
+        found = [f"Best {first.title}: {value} with {best}."]
         same, near = sum(cell.best for cell in cells) - 1, sum(cell.near for cell in cells) - 1
         if not any(cell.best for cell in cells) and len(cells) > 1:
-            found = [f"{first.title}: {cells[0].text} in all combinations."]
+            found = [f"{first.title}: {value} in all combinations."]
         elif same > 0 and not several:
             them = "1 other combination has" if same == 1 else f"{same:,} other combinations have"
             found[0] += f" {them} the same number."
