@@ -13,6 +13,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command, reseal
+from rocelab._format import duration
 from rocelab.hpcc.fct import select_flows
 from rocelab.hpcc.fct_plot import plot_slowdowns
 from rocelab.plot.gallery import plot_all
@@ -57,6 +58,16 @@ def test_run_prints_a_row_for_each_tag(tmp_path: Path, command: Command) -> None
     assert set(rows) >= {"incast", "victim"}
     assert "p99" in rows["victim"]
     assert re.search(r"  within [\d.]+ us$", rows["victim"])
+
+
+def test_run_prints_how_long_a_single_tag_takes(tmp_path: Path, command: Command) -> None:
+    """It is what a collective operation is run for."""
+    small = ["--set", "traffic.0.size=160KB", "--out", tmp_path / "run"]
+    done = command("run", "collective", *small)
+    (line,) = (one for one in done.stdout.splitlines() if one.startswith("  FCT slowdown"))
+    makespan = rocelab.open(tmp_path / "run").summary.by_tag["all-reduce"].makespan_ps
+    assert makespan is not None
+    assert line.endswith(f"  within {duration(makespan)}")
 
 
 def test_metrics_of_tags_are_those_of_the_summary(result: rocelab.Result) -> None:
