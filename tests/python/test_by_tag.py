@@ -70,6 +70,16 @@ def test_run_prints_how_long_a_single_tag_takes(tmp_path: Path, command: Command
     assert line.endswith(f"  within {duration(makespan)}")
 
 
+def test_run_prints_one_pause_as_one(tmp_path: Path, command: Command) -> None:
+    """Of a host that takes nothing any more."""
+    stalled = ["--set", 'receiver=[{hosts=["h3"],rate="0bps"}]', "--set", "run.time_limit=5ms"]
+    small = ["--set", "traffic.0.size=2MB", "--out", tmp_path / "run"]
+    done = command("run", "collective", *small, *stalled)
+    (line,) = (one for one in done.stdout.splitlines() if one.startswith("  pauses"))
+    assert rocelab.open(tmp_path / "run").summary.pause_frames == 1
+    assert " 1 frame, " in line
+
+
 def test_metrics_of_tags_are_those_of_the_summary(result: rocelab.Result) -> None:
     metrics = {one.name: one for one in tag_metrics(["incast"])}
     incast = result.summary["by_tag"]["incast"]

@@ -321,3 +321,22 @@ def test_unfinished_flows_are_not_taken_for_fast_ones(tmp_path: Path, command: C
     whole = command("tune", "s.toml", *options[:2], "--out", "w", cwd=tmp_path)
     assert "unfinished" not in whole.stderr
     assert "flows done" not in whole.stdout
+
+
+@pytest.mark.parametrize(
+    ("kmin", "told"),
+    [
+        ("10KB,300KB", "1 combination makes no valid scenario and was left out: ecn.kmin = 300KB"),
+        (
+            "10KB,300KB,400KB",
+            "2 combinations make no valid scenario and were left out, such as ecn.kmin = ",
+        ),
+    ],
+)
+def test_combinations_that_were_left_out_are_counted(
+    tmp_path: Path, command: Command, kmin: str, told: str
+) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    over = ("--over", f"ecn.kmin={kmin}", "--set", "ecn.kmax=200KB", "--runs", len(kmin.split(",")))
+    done = command("tune", "s.toml", *over, "--out", "t", cwd=tmp_path)
+    assert f"warning: {told}" in done.stderr

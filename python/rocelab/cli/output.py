@@ -102,6 +102,7 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
     summary = result.summary
     speed = summary.packet_hops_per_s
     threads = pluralise(summary.threads, "thread", "threads")
+    frames = pluralise(summary.pause_frames, "frame", "frames")
     rows = [
         ("simulated", f"{duration(summary.simulated_ns * 1000)} in {summary.wall_s:.2f} s"),
         ("speed", f"{count(speed)} packet-hops/s on {threads}"),
@@ -110,10 +111,7 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
         *_by_group(summary.by_tag),
         *_by_group(summary.by_scheme),
         *_below_one(summary, place),
-        (
-            "pauses",
-            f"{summary.pause_frames:,} frames, {duration(summary.paused_ns * 1000)} over all ports",
-        ),
+        ("pauses", f"{frames}, {duration(summary.paused_ns * 1000)} over all ports"),
         ("drops", _drops(summary, place)),
         *([("lost on links", f"{summary.lost_packets:,}")] if summary.lost_packets else []),
         ("longest queue", size(summary.max_queue_bytes)),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab._coverage import Coverage
 from rocelab._doubts import doubts_of
-from rocelab._format import parse
+from rocelab._format import parse, pluralise
 from rocelab.catalogue import caveats
 from rocelab.errors import ConfigError, MissingPackageError
 from rocelab.io.layout import TUNE
@@ -164,10 +164,10 @@ class Tuning:
         if len(set(outcomes.values())) > 1 and len(known := self.first_goals) == 1:
             lines.append(f"{self.goals[0].name} is {known.pop():.6g} in all combinations")
         if self.refused:
-            lines.append(
-                f"{len(self.refused)} combinations make no valid scenario and were left out, "
-                f"such as {self.refused[0]}"
-            )
+            count = len(self.refused)
+            makes = pluralise(count, "combination makes", "combinations make")
+            were = "was left out:" if count == 1 else "were left out, such as"
+            lines.append(f"{makes} no valid scenario and {were} {self.refused[0]}")
         return lines
 
     def note(self, trial: Trial, results: Mapping[str, Result]) -> None:
