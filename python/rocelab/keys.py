@@ -1245,7 +1245,7 @@ class IncastTraffic(TypedDict):
     kind: Literal["incast"]
 
     period: NotRequired[str]
-    """From one incast to the next, which needs `repeat`."""
+    """From the start of one incast to that of the next, which needs `repeat`."""
 
     priority: NotRequired[int]
     """Priority of the messages; default: `classes.data`."""
@@ -1343,11 +1343,13 @@ class CollectiveTraffic(TypedDict):
 
     barrier: NotRequired[bool]
     """In a repeated all-to-all: whether a host goes on only when it has the parts of all others.
-    Else two hosts go on when each has the other's part. Default: false.
+    Else it sends to another again when it has that one's part. Default: false.
     """
 
     compute_time: NotRequired[str]
-    """How long a host computes between one time and the next."""
+    """How long a host computes between one time and the next, from the arrival of what it waits
+    for.
+    """
 
     hosts: NotRequired[Sequence[str]]
     """The hosts, in the order of the ring; `h0..h15` and `h*` stand for several; default: all."""
@@ -1364,8 +1366,8 @@ class CollectiveTraffic(TypedDict):
     """How many times it is done, one after the other."""
 
     size: str
-    """Bytes that each host has in the end, or sends to all and itself in an all-to-all; rounded up
-    to N parts.
+    """Bytes that each host has in the end (all-reduce, all-gather), has at the beginning
+    (reduce-scatter), or sends to all and itself (all-to-all); rounded up to N parts.
     """
 
     start: NotRequired[str]

@@ -56,6 +56,10 @@ def to_h1(size: str) -> list[Table]:
     return [{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": size}]}]
 
 
+def all_reduce(**more: Any) -> Table:  # noqa: ANN401 - values of a table
+    return {"kind": "collective", "operation": "all-reduce", "size": "4KB", **more}
+
+
 # Each has settings that do nothing, words of the warning, and settings that do something.
 CASES: list[tuple[Table, str, Table]] = [
     (
@@ -152,6 +156,11 @@ CASES: list[tuple[Table, str, Table]] = [
         "h0 has ports of 10Gbps to 100Gbps",
         {"topology": dual("100Gbps", "100Gbps"), "host": {**KEEPS, "ports": "spray"}},
     ),
+    (
+        {"traffic": [all_reduce(compute_time="5us")]},
+        "traffic.0.compute_time has no effect",
+        {"traffic": [all_reduce(compute_time="5us", repeat=2)]},
+    ),
 ]
 
 
@@ -163,6 +172,22 @@ def test_settings_that_do_nothing_are_told(idle: Table, words: str, works: Table
 
     assert len(told(idle)) == 1
     assert not told(works)
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [{"routing": {"balance": "random"}}, {"host": {"spray": "random"}}],
+    ids=["routing.balance", "host.spray"],
+)
+def test_what_spreads_nothing_reorders_nothing(tables: Table) -> None:
+    def told(topology: Table) -> list[str]:
+        made = scenario(topology=topology, scheme="dcqcn", **tables)
+        words = ("overtake", "paths")
+        return [one for one in made.plan().warnings if any(word in one for word in words)]
+
+    assert told(SPINES)
+    assert not told(STAR)
+    assert not told(SPINES | {"spines": 1})
 
 
 def test_a_run_tells_them_too() -> None:

@@ -3,14 +3,16 @@
 
 use super::warnings::marks;
 use fabric::{Balance, Impairment, Paths, PortUse, SlowReceiver, Spray};
+use scenario::spec::TrafficSpec;
 use scenario::{NodeKind, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{NodeId, Rate};
+use units::{NodeId, Rate, Time};
 
 /// The warnings that are known before a run.
 pub(super) fn in_advance(scenario: &Scenario) -> impl Iterator<Item = String> {
     let all = [
         one_path(scenario),
+        computes_never(scenario),
         one_entropy(scenario),
         never_busy(scenario),
         unequal_ports(scenario),
@@ -26,7 +28,6 @@ pub(super) fn in_advance(scenario: &Scenario) -> impl Iterator<Item = String> {
 
 /// Ways to spread packets where there is nothing to choose.
 fn one_path(scenario: &Scenario) -> Option<String> {
-    let network = &scenario.network;
     let mut keys = Vec::new();
     if scenario.balance != Balance::Ecmp {
         keys.push("routing.balance");
@@ -34,13 +35,31 @@ fn one_path(scenario: &Scenario) -> Option<String> {
     if scenario.host.spray != Spray::Off {
         keys.push("host.spray");
     }
-    let has_one_way = || scenario.routing == Paths::SpanningTrees(1) || network.has_one_way();
-    (!keys.is_empty() && has_one_way()).then(|| {
+    (!keys.is_empty() && has_one_way(scenario)).then(|| {
         format!(
             "{} spreads nothing: switches have one way to each host; leave it out",
             keys.join(" and ")
         )
     })
+}
+
+/// Whether switches have nothing to choose.
+pub(super) fn has_one_way(scenario: &Scenario) -> bool {
+    scenario.routing == Paths::SpanningTrees(1) || scenario.network.has_one_way()
+}
+
+/// A time between repetitions of a collective operation that is done once.
+fn computes_never(scenario: &Scenario) -> Option<String> {
+    let idle = |traffic: &TrafficSpec| {
+        matches!(traffic, TrafficSpec::Collective(spec)
+            if spec.repeat == 1 && spec.compute_time.0 > Time::ZERO)
+    };
+    let index = scenario.spec().traffic.iter().position(idle)?;
+    Some(format!(
+        "traffic.{index}.compute_time has no effect: hosts compute between one time and the next, \
+         and traffic.{index}.repeat is 1; for a time before it begins give `start`, or \
+         `after_delay` with `after`"
+    ))
 }
 
 /// Spraying with one entropy value.

@@ -253,7 +253,7 @@ pub struct IncastSpec {
     /// How many incasts there are; default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<u32>,
-    /// From one incast to the next, which needs `repeat`.
+    /// From the start of one incast to that of the next, which needs `repeat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Quantity<Time>>,
 }
@@ -336,8 +336,8 @@ pub struct CollectiveSpec {
     /// The hosts, in the order of the ring; `h0..h15` and `h*` stand for several; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
-    /// Bytes that each host has in the end, or sends to all and itself in an all-to-all; rounded up
-    /// to N parts.
+    /// Bytes that each host has in the end (all-reduce, all-gather), has at the beginning
+    /// (reduce-scatter), or sends to all and itself (all-to-all); rounded up to N parts.
     pub size: Quantity<Bytes>,
     /// When it begins.
     #[serde(default)]
@@ -345,11 +345,12 @@ pub struct CollectiveSpec {
     /// How many times it is done, one after the other.
     #[serde(default = "once")]
     pub repeat: u32,
-    /// How long a host computes between one time and the next.
+    /// How long a host computes between one time and the next, from the arrival of what it waits
+    /// for.
     #[serde(default)]
     pub compute_time: Quantity<Time>,
     /// In a repeated all-to-all: whether a host goes on only when it has the parts of all others.
-    /// Else two hosts go on when each has the other's part. Default: false.
+    /// Else it sends to another again when it has that one's part. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub barrier: Option<bool>,
 }

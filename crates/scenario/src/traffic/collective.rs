@@ -128,7 +128,7 @@ impl Operation {
     }
 }
 
-/// Two hosts send to each other again when each has what the other sent.
+/// A host sends to another again when it has what that one sent.
 fn pairs(joins: &mut Joins, count: usize, delay: Time, sent: &[u32]) -> Vec<u32> {
     let mut waits = vec![0; count * count];
     for (from, to) in ordered_pairs(count) {
