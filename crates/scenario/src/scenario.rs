@@ -318,15 +318,19 @@ impl Scenario {
         notes
     }
 
+    /// Whether switches have nothing to choose.
+    pub fn has_one_way(&self) -> bool {
+        self.routing == Paths::SpanningTrees(1) || self.network.has_one_way()
+    }
+
     /// The key that has packets of a flow take several paths, if one does: they may overtake each
     /// other.
     pub fn spreading_key(&self) -> Option<&'static str> {
         let by_switches = self.balance.is_per_packet().then_some("routing.balance");
-        by_switches.or(self.host.spray.is_per_packet().then_some("host.spray")).or((self
-            .host
-            .ports
-            == PortUse::Spray)
-            .then_some("host.ports"))
+        by_switches
+            .or(self.host.spray.is_per_packet().then_some("host.spray"))
+            .filter(|_| !self.has_one_way())
+            .or((self.host.ports == PortUse::Spray).then_some("host.ports"))
     }
 
     /// The retransmission timeout that hosts of this network have by default where packets may be

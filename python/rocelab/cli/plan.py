@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rocelab._format import count, duration, pluralise, rate, size
+from rocelab._rocelab import scenario_sections
 from rocelab._text import filled, json_text, printable
 from rocelab._text_table import aligned
 from rocelab.cli.options import ScenarioFile, Settings, load_scenario
 from rocelab.cli.output import print_warnings, show
+
+if TYPE_CHECKING:
+    from rocelab.scenario import Scenario
 
 _MAX_NAME = 24
 """Characters of a tag or node that are shown."""
@@ -33,16 +37,17 @@ def plan(
     if as_json:
         show(json_text(found))
     else:
-        show(_describe(found, _spreading(plan.scenario.to_dict())))
+        show(_describe(found, _spreading(plan.scenario)))
 
 
-def _spreading(scenario: dict[str, Any]) -> list[str]:
+def _spreading(scenario: Scenario) -> list[str]:
     """The settings by which a flow takes other paths than that of its hash."""
     plain = {"routing.balance": "ecmp", "host.spray": "off", "host.ports": "hash"}
+    sections = scenario_sections(scenario.to_toml(), ["routing", "host"])
     found = []
     for name, usual in plain.items():
         table, key = name.split(".")
-        value = scenario[table][key]
+        value = sections[table][key]
         if value != usual:
             found.append(f"{name} = {json.dumps(value)}")
     return found

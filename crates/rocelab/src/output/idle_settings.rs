@@ -2,7 +2,7 @@
 //! another one than one may expect.
 
 use super::warnings::marks;
-use fabric::{Balance, Impairment, Paths, PortUse, SlowReceiver, Spray};
+use fabric::{Balance, Impairment, PortUse, SlowReceiver, Spray};
 use scenario::spec::TrafficSpec;
 use scenario::{NodeKind, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,17 +35,12 @@ fn one_path(scenario: &Scenario) -> Option<String> {
     if scenario.host.spray != Spray::Off {
         keys.push("host.spray");
     }
-    (!keys.is_empty() && has_one_way(scenario)).then(|| {
+    (!keys.is_empty() && scenario.has_one_way()).then(|| {
         format!(
             "{} spreads nothing: switches have one way to each host; leave it out",
             keys.join(" and ")
         )
     })
-}
-
-/// Whether switches have nothing to choose.
-pub(super) fn has_one_way(scenario: &Scenario) -> bool {
-    scenario.routing == Paths::SpanningTrees(1) || scenario.network.has_one_way()
 }
 
 /// A time between repetitions of a collective operation that is done once.

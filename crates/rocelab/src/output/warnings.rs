@@ -4,8 +4,8 @@ use super::traces::recording_stopped;
 use super::{EventOrder, idle_settings, marking_warnings, scheme_warnings};
 use crate::unfinished;
 use fabric::{
-    Balance, ClassMarking, HostConfig, LossRule, Memory, PortUse, Recovery, RecoveryMode,
-    RunOutput, Setup, Span, WATCHDOG_DROPS, WATCHDOG_STORMS,
+    Balance, ClassMarking, HostConfig, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup,
+    Span, WATCHDOG_DROPS, WATCHDOG_STORMS,
 };
 use model::PauseRenewal;
 use results::{FlowTable, Warning, WarningKind};
@@ -161,7 +161,7 @@ fn notes_on_scheme(scenario: &Scenario) -> impl Iterator<Item = String> {
     let mut notes: Vec<((&str, &str), Vec<&str>)> = Vec::new();
     let mut found = scenario.notes_on_paths();
     let of_paths = |note: &PathNote| matches!(note.key, "routing.balance" | "host.spray");
-    if found.iter().any(of_paths) && idle_settings::has_one_way(scenario) {
+    if found.iter().any(of_paths) && scenario.has_one_way() {
         found.retain(|note| !of_paths(note));
     }
     for PathNote { scheme, key, note } in found {
@@ -178,18 +178,9 @@ fn notes_on_scheme(scenario: &Scenario) -> impl Iterator<Item = String> {
     })
 }
 
-/// The key that has packets of a flow overtake each other, where they have several paths.
-fn overtaking_key(scenario: &Scenario) -> Option<&'static str> {
-    let key = scenario.spreading_key()?;
-    match idle_settings::has_one_way(scenario) {
-        false => Some(key),
-        true => (scenario.host.ports == PortUse::Spray).then_some("host.ports"),
-    }
-}
-
 /// Receivers that discard what a path has overtaken.
 fn spread_without_reorder(scenario: &Scenario) -> Option<String> {
-    let key = overtaking_key(scenario)?;
+    let key = scenario.spreading_key()?;
     (!scenario.host.recovery.keeps_out_of_order()).then(|| {
         format!(
             "{key} has packets overtake each other, and receivers discard what is out of order: \
@@ -200,7 +191,7 @@ fn spread_without_reorder(scenario: &Scenario) -> Option<String> {
 
 /// Senders that take what is overtaken for lost.
 fn gap_is_no_loss(scenario: &Scenario) -> Option<String> {
-    let key = overtaking_key(scenario)?;
+    let key = scenario.spreading_key()?;
     let recovery = &scenario.host.recovery;
     let at_once =
         recovery.mode == RecoveryMode::SelectiveRepeat && recovery.loss_after == LossRule::Gap;
@@ -215,7 +206,7 @@ fn gap_is_no_loss(scenario: &Scenario) -> Option<String> {
 /// Senders that avoid paths on which packets are marked, where nothing marks.
 fn spray_learns_nothing(scenario: &Scenario) -> Option<String> {
     let blind = scenario.host.spray.learns() && !marks(scenario);
-    (blind && !idle_settings::has_one_way(scenario)).then(|| {
+    (blind && !scenario.has_one_way()).then(|| {
         "host.spray has senders avoid paths on which packets are marked, and switches mark \
          nothing: slow paths get as much as others, or more; set ecn.enabled = true"
             .to_owned()
@@ -231,7 +222,7 @@ pub(super) fn marks(scenario: &Scenario) -> bool {
 
 /// PFC pauses that hold all paths of a sprayed flow because of one.
 fn spread_and_paused(scenario: &Scenario) -> Option<String> {
-    let key = overtaking_key(scenario)?;
+    let key = scenario.spreading_key()?;
     let blind = !matches!(scenario.balance, Balance::Adaptive { .. } | Balance::Drill { .. });
     let lossless = scenario.pfc.enabled
         && scenario
