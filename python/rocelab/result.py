@@ -302,6 +302,8 @@ class Result:
         summary = self.summary
         tags = list(summary.by_tag.items())
         by_tag = [(f"of {tag}", _slowdowns(one.slowdown)) for tag, one in tags[:_MAX_TAGS]]
+        if len(tags) > _MAX_TAGS:
+            by_tag.append(("of others", f"{len(tags) - _MAX_TAGS:,} more in summary.by_tag"))
         rows = [
             ("scheme", f"{summary.scheme} ({summary.preset}), seed {summary.seed}"),
             ("simulated", duration(summary.simulated_ns * 1000)),

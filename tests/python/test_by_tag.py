@@ -60,6 +60,17 @@ def test_run_prints_a_row_for_each_tag(tmp_path: Path, command: Command) -> None
     assert re.search(r"  within [\d.]+ us$", rows["victim"])
 
 
+def test_more_tags_than_are_shown_are_told(tmp_path: Path, command: Command) -> None:
+    entry = (
+        '\n[[traffic]]\nkind = "flows"\ntag = "t{0}"\nflows = [{{src="h1",dst="h0",size="1KB"}}]\n'
+    )
+    many = "".join(map(entry.format, range(12)))
+    (tmp_path / "s.toml").write_text(INCAST + many)
+    told = command("run", "s.toml", "--out", "out", cwd=tmp_path).stdout
+    assert re.search(r"^    by tag +14 tags: see rocelab fct --by-tag$", told, re.MULTILINE)
+    assert "2 more in summary.by_tag" in rocelab.open(tmp_path / "out")._repr_html_()
+
+
 def test_run_prints_how_long_a_single_tag_takes(tmp_path: Path, command: Command) -> None:
     """It is what a collective operation is run for."""
     small = ["--set", "traffic.0.size=160KB", "--out", tmp_path / "run"]

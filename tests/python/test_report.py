@@ -318,17 +318,17 @@ def test_a_sweep_has_its_combinations_best_first(tmp_path: Path) -> None:
     found = collect([tmp_path / "xoff"], ["pause_frames"])
     (best, *_), (others, *_) = (row[:1] for row in found.answer[0].rows)
     assert found.found == [
-        f"Best PFC pauses: {found.answer[0].rows[0][1].text} with pfc.xoff = {best.text}."
+        f"PFC pauses: best is {found.answer[0].rows[0][1].text}, with pfc.xoff = {best.text}."
     ]
     assert {best.text, others.text} == {"20KB", "80KB"}
     # Numbers with a unit have it in the sentence, too.
     found = collect([tmp_path / "xoff"], ["incast.makespan_ps"])
     row, key = found.answer[0].rows[0], "First start to last end of incast"
     assert found.answer[0].head[1] == f"{key} (µs)"
-    assert found.found[0].startswith(f"Best {key}: {row[1].text} µs with pfc.xoff = ")
+    assert found.found[0].startswith(f"{key}: best is {row[1].text} µs, with pfc.xoff = ")
     found = collect([tmp_path / "sweep"], ["max_queue_bytes"])
     value = found.answer[0].rows[0][2].text
-    assert found.found[0].startswith(f"Best Longest queue: {value} KB with ecn.kmin = ")
+    assert found.found[0].startswith(f"Longest queue: best is {value} KB, with ecn.kmin = ")
     maps = [one for one in report.charts if one.data and one.data[0]["type"] == "heatmap"]
     assert maps
     with pytest.raises(rocelab.ResultError, match="is a sweep, and a report has one alone"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
@@ -165,6 +166,8 @@ def test_shards_make_each_run_once(tmp_path: Path, command: Command) -> None:
     assert "run again" not in again.stderr
     quiet = command(*options, "--shard", "2/2", "--quiet", cwd=tmp_path)
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+    as_json = command(*options, "--shard", "2/2", "--json", cwd=tmp_path)
+    assert json.loads(as_json.stdout) == []
     for wrong in ("0/2", "3/2", "x"):
         failed = command(*options, "--shard", wrong, cwd=tmp_path)
         assert failed.returncode == 2

@@ -107,7 +107,11 @@ def sweep(
     ] = False,
     strict: Strict = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="A list of combinations, as JSON.")
+        bool,
+        typer.Option(
+            "--json",
+            help="A list of combinations, as JSON; empty while other shards are to run.",
+        ),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -141,6 +145,8 @@ def sweep(
                 if not quiet:
                     missing = f"{outcome.missing} of {len(plan.cases)} runs"
                     note(f"{place}: {missing} are left to other shards")
+                if as_json:
+                    show(json_text([]))
                 return
             done = outcome.sweep
         else:

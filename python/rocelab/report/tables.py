@@ -92,7 +92,7 @@ def combinations_table(
         best = ", ".join(
             f"{axis.key} = {cell.text}" for axis, cell in zip(axes, rows[0], strict=False)
         )
-        found = [f"Best {first.title}: {value} with {best}."]
+        found = [f"{first.title}: best is {value}, with {best}."]
         same, near = sum(cell.best for cell in cells) - 1, sum(cell.near for cell in cells) - 1
         if not any(cell.best for cell in cells) and len(cells) > 1:
             found = [f"{first.title}: {value} in all combinations."]
