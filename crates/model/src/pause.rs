@@ -23,6 +23,33 @@ pub struct PauseTiming {
     pub watchdog: Option<Watchdog>,
 }
 
+impl PauseTiming {
+    /// The most bytes that may still arrive over a link with this rate and delay when a packet has
+    /// crossed a pause threshold at its end. `latency`: what the end takes from the arrival of a
+    /// packet to handling it. `longest`: the longest packet; `frames`: bytes of the PFC frames that
+    /// may go before the one that pauses. The bytes are:
+    /// - that packet itself;
+    /// - what arrives while the pause frame waits for the packet on the wire, is sent and travels;
+    ///   PFC frames of the other priorities may go first;
+    /// - what the peer sends until the pause takes hold;
+    /// - the packet that it has just begun to send then;
+    /// - what is on the link at that time;
+    /// - what has arrived and is not handled yet.
+    pub fn still_arrives(
+        self,
+        (rate, delay): (Rate, Time),
+        latency: Time,
+        longest: Bytes,
+        frames: u64,
+    ) -> Bytes {
+        let until_paused =
+            delay.saturating_mul(2).saturating_add(self.response.at(rate)).saturating_add(latency);
+        let on_the_way = rate.bytes_in(until_paused).get().saturating_add(1);
+        let packets = longest.get().saturating_mul(3).saturating_add(frames);
+        Bytes::new(on_the_way.saturating_add(packets))
+    }
+}
+
 /// How long it takes until a pause holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseResponse {

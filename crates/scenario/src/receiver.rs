@@ -7,13 +7,14 @@ use crate::spec::{Quantity, QuirksSpec, ReceiverSpec};
 use crate::traffic::{check_time, check_until};
 use model::{Link, SlowReceiver};
 use std::collections::BTreeMap;
-use units::Bytes;
+use units::{Bytes, Time};
 
-/// The slow receivers of a run; each host comes once.
+/// The slow receivers of a run; each host comes once. `latency`: that of hosts.
 pub(crate) fn resolve(
     specs: &mut [ReceiverSpec],
     nodes: &Selector<'_>,
     pfc: &Pfc,
+    latency: Time,
     quirks: &QuirksSpec,
 ) -> Result<Vec<SlowReceiver>> {
     let network = nodes.network();
@@ -55,7 +56,7 @@ pub(crate) fn resolve(
         for host in nodes.hosts(&spec.hosts, &key("hosts"))? {
             // All links of the host fill its one buffer.
             let ends = network.links.iter().filter(|link| link.a == host || link.b == host);
-            let each = ends.map(|link| still_arrives(link, pfc).get());
+            let each = ends.map(|link| still_arrives(link, pfc, latency).get());
             let needed = Bytes::new(each.fold(0, u64::saturating_add));
             if pfc.enabled && buffer.get() < xoff.get().saturating_add(needed.get()) {
                 let why = format!(
@@ -76,13 +77,11 @@ pub(crate) fn resolve(
     Ok(found.into_values().collect())
 }
 
-/// What may arrive over a link after the pause was asked for: what is on it in both directions,
-/// what the peer sends until the pause takes effect, and the longest packets that its ends have
-/// begun to send.
-fn still_arrives(link: &Link, pfc: &Pfc) -> Bytes {
-    const LONGEST_PACKETS: u64 = 3 * 9_500;
-    let until_paused =
-        link.delay.saturating_mul(2).saturating_add(pfc.timing.response.at(link.rate));
-    let on_the_way = link.rate.bytes_in(until_paused).get();
-    Bytes::new(on_the_way.saturating_add(LONGEST_PACKETS))
+/// What may arrive over a link after the pause was asked for.
+fn still_arrives(link: &Link, pfc: &Pfc, latency: Time) -> Bytes {
+    /// More than any packet has on the wire.
+    const LONGEST_PACKET: Bytes = Bytes::new(9_500);
+    /// Of all priorities.
+    const PFC_FRAMES: u64 = 8 * 84;
+    pfc.timing.still_arrives((link.rate, link.delay), latency, LONGEST_PACKET, PFC_FRAMES)
 }

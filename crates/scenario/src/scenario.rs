@@ -208,7 +208,8 @@ impl Scenario {
         let trace = trace::resolve(&spec.trace, &nodes)?;
         let (outages, impairments) = failure::resolve(&spec.failure, &nodes, &spec.quirks)?;
         checks::pause_times_of_slow_links(&impairments, &network, &pfc)?;
-        let slow_receivers = receiver::resolve(&mut spec.receiver, &nodes, &pfc, &spec.quirks)?;
+        let slow_receivers =
+            receiver::resolve(&mut spec.receiver, &nodes, &pfc, host.latency, &spec.quirks)?;
         if switch.cioq.is_some() {
             checks::sound_links(&network, &spec.failure, &wire, needs)?;
         }

@@ -173,18 +173,16 @@ fn port_facts(setup: &Setup, common: &NetworkContext, node: u32, red: &[Red]) ->
 /// The buffer of a switch, with its limits and headroom.
 fn mmu(setup: &Setup, common: &NetworkContext, node: u32) -> Result<Mmu, SetupError> {
     let ends = common.graph.ports(node);
-    let headroom: Vec<u64> = ends
-        .iter()
-        .map(|end| match setup.pfc.headroom {
-            _ if !end.pfc => 0,
-            Headroom::Fixed(given) => given.get(),
-            Headroom::Auto => {
-                let longest = Bytes::new(u64::from(common.wire.max_data_or_ack));
-                sufficient_headroom(setup, end.rate, end.delay, longest).get()
-            }
-            Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
-        })
-        .collect();
+    let headroom_of = |end: &LinkEnd| match setup.pfc.headroom {
+        Headroom::Fixed(given) => given.get(),
+        Headroom::Auto => {
+            let longest = Bytes::new(u64::from(common.wire.max_data_or_ack));
+            sufficient_headroom(setup, end.rate, end.delay, longest).get()
+        }
+        Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
+    };
+    let headroom: Vec<Option<u64>> =
+        ends.iter().map(|end| end.pfc.then(|| headroom_of(end))).collect();
     let buffer = match &setup.switch.cioq {
         // Each input queue has a buffer of its own.
         Some(cioq) => {
@@ -193,7 +191,7 @@ fn mmu(setup: &Setup, common: &NetworkContext, node: u32) -> Result<Mmu, SetupEr
         }
         None => setup.nodes[node as usize].buffer.unwrap_or(setup.switch.buffer).get(),
     };
-    let mut mmu = Mmu::new(MmuConfig {
+    let mmu = Mmu::new(MmuConfig {
         buffer,
         lossy_alpha: setup.switch.lossy_alpha,
         pfc: &setup.pfc,
@@ -202,9 +200,6 @@ fn mmu(setup: &Setup, common: &NetworkContext, node: u32) -> Result<Mmu, SetupEr
         rates: ends.iter().map(|end| end.rate).collect(),
         compat: common.compat,
     });
-    for (number, _) in ends.iter().enumerate().filter(|(_, end)| !end.pfc) {
-        mmu.disable_pfc(number);
-    }
     let needed = mmu.reserved_bytes();
     if setup.pfc.lossless != 0 && needed >= buffer && !common.compat.headroom_may_exceed_buffer() {
         return Err(SetupError::BufferTooSmall { node: NodeId::new(node), needed });
@@ -221,11 +216,11 @@ fn fixed_thresholds(pfc: &PfcConfig) -> impl Iterator<Item = (Bytes, Bytes)> {
 fn check_input_queues(
     setup: &Setup,
     cioq: &Cioq,
-    headroom: &[u64],
+    headroom: &[Option<u64>],
     node: NodeId,
 ) -> Result<(), SetupError> {
     let xoff = fixed_thresholds(&setup.pfc).map(|(xoff, _)| xoff.get()).max().unwrap_or(0);
-    let needed = headroom.iter().max().map_or(0, |headroom| headroom + xoff);
+    let needed = headroom.iter().flatten().max().map_or(0, |headroom| headroom + xoff);
     if setup.pfc.lossless != 0 && needed > cioq.input_queue.get() {
         return Err(SetupError::InputQueueTooSmall { node, needed });
     }
@@ -233,18 +228,8 @@ fn check_input_queues(
 }
 
 /// Returns the headroom above Xoff with which the port of a link with this rate and delay never
-/// drops: all bytes that may still arrive when a packet crosses the threshold. `longest` is the
-/// size of the longest packet of data or ACK on the wire. The bytes are:
-/// - that packet itself;
-/// - what arrives while the pause frame waits for the packet on the wire, is sent and travels;
-///   pause frames of the other priorities may go first;
-/// - what the peer sends until the pause takes hold;
-/// - the packet that it has just begun to send then;
-/// - what is on the link at that time;
-/// - what has arrived and is not handled yet: the switch has a latency for all but PFC frames.
+/// drops. `longest` is the size of the longest packet of data or ACK on the wire.
 pub fn sufficient_headroom(setup: &Setup, rate: Rate, delay: Time, longest: Bytes) -> Bytes {
     let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
-    let response = setup.pfc.timing.response.at(rate);
-    let on_the_way = rate.bytes_in(delay * 2 + response + setup.switch.latency).get() + 1;
-    Bytes::new(3 * longest.get() + frames + on_the_way)
+    setup.pfc.timing.still_arrives((rate, delay), setup.switch.latency, longest, frames)
 }

@@ -44,6 +44,12 @@ impl ThresholdRules {
         self.shifted_above.is_none()
     }
 
+    /// Returns whether an ingress that drops a packet may send its pause again, where that is done
+    /// with each packet.
+    pub(crate) fn renews_on_drop(self) -> bool {
+        self.may_pause_on_drop() && !self.shares_first
+    }
+
     /// Returns the free bytes of the shared buffer, `free` of which may be negative.
     #[inline]
     pub(crate) fn free_bytes(self, free: i64) -> u64 {

@@ -58,7 +58,7 @@ impl Mmu {
     /// Returns whether storing `size` bytes can neither pause nor drop at any ingress.
     #[inline(always)]
     pub(crate) fn below_all_limits(&self, size: u64) -> bool {
-        self.used + size <= self.safe_fill
+        self.used + size <= self.safe_now
     }
 
     /// Returns whether the limits of this ingress alone say that storing `size` bytes can neither
@@ -85,6 +85,7 @@ impl Mmu {
     pub(crate) fn store(&mut self, port: u16, priority: u8, size: u64) {
         let index = self.index(port, priority);
         let ingress = &mut self.ingress[index];
+        debug_assert_eq!(ingress.in_headroom, 0, "an ingress that uses its headroom is at a limit");
         self.shared_used += ingress.shared_from(ingress.bytes, size);
         ingress.bytes += size;
         self.used += size;
@@ -104,7 +105,10 @@ impl Mmu {
         let ingress = &self.ingress[index];
         let buffer = if ingress.lossless { self.protected_buffer } else { self.buffer };
         if self.used + size > buffer {
-            return Err(Refused::BUFFER);
+            return Err(Refused {
+                full: Full::Buffer,
+                pauses: self.renews_on_drop(index, priority),
+            });
         }
         if !ingress.lossless {
             let fits = kind != PacketKind::Data || self.has_lossy_room(size);
@@ -121,8 +125,9 @@ impl Mmu {
         if !full {
             return Ok(());
         }
-        let pauses = self.may_pause_on_drop(index, priority);
-        if pauses {
+        let begins = self.may_pause_on_drop(index, priority);
+        let pauses = begins || self.renews_on_drop(index, priority);
+        if begins {
             self.ingress[index].paused = true;
             self.pausing += 1;
         }
@@ -138,6 +143,19 @@ impl Mmu {
             Policy::Dynamic(dynamic) => ingress.bytes > 0 && dynamic.may_pause_on_drop(),
         };
         ends && !ingress.paused
+    }
+
+    /// Returns whether an ingress that drops a packet must send its pause again.
+    fn renews_on_drop(&self, index: usize, priority: u8) -> bool {
+        let ingress = &self.ingress[index];
+        self.pauses_again
+            && ingress.paused
+            && match &self.policy {
+                Policy::Fixed(fixed) => !fixed.is_below(priority, ingress.bytes),
+                Policy::Dynamic(dynamic) => {
+                    dynamic.renews_on_drop() && dynamic.is_above(index, ingress, self.shared_used)
+                }
+            }
     }
 
     /// Returns whether data of `size` bytes finds room. Called only while nothing is stored.
@@ -190,6 +208,10 @@ impl Mmu {
                 if origin == Origin::Wire
                     && dynamic.needs_headroom(index, &before, size, self.shared_used)
                 {
+                    if ingress.in_headroom == 0 {
+                        self.using_headroom += 1;
+                        self.safe_now = 0;
+                    }
                     ingress.in_headroom += size;
                 } else {
                     let below = before.bytes - before.in_headroom;
@@ -219,6 +241,12 @@ impl Mmu {
             let from_headroom = size.min(ingress.in_headroom);
             ingress.in_headroom -= from_headroom;
             from_shared -= from_headroom;
+            if ingress.in_headroom == 0 {
+                self.using_headroom -= 1;
+                if self.using_headroom == 0 {
+                    self.safe_now = self.safe_fill;
+                }
+            }
         }
         let left = ingress.bytes - size - ingress.in_headroom;
         self.shared_used -= ingress.shared_from(left, from_shared);

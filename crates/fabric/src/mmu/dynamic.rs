@@ -51,6 +51,11 @@ impl Dynamic {
         self.rules.may_pause_on_drop()
     }
 
+    /// Returns whether an ingress that drops a packet may send its pause again.
+    pub(super) fn renews_on_drop(&self) -> bool {
+        self.rules.renews_on_drop()
+    }
+
     /// Returns how many bytes of the shared part are free if `used` are in use.
     #[inline]
     pub(super) fn free(&self, used: u64) -> u64 {
@@ -134,7 +139,9 @@ pub(super) fn share(free: u64, alpha: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{BUFFER_FULL, HEADROOM_FULL, STORED, STORED_PAUSE, dynamic, mmu};
+    use super::super::testing::{
+        BUFFER_FULL, HEADROOM_FULL, HEADROOM_FULL_PAUSE, STORED, STORED_PAUSE, dynamic, mmu,
+    };
     use super::super::{Mmu, MmuConfig, Policy};
     use super::*;
     use crate::Quirks;
@@ -176,7 +183,7 @@ mod tests {
             lossy_alpha: [None; 8],
             pfc: &dynamic(1 << 15, 1, 200),
             data_priorities: 1 << 3,
-            headroom: vec![1_000; 2],
+            headroom: vec![Some(1_000); 2],
             rates: vec![Rate::from_gbps(100); 2],
             compat: Compat::new(quirks),
         });
@@ -208,6 +215,28 @@ mod tests {
         let left = [400, 200].map(|size| mmu.release(0, 3, size));
         assert_eq!(left, [false, true], "2100 > (6000 - 2100) / 2, and 1900 + 100 is not");
         assert!(!mmu.pauses_any_peer());
+        // Also with each packet that is dropped.
+        assert_eq!(mmu.admit(0, 3, 200, PacketKind::Data), STORED_PAUSE);
+        assert_eq!(mmu.admit(0, 3, 1_800, PacketKind::Data), STORED_PAUSE, "all of the headroom");
+        for _ in 0..2 {
+            assert_eq!(mmu.admit(0, 3, 200, PacketKind::Data), HEADROOM_FULL_PAUSE);
+        }
+    }
+
+    #[test]
+    fn what_is_stored_beside_a_full_headroom_counts_as_what_it_is() {
+        // Shared part: 11000 - 2 x 500 - 2 x 2000 = 6000.
+        let mut mmu = mmu(11_000, &dynamic(1 << 15, 100, 500), vec![2_000; 2]);
+        assert_eq!(mmu.admit(0, 3, 400, PacketKind::Data), STORED, "the reserve");
+        assert_eq!(mmu.admit_from_own_memory(1, 3, 4_200), STORED_PAUSE);
+        assert_eq!(mmu.admit(0, 3, 1_300, PacketKind::Data), STORED_PAUSE, "1200 > 1150: headroom");
+        assert!(mmu.release(1, 3, 4_200));
+        // The buffer is nearly empty. The next packet still belongs into the reserve.
+        assert!(!mmu.cannot_hit_limit(0, 3, 100), "its peer would not be paused again");
+        assert_eq!(mmu.admit(0, 3, 100, PacketKind::Data), STORED);
+        let left = [1_300, 400, 100].map(|size| mmu.release(0, 3, size));
+        assert_eq!((left, mmu.shared_used), ([true, false, false], 0));
+        assert!(mmu.cannot_hit_limit(0, 3, 100));
     }
 
     #[test]
@@ -237,7 +266,7 @@ mod tests {
             lossy_alpha: [None; 8],
             pfc: &pfc,
             data_priorities: 1 << 3,
-            headroom: vec![1 << 20; 2],
+            headroom: vec![Some(1 << 20); 2],
             rates: vec![Rate::from_gbps(100); 2],
             compat: Compat::new(quirks),
         });

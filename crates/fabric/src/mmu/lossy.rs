@@ -32,7 +32,7 @@ impl LossyShare {
 
 impl Mmu {
     /// Computes what is left for ingresses that PFC does not protect, and lowers the safe fill to
-    /// it. Called when the MMU is made and when a port loses PFC.
+    /// it. Called when the MMU is made.
     ///
     /// With fixed thresholds it is the buffer without Xoff and headroom of all protected ingresses.
     /// If the buffer does not hold both, nothing is safe, and only headroom is kept. With a dynamic
@@ -52,6 +52,7 @@ impl Mmu {
         };
         self.lossy.room = self.buffer.saturating_sub(kept);
         self.safe_fill = self.safe_fill.min(self.lossy.safe_fill());
+        self.safe_now = self.safe_fill;
     }
 
     /// Returns whether data of `size` bytes that PFC does not protect has room.

@@ -80,8 +80,9 @@ pub(crate) struct MmuConfig<'a> {
     pub(crate) pfc: &'a PfcConfig,
     /// Priorities that carry data, as a bit mask.
     pub(crate) data_priorities: u8,
-    /// By port: bytes of headroom for each lossless priority.
-    pub(crate) headroom: Vec<u64>,
+    /// By port: bytes of headroom for each lossless priority. `None`: the port has no PFC, and
+    /// never pauses its peer.
+    pub(crate) headroom: Vec<Option<u64>>,
     /// By port.
     pub(crate) rates: Vec<Rate>,
     pub(crate) compat: Compat,
@@ -98,6 +99,10 @@ pub(crate) struct Mmu {
     lossy: LossyShare,
     /// While no more bytes are in use, no ingress and no queue can be near a limit.
     safe_fill: u64,
+    /// `safe_fill` now: 0 while an ingress uses its headroom, since that one is at a limit.
+    safe_now: u64,
+    /// How many ingresses use their headroom.
+    using_headroom: u32,
     lossless: u8,
     policy: Policy,
     /// By port: bytes above the threshold.
@@ -119,13 +124,14 @@ impl Mmu {
         let MmuConfig { buffer, lossy_alpha, pfc, data_priorities, headroom, rates, compat } =
             config;
         let ports = headroom.len();
+        let has_pfc = |port: usize| headroom[port].is_some();
         let (reserve, shifted_above) = match pfc.threshold {
             Threshold::Static { .. } => (0, None),
             Threshold::Dynamic { reserve, shifted_above, .. } => (reserve.get(), shifted_above),
         };
         let rules = compat.threshold_rules(shifted_above.filter(|_| pfc.lossless != 0));
-        let reserved = (headroom.iter().sum::<u64>() + rules.set_aside(reserve) * ports as u64)
-            * rules.reserves_per_port(pfc.lossless);
+        let kept = headroom.iter().flatten().map(|headroom| headroom + rules.set_aside(reserve));
+        let reserved = kept.sum::<u64>() * rules.reserves_per_port(pfc.lossless);
         let policy = match pfc.threshold {
             Threshold::Static { xoff, xon } => {
                 let limits =
@@ -152,9 +158,11 @@ impl Mmu {
                 Policy::Fixed(fixed) => fixed.safe_fill(),
                 Policy::Dynamic(dynamic) => dynamic.safe_fill(),
             },
+            safe_now: 0,
+            using_headroom: 0,
             lossless: pfc.lossless,
             policy,
-            headroom,
+            headroom: headroom.iter().map(|headroom| headroom.unwrap_or(0)).collect(),
             reserved,
             ingress: vec![Ingress::default(); ports * 8],
             pausing: 0,
@@ -166,7 +174,7 @@ impl Mmu {
         };
         for (index, ingress) in mmu.ingress.iter_mut().enumerate() {
             let is_in = |mask: u8| mask & 1 << (index / ports) != 0;
-            ingress.lossless = is_in(pfc.lossless);
+            ingress.lossless = is_in(pfc.lossless) && has_pfc(index % ports);
             ingress.reserve = match pfc.threshold {
                 Threshold::Dynamic { .. } if ingress.lossless && rules.shares_first => 0,
                 Threshold::Dynamic { reserve, .. } if ingress.lossless => {
@@ -220,19 +228,6 @@ impl Mmu {
     /// Returns how many ingresses PFC protects.
     pub(crate) fn lossless_ingresses(&self) -> usize {
         self.ingress.iter().filter(|ingress| ingress.lossless).count()
-    }
-
-    /// Lets a port never pause its peer. The port should have no headroom.
-    pub(crate) fn disable_pfc(&mut self, port: usize) {
-        for priority in 0..8 {
-            let index = self.index(port as u16, priority);
-            let ingress = &mut self.ingress[index];
-            if ingress.lossless && ingress.reserve != UNBOUNDED {
-                ingress.reserve = 0;
-            }
-            ingress.lossless = false;
-        }
-        self.compute_lossy_share();
     }
 
     /// Returns the index of an ingress: those of one priority are neighbours.
@@ -295,14 +290,13 @@ impl Mmu {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{BUFFER_FULL, STORED, dynamic, fixed, mmu};
+    use super::testing::{BUFFER_FULL, STORED, dynamic, fixed, mmu, mmu_of_ports};
     use crate::packet::PacketKind;
     use proptest::prelude::*;
 
     #[test]
     fn a_port_without_pfc_fills_the_buffer_and_pauses_nobody() {
-        let mut mmu = mmu(10_000, &fixed(3_000, 1_000), vec![2_000, 0]);
-        mmu.disable_pfc(1);
+        let mut mmu = mmu_of_ports(10_000, &fixed(3_000, 1_000), vec![Some(2_000), None], None);
         for _ in 0..5 {
             assert_eq!(mmu.admit(1, 3, 1_000, PacketKind::Data), STORED);
         }
@@ -310,6 +304,14 @@ mod tests {
         assert!(!mmu.is_lossless(1, 3) && mmu.is_lossless(0, 3) && !mmu.is_lossless(0, 2));
         assert!(!mmu.release(1, 3, 1_000), "it has paused nobody");
         assert_eq!(mmu.reserved_bytes(), 2_000);
+    }
+
+    #[test]
+    fn a_port_without_pfc_has_no_reserve() {
+        let mmu = mmu_of_ports(11_000, &dynamic(1 << 15, 0, 500), vec![Some(2_000), None], None);
+        assert_eq!(mmu.reserved_bytes(), 2_500);
+        assert_eq!(mmu.pause_threshold(0, 3), Some((11_000 - 2_500) / 2));
+        assert_eq!(mmu.pause_threshold(1, 3), None);
     }
 
     proptest! {

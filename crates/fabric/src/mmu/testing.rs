@@ -24,6 +24,15 @@ pub(super) fn mmu_with_alpha(
     headroom: Vec<u64>,
     lossy_alpha: Option<u32>,
 ) -> Mmu {
+    mmu_of_ports(buffer, pfc, headroom.into_iter().map(Some).collect(), lossy_alpha)
+}
+
+pub(super) fn mmu_of_ports(
+    buffer: u64,
+    pfc: &PfcConfig,
+    headroom: Vec<Option<u64>>,
+    lossy_alpha: Option<u32>,
+) -> Mmu {
     Mmu::new(MmuConfig {
         buffer,
         lossy_alpha: [lossy_alpha; 8],
