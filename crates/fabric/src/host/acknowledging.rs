@@ -21,8 +21,7 @@ impl<S: Scheme> Host<S> {
         let recovery = &self.common.recovery;
         let (is_selective, shortest) = (recovery.is_selective, recovery.shortest_timeout());
         for slot in 0..self.senders.places() {
-            let Some(sender) = self.senders.get(slot).filter(|sender| sender.unacknowledged() > 0)
-            else {
+            let Some(sender) = self.senders.get(slot).filter(|sender| sender.awaits_ack()) else {
                 continue;
             };
             let timeout = self.common.recovery.timeout(self.cold.outstanding(slot));
@@ -39,10 +38,6 @@ impl<S: Scheme> Host<S> {
             }
             self.count_timeout(slot);
             self.go_back(slot, Some(now));
-            if let Some(sender) = self.senders.get_mut(slot).filter(|sender| sender.has_lost) {
-                sender.last_progress = now;
-                self.timers.arm_retransmission(now.saturating_add(shortest));
-            }
             self.with_rp(window, now, slot, |sender, cx| sender.rp.on_retransmission_timeout(cx));
             self.reschedule_qp(now, slot);
         }

@@ -132,6 +132,13 @@ impl<S: Scheme> Sender<S> {
         self.unacknowledged() - u64::from(self.settled)
     }
 
+    /// Whether an ACK is to come for something that was sent. None is while all that is not
+    /// acknowledged is lost and waits to be sent again.
+    #[inline]
+    pub(crate) fn awaits_ack(&self) -> bool {
+        self.in_flight() > 0 || (self.unacknowledged() > 0 && !self.has_lost)
+    }
+
     /// Takes over what its board says about packets that are not in flight.
     #[inline]
     pub(crate) fn follow(&mut self, board: &Scoreboard) {

@@ -33,7 +33,7 @@ impl<S: Scheme> Host<S> {
         let (header, meta) = window.packets.get_mut(&mut handle).split_mut();
         let meta = meta.expect("it is for data");
         header.address = sender.address(self.index, slot);
-        let was_idle = sender.unacknowledged() == 0;
+        let was_idle = sender.in_flight() == 0;
         let (message, Sent { resent, is_new, by_timeout }) = if common.tracks_packets {
             let (cold, spray) = (&mut self.cold, &mut self.spray);
             tracked_send::fill(common, cold, spray, (sender, slot), now, header)
