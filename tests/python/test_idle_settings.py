@@ -20,7 +20,8 @@ FLOWS: Table = {
     "flows": [{"src": "h0", "dst": "h2", "size": "5KB"}, {"src": "h1", "dst": "h3", "size": "5KB"}],
 }
 KEEPS = {"recovery": "selective-repeat"}
-MARKS = {"enabled": True, "kmin": "10KB", "kmax": "40KB", "pmax": 1.0}
+THRESHOLDS = {"kmin": "10KB", "kmax": "40KB", "pmax": 1.0}
+MARKS: Table = {"enabled": True, **THRESHOLDS}
 
 
 def scenario(**tables: Any) -> rocelab.Scenario:  # noqa: ANN401 - tables of a scenario
@@ -116,14 +117,47 @@ CASES: list[tuple[Table, str, Table]] = [
         {"receiver": [{"hosts": ["h2", "h3"], "rate": "99Gbps"}]},
     ),
     (
+        # With an Xoff of less than a packet it pauses for each packet.
+        {"receiver": [{"hosts": ["h2", "h3"], "rate": "100Gbps", "xoff": "9KB"}]},
+        "no effect at h2, h3: its rate is not below",
+        {"receiver": [{"hosts": ["h2", "h3"], "rate": "100Gbps", "xoff": "1KB"}]},
+    ),
+    (
         {"failure": [{"link": "leaf0:spine0", "at": "1us", "error_rate": 0.0}]},
         "changes nothing at leaf0:spine0",
         {"failure": [{"link": "leaf0:spine0", "at": "1us", "error_rate": 1e-9}]},
     ),
     (
         {"classes": {"settings": [{"priority": 1, "ecn": {"kmin": "9KB", "kmax": "9KB"}}]}},
-        "of priority 1 has no effect",
+        "ecn in [[classes.settings]] of priority 1 can do nothing",
         {"classes": {"settings": [{"priority": 3, "ecn": {"kmin": "9KB", "kmax": "9KB"}}]}},
+    ),
+    (
+        # ACKs have thresholds of PFC, but no share of the buffer and no marks.
+        {"classes": {"ack": 1, "settings": [{"priority": 1, "lossy_alpha": 1.0}]}},
+        "lossy_alpha in [[classes.settings]] of priority 1 can do nothing",
+        {
+            "classes": {
+                "ack": 1,
+                "lossless": [1, 3],
+                "settings": [{"priority": 1, "pfc": {"alpha": 1.0}}],
+            }
+        },
+    ),
+    (
+        {"switch": {"lossy_alpha": 1.0}},
+        "switch.lossy_alpha has no effect",
+        {"switch": {"lossy_alpha": 1.0}, "classes": {"lossless": [2]}},
+    ),
+    (
+        {"switch": {"architecture": "cioq", "buffer": "1MB"}},
+        "switch.buffer has no effect",
+        {"switch": {"buffer": "1MB"}},
+    ),
+    (
+        {"ecn": MARKS | {"by_rate": [{"rate": "10Gbps", **THRESHOLDS}]}, "scheme": "dcqcn"},
+        "ecn.by_rate for 10Gbps has no effect",
+        {"ecn": MARKS | {"by_rate": [{"rate": "100Gbps", **THRESHOLDS}]}, "scheme": "dcqcn"},
     ),
     (
         {"scheme": {"name": "dcqcn", "also": [{"name": "hpcc", "hosts": ["h*"]}]}},

@@ -62,8 +62,35 @@ def test_a_receiver_has_room_for_what_arrives_in_the_response_time() -> None:
     assert result.summary["drops"] == 0
     with pytest.raises(rocelab.ConfigError, match="120KB is too small: after the pause"):
         rocelab.run(star({"response": "20us"}, receiver=receiver))
-    result = rocelab.run(star({"response": "20us"}, receiver=[receiver[0] | {"buffer": "364KB"}]))
+    result = rocelab.run(star({"response": "20us"}, receiver=[receiver[0] | {"buffer": "365KB"}]))
     assert result.summary["drops"] == 0
+
+
+def test_a_receiver_has_room_for_what_is_not_handled_yet() -> None:
+    """Data that arrives while the host handles what came before fills the buffer, too."""
+    slow = {"host": {"latency": "20us"}}
+    with pytest.raises(rocelab.ConfigError, match="154KB is too small: after the pause"):
+        rocelab.run(star(receiver=[SLOW | {"buffer": "154KB", "xoff": "100KB"}], **slow))
+    result = rocelab.run(star(receiver=[SLOW | {"buffer": "405KB", "xoff": "100KB"}], **slow))
+    assert result.summary["drops"] == 0
+
+
+def test_a_pause_that_protects_nothing_has_no_times() -> None:
+    with pytest.raises(rocelab.ConfigError, match="pfc.pause_time: has no effect with classes"):
+        star({"pause_time": 100}, classes={"lossless": []}).plan()
+
+
+@pytest.mark.parametrize("recovery", ["go-back-n", "selective-repeat"])
+def test_a_sender_that_waits_to_send_again_has_no_timeouts(recovery: str) -> None:
+    """The first takes all for lost that is on the way; there is nothing then that could be lost."""
+    short = dict.fromkeys(("rto_low", "rto_high"), "100us")
+    host = short if recovery == "selective-repeat" else {"retransmit_timeout": "100us"}
+    stall = SLOW | {"until": "1500us"}
+    made = star(
+        {"xoff": "50KB", "xon": "40KB"}, receiver=[stall], host={"recovery": recovery, **host}
+    )
+    flows = rocelab.run(made).flows.to_polars().filter(pl.col("tag") == "stalled")
+    assert flows["timeouts"].to_list() == [1, 1]
 
 
 @SWITCHES

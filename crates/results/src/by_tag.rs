@@ -23,8 +23,8 @@ record! {
         /// The time from the first start to the last end, in picoseconds. `None` if a flow did not
         /// complete, and if there is none.
         pub makespan_ps: Option<u64>,
-        /// Payload of all flows over the time from the first start to the last end, in bits per
-        /// second. `None` if no flow completed.
+        /// Payload of the flows that completed over the time from their first start to their last
+        /// end, in bits per second. `None` if no flow completed.
         pub goodput_bps: Option<f64>,
         /// Jain's fairness index of the flows' goodputs, each its size over its completion time: 1
         /// if all are equal, 1/n if one of n flows has everything. `None` if no flow completed.

@@ -39,7 +39,9 @@ pub struct PortTable {
     pub max_queue_bytes: Vec<u64>,
     /// Packets this port marked with CE.
     pub ecn_marked_packets: Vec<u64>,
-    /// Packets that came in through this port, or were made for it by a host, and were dropped.
+    /// Packets that came in through this port and were dropped: there was no room or no route, or
+    /// the congestion point or the PFC watchdog dropped them. At a host also control packets that
+    /// were to leave through this port and found no room.
     pub dropped_packets: Vec<u64>,
     /// Packets that the link to this port lost, damaged or by its failure, and those that waited
     /// for this port when its link failed.

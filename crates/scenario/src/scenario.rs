@@ -12,7 +12,7 @@ use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
 use crate::settings::{self, Classes, Ecn, Pfc, Run, Stop, SwitchSettings, Wire};
 use crate::source::Source;
-use crate::spec::{MarkAt, QuirksSpec, Spec};
+use crate::spec::{MarkAt, QuirksSpec, Spec, SwitchSpec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, PortNumbers, Traffic};
@@ -189,12 +189,15 @@ impl Scenario {
         let is_lossless = spec.failure.is_empty()
             && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0)
             && traffic.messages.iter().all(|message| pfc.protects(&classes, message.priority));
+        // CIOQ switches have no such buffer.
+        let buffer =
+            if switch.cioq.is_some() { SwitchSpec::default().buffer.0 } else { switch.buffer };
         let host = settings::host(
             &mut spec.host,
             needs,
             &network,
             &spec.quirks,
-            is_lossless.then_some(switch.buffer),
+            is_lossless.then_some(buffer),
             balance.is_per_packet(),
         )?;
         settings::check_spray(&spec.routing, &host)?;

@@ -35,7 +35,8 @@ pub enum PacketEventKind {
     Enqueued,
     /// It left a queue, and its serialisation begins.
     Dequeued,
-    /// It was dropped: no buffer space, or no route after a failure.
+    /// It was dropped: it found no room or no route, the congestion point or the PFC watchdog
+    /// dropped it, or it waited for a link that failed.
     Dropped,
     /// It was lost on the link to this port: damaged, or the link failed.
     Lost,

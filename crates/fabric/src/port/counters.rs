@@ -25,8 +25,9 @@ pub struct PortCounters {
     pub paused: Time,
     /// Packets that were ECN-marked.
     pub ecn_marked_packets: u64,
-    /// Packets dropped because there was no room. At a switch: packets that came in through this
-    /// port. At a host: control packets that were to leave through it.
+    /// Packets dropped. At a switch: packets that came in through this port and found no room or no
+    /// route, or that the congestion point or the PFC watchdog dropped. At a host: data for which
+    /// the receive buffer had no room, and control packets that were to leave through this port.
     pub dropped_packets: u64,
     /// Packets lost on the link to this port, by damage or by a failure of the link, and packets
     /// that waited to leave through it when it failed.

@@ -35,7 +35,9 @@ pub struct SwitchAudit {
     pub arrived: u64,
     /// Bytes that left.
     pub departed: u64,
-    /// Bytes dropped because there was no room, dropped by the congestion point, or consumed by it.
+    /// Bytes that the switch dropped, or that its congestion point consumed. They found no room or
+    /// no route, the congestion point or the PFC watchdog dropped them, or they waited for a link
+    /// when it failed.
     pub removed: u64,
     /// Bytes still stored at the end.
     pub stored: u64,

@@ -3,10 +3,10 @@
 
 use super::warnings::marks;
 use fabric::{Balance, Impairment, PortUse, SlowReceiver, Spray};
-use scenario::spec::TrafficSpec;
-use scenario::{NodeKind, Scenario};
+use scenario::spec::{SwitchSpec, TrafficSpec};
+use scenario::{Classes, NodeKind, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{NodeId, Rate, Time};
+use units::{Bytes, NodeId, Rate, Time};
 
 /// The warnings that are known before a run.
 pub(super) fn in_advance(scenario: &Scenario) -> impl Iterator<Item = String> {
@@ -20,6 +20,9 @@ pub(super) fn in_advance(scenario: &Scenario) -> impl Iterator<Item = String> {
         fast_receivers(scenario),
         same_error_rate(scenario),
         unused_class(scenario),
+        unused_share(scenario),
+        unused_buffer(scenario),
+        unused_rate(scenario),
         unused_weight(scenario),
         unused_scheme(scenario),
     ];
@@ -113,9 +116,13 @@ fn receives_nothing(scenario: &Scenario) -> Option<String> {
 fn fast_receivers(scenario: &Scenario) -> Option<String> {
     let links = &scenario.network.links;
     let of = |host: NodeId| links.iter().filter(move |link| link.a == host || link.b == host);
+    /// More than a packet has besides its payload.
+    const HEADERS: u64 = 500;
+    let full_packet = Bytes::new(u64::from(scenario.wire.payload) + HEADERS);
     let is_fast = |one: &&SlowReceiver| {
         let all = of(one.host).map(|link| link.rate.bps()).fold(0, u64::saturating_add);
-        one.rate.bps() >= all
+        // With a lower Xoff a single packet has it pause.
+        one.rate.bps() >= all && one.xoff > full_packet
     };
     named(scenario, scenario.slow_receivers.iter().filter(is_fast)).map(|(names, _)| {
         format!("[[receiver]] has no effect at {names}: its rate is not below that of the links")
@@ -153,21 +160,70 @@ fn same_error_rate(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Marking and pause thresholds of classes that carry no data.
+/// Settings of classes that carry nothing which they are for.
 fn unused_class(scenario: &Scenario) -> Option<String> {
-    let used: BTreeSet<u8> = scenario.messages.iter().map(|one| one.priority).collect();
-    let has_threshold = |priority: u8| scenario.pfc.of_class[usize::from(priority)].is_some();
-    let idle = |priority: &u8| !used.contains(priority);
-    let mut classes = scenario.class_settings.iter().filter(|one| {
-        let of_data = one.marking.is_some() || has_threshold(one.priority);
-        of_data && one.lossy_alpha.is_none()
+    if scenario.messages.is_empty() {
+        return None;
+    }
+    let has_data = |priority| scenario.messages.iter().any(|one| one.priority == priority);
+    let has_packets = |priority| {
+        let Classes { ack, control, .. } = scenario.classes;
+        has_data(priority) || [ack, Some(control)].contains(&Some(priority))
+    };
+    let mut idle = scenario.class_settings.iter().filter_map(|one| {
+        let priority = one.priority;
+        let has_threshold = scenario.pfc.of_class[usize::from(priority)].is_some();
+        let given = [
+            ("ecn", one.marking.is_some() && !has_data(priority)),
+            ("pfc", has_threshold && !has_packets(priority)),
+            ("lossy_alpha", one.lossy_alpha.is_some() && !has_data(priority)),
+        ];
+        let keys: Vec<&str> = given.iter().filter(|(_, idle)| *idle).map(|(key, _)| *key).collect();
+        (!keys.is_empty()).then(|| (priority, keys.join(" and ")))
     });
-    let priority = classes.find(|one| idle(&one.priority))?.priority;
-    (!scenario.messages.is_empty()).then(|| {
-        format!(
-            "[[classes.settings]] of priority {priority} has no effect: no message has this \
-             priority"
-        )
+    let (priority, keys) = idle.next()?;
+    Some(format!(
+        "{keys} in [[classes.settings]] of priority {priority} can do nothing: no message has this \
+         priority"
+    ))
+}
+
+/// A share of the buffer for data without PFC, where all has PFC.
+fn unused_share(scenario: &Scenario) -> Option<String> {
+    let is_lossy =
+        |priority: u8| !scenario.pfc.enabled || !scenario.classes.lossless.contains(&priority);
+    let is_used = scenario.network.links.iter().any(|link| !link.pfc)
+        || scenario.messages.iter().any(|one| is_lossy(one.priority));
+    (scenario.switch.lossy_alpha.is_some() && !scenario.messages.is_empty() && !is_used).then(
+        || {
+            "switch.lossy_alpha has no effect: it is for data that PFC does not protect, and PFC \
+         protects all messages"
+                .to_owned()
+        },
+    )
+}
+
+/// The size of a buffer that switches do not have.
+fn unused_buffer(scenario: &Scenario) -> Option<String> {
+    let is_default = scenario.switch.buffer == SwitchSpec::default().buffer.0;
+    (scenario.switch.cioq.is_some() && !is_default).then(|| {
+        "switch.buffer has no effect: CIOQ switches have a memory for each port, \
+         switch.input_queue and switch.output_queue"
+            .to_owned()
+    })
+}
+
+/// Marking thresholds for a rate that no port of a switch has.
+fn unused_rate(scenario: &Scenario) -> Option<String> {
+    let ecn = scenario.ecn.as_ref().filter(|_| scenario.quirks.is_native())?;
+    let network = &scenario.network;
+    let is_switch = |node: NodeId| network.node(node).kind == NodeKind::Switch;
+    let ports = network.links.iter().filter(|link| is_switch(link.a) || is_switch(link.b));
+    let rates: BTreeSet<Rate> = ports.map(|link| link.rate).collect();
+    let unused = ecn.by_rate.iter().map(|(rate, ..)| rate).filter(|rate| !rates.contains(rate));
+    let unused: Vec<String> = unused.map(Rate::to_string).collect();
+    (!unused.is_empty()).then(|| {
+        format!("ecn.by_rate for {} has no effect: no switch has such a port", unused.join(" and "))
     })
 }
 

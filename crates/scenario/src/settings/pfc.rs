@@ -91,7 +91,7 @@ pub(crate) fn pfc(
         let why = format!("{headroom} is out of range; allowed: 0B to {MAX_BUFFER}");
         return Err(ScenarioError::new("pfc.headroom", why));
     }
-    let timing = timing(spec, network, quirks)?;
+    let timing = timing(spec, classes, network, quirks)?;
     let (enabled, headroom) = (spec.enabled, spec.headroom);
     let pfc = Pfc { enabled, threshold, of_class: [None; 8], headroom, timing };
     let limited = switch.cioq.is_none() && !quirks.threshold_wraparound;
@@ -102,7 +102,12 @@ pub(crate) fn pfc(
 }
 
 /// The times of pauses.
-fn timing(spec: &PfcSpec, network: &Network, quirks: &QuirksSpec) -> Result<PauseTiming> {
+fn timing(
+    spec: &PfcSpec,
+    classes: &Classes,
+    network: &Network,
+    quirks: &QuirksSpec,
+) -> Result<PauseTiming> {
     let default = PfcSpec::default();
     let given = [
         ("response", spec.response != default.response),
@@ -119,6 +124,10 @@ fn timing(spec: &PfcSpec, network: &Network, quirks: &QuirksSpec) -> Result<Paus
     };
     if !spec.enabled {
         return refuse("has no effect with pfc.enabled = false", "set pfc.enabled = true");
+    }
+    if classes.lossless.is_empty() {
+        let why = "has no effect with classes.lossless = []: PFC protects no priority";
+        return refuse(why, "name priorities in classes.lossless");
     }
     if !quirks.conweave_buffer && !quirks.is_native() {
         let why = "does not go with quirks: pauses of the HPCC simulator have no times";
