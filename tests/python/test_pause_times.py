@@ -76,7 +76,7 @@ def test_a_receiver_has_room_for_what_is_not_handled_yet() -> None:
 
 
 def test_a_pause_that_protects_nothing_has_no_times() -> None:
-    with pytest.raises(rocelab.ConfigError, match="pfc.pause_time: has no effect with classes"):
+    with pytest.raises(rocelab.ConfigError, match="has no effect with classes"):
         star({"pause_time": 100}, classes={"lossless": []}).plan()
 
 
