@@ -36,12 +36,12 @@ pub use reaction_point::ReactionPoint;
 use crate::contract::{
     Ctl, EcnLaw, HostFacts, Needs, PlainSwitch, Preset, RateFloor, Scheme, SwitchFacts, Tolerates,
 };
-use crate::rate_window::WindowMode;
+use crate::rate_window::{FLOOR, WindowMode};
 use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
 const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
-const STEP: RangeInclusive<Rate> = Rate::from_bps(100_000)..=Rate::from_gbps(100);
+const STEP: RangeInclusive<Rate> = Rate::ZERO..=Rate::from_gbps(100);
 const FRACTION: RangeInclusive<f64> = 0.0..=1.0;
 
 crate::choice! {
@@ -80,7 +80,7 @@ crate::params! {
         /// Alpha at the first notification.
         initial_alpha: f64, "alpha", FRACTION, "SIGCOMM'15 section 3.1";
         /// Gain of alpha's moving average.
-        gain: f64, "g", 0.0001..=1.0, "SIGCOMM'15 section 5.2";
+        gain: f64, "g", 0.0..=1.0, "SIGCOMM'15 section 5.2";
         /// Time without a notification after which alpha decays (paper); period of alpha's update
         /// (mellanox).
         alpha_timer: Time, "K", SPAN, "SIGCOMM'15 section 3.1";
@@ -99,7 +99,7 @@ crate::params! {
         /// Hyper increase of the target rate.
         rate_hai: Rate, "R_HAI", STEP, "QCN's ratio, 10 R_AI";
         /// The rate never falls below this.
-        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100),
+        min_rate: Rate, "", FLOOR,
             "the authors' simulator, MinRate";
         /// Share of the rate that is left after the first notification (mellanox only).
         first_cnp_rate: f64, "", 0.001..=1.0, "firmware, rate_to_set_on_first_cnp",

@@ -23,7 +23,7 @@ use crate::contract::{
     SwitchFacts, Tolerates,
 };
 use crate::form::Form;
-use crate::rate_window::{RateWindow, WindowMode};
+use crate::rate_window::{FLOOR, RateWindow, WindowMode};
 use units::{Bytes, Rate, Time};
 
 crate::params! {
@@ -33,12 +33,12 @@ crate::params! {
         variant: Form, "", (),
             "SIGCOMM'10 section 3.1; HPCC simulator, CC_MODE 8";
         /// Gain of alpha's moving average.
-        gain: f64, "g", 0.0001..=1.0, "SIGCOMM'10 section 3.4";
+        gain: f64, "g", 0.0..=1.0, "SIGCOMM'10 section 3.4";
         /// Additive increase per round trip (ns3 only; a window grows by a packet).
-        rate_ai: Rate, "", Rate::from_bps(100_000)..=Rate::from_gbps(100),
+        rate_ai: Rate, "", Rate::ZERO..=Rate::from_gbps(100),
             "HPCC simulator, DCTCP_RATE_AI: 1 KB per 13 us", only variant = ["ns3"];
         /// Minimum of the rate (ns3 only; a window holds at least a packet).
-        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE",
+        min_rate: Rate, "", FLOOR, "HPCC simulator, MIN_RATE",
             only variant = ["ns3"];
         /// Limit of the bytes in flight in addition to the rate (ns3 only): none, or the BDP of the
         /// network or of the path, either fixed or scaled by rate over line rate.

@@ -22,7 +22,7 @@ use crate::contract::{
 use crate::form::Form;
 use crate::int::{IntFormat, IntStack, MAX_RECORD_AGE, StampInt};
 use crate::params::ParamError;
-use crate::rate_window::WindowMode;
+use crate::rate_window::{FLOOR, WindowMode};
 use units::{Rate, Time};
 
 crate::choice! {
@@ -54,7 +54,7 @@ crate::params! {
         variant: Form, "", (),
             "SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 3";
         /// Target utilisation.
-        eta: f64, "eta", 0.1..=1.0, "SIGCOMM'19 section 3.3";
+        eta: f64, "eta", 0.1..=10.0, "SIGCOMM'19 section 3.3";
         /// Additive steps before the window may rise multiplicatively.
         max_stage: u64, "maxStage", 0..=1_000_000, "SIGCOMM'19 section 3.3";
         /// Additive increase as a rate, W_AI / T; 0bps derives it from `expected_flows`.
@@ -65,7 +65,7 @@ crate::params! {
         base_rtt: BaseRtt, "T", (),
             "SIGCOMM'19 section 3.2; HPCC simulator, GLOBAL_T";
         /// The rate never falls below this.
-        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
+        min_rate: Rate, "", FLOOR, "HPCC simulator, MIN_RATE";
         /// React to every ACK, based on the reference window, and not only once per round trip.
         fast_reaction: bool, "", (), "SIGCOMM'19 section 3.2; HPCC simulator, FAST_REACT";
         /// Between updates of the reference, skip hops without a queue (ns3 only).

@@ -24,7 +24,7 @@ use crate::contract::{
 };
 use crate::form::Form;
 use crate::hpcc::{self, BaseRtt, HpccParams, Variant};
-use crate::rate_window::WindowMode;
+use crate::rate_window::{FLOOR, WindowMode};
 use std::sync::Arc;
 use units::splitmix::mix;
 use units::{Rate, Time};
@@ -37,7 +37,7 @@ crate::params! {
         variant: Form, "", (),
             "HPCC, SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 10";
         /// Target utilisation.
-        eta: f64, "eta", 0.1..=1.0, "HPCC, SIGCOMM'19 section 3.3";
+        eta: f64, "eta", 0.1..=10.0, "HPCC, SIGCOMM'19 section 3.3";
         /// Additive steps before the window may rise multiplicatively.
         max_stage: u64, "maxStage", 0..=1_000_000, "HPCC, SIGCOMM'19 section 3.3";
         /// Additive increase as a rate, W_AI / T; 0bps derives it from `expected_flows`.
@@ -46,7 +46,7 @@ crate::params! {
         expected_flows: u64, "N", 1..=1_000_000, "HPCC, SIGCOMM'19 section 3.3",
             only rate_ai = ["0bps"];
         /// The rate never falls below this.
-        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
+        min_rate: Rate, "", FLOOR, "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight in addition to the rate (ns3 only): none, the BDP of the
         /// network or of the path scaled by rate over line rate, or that BDP at any rate.
         window: WindowMode, "", (), "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T",

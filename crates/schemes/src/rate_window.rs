@@ -2,7 +2,11 @@
 //! or in proportion to the rate.
 
 use crate::contract::PathFacts;
-use units::Bytes;
+use std::ops::RangeInclusive;
+use units::{Bytes, Rate};
+
+/// What a `min_rate` may be: up to the highest rate of a link.
+pub(crate) const FLOOR: RangeInclusive<Rate> = Rate::from_bps(1000)..=Rate::from_gbps(100_000);
 
 crate::choice! {
     /// What a parameter `window` may say.

@@ -26,12 +26,12 @@ use crate::contract::{
 };
 use crate::form::Form;
 use crate::params::ParamError;
-use crate::rate_window::{RateWindow, WindowMode};
+use crate::rate_window::{FLOOR, RateWindow, WindowMode};
 use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
 const RTT: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
-const STEP: RangeInclusive<Rate> = Rate::from_bps(100_000)..=Rate::from_gbps(100);
+const STEP: RangeInclusive<Rate> = Rate::ZERO..=Rate::from_gbps(100);
 const FRACTION: RangeInclusive<f64> = 0.0..=1.0;
 
 crate::params! {
@@ -60,7 +60,7 @@ crate::params! {
         /// Number of increases in a row after which increases are hyperactive.
         hai_threshold: u64, "", 0..=1_000_000, "SIGCOMM'15 section 4.3; HPCC simulator";
         /// The rate never falls below this.
-        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
+        min_rate: Rate, "", FLOOR, "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight: none, or the BDP of the network or of the path, either
         /// fixed or scaled by rate over line rate.
         window: WindowMode, "", (),

@@ -330,6 +330,9 @@ impl ReactionPoint {
         let steps = 1 + (end - TICK - self.alpha_due).ps() / self.law.alpha_timer.ps();
         self.alpha_due += self.law.alpha_timer * steps;
         let factor = 1.0 - self.law.gain;
+        if factor >= 1.0 {
+            return;
+        }
         for _ in 0..steps {
             if self.alpha < NEGLIGIBLE_ALPHA {
                 self.alpha = 0.0;
