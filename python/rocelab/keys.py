@@ -1054,6 +1054,11 @@ class CrossDcTopology(TypedDict):
 class CustomTopology(TypedDict):
     """Nodes and links as listed."""
 
+    in_parts: NotRequired[bool]
+    """Whether the network may have several parts that no link joins, and nodes without a link.
+    Messages stay within a part.
+    """
+
     kind: Literal["custom"]
 
     links: Sequence[Link]
@@ -1402,7 +1407,7 @@ class Wire(TypedDict):
     """
 
     payload: NotRequired[str]
-    """Data bytes of a full packet, 64B to 9000B."""
+    """Data bytes of a full packet, 64B to 9000B; with profile `hpcc-ns3` 1B to 65000B."""
 
     profile: NotRequired[WireProfile]
     """The sizes of headers and control frames."""

@@ -66,7 +66,7 @@ def test_a_failing_link_is_in_the_scenario_and_changes_the_run(
         ("L2_BACK_TO_ZERO 1", "set L2_BACK_TO_ZERO 0"),
         ("RATE_BOUND 0", "set RATE_BOUND 1"),
         ("LINK_DOWN 15 0 3", "leaves n0 and n1 without a way"),
-        ("LINK_DOWN 15 0 6", "which no link joins"),
+        ("LINK_DOWN 15 0 7", "LINK_DOWN names node 7, and the topology has nodes 0 to 6"),
         ("ERROR_RATE_PER_LINK 1.5", "ERROR_RATE_PER_LINK"),
     ],
 )

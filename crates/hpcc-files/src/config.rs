@@ -7,6 +7,7 @@ mod attributes;
 mod check;
 mod forks;
 mod keys;
+mod oddities;
 mod skipped;
 
 use self::forks::{LeftOut, Use};
@@ -20,6 +21,7 @@ use units::{Bytes, NodeId, Rate, Time};
 pub(crate) use check::check;
 pub(crate) use forks::refuse_htsim;
 pub use forks::{ConWeaveTimes, LoadBalancing};
+pub(crate) use oddities::oddities;
 
 /// A configuration, with the original's defaults for keys that the file does not have.
 ///
@@ -108,7 +110,7 @@ pub struct Config {
     pub rate_hai: Option<Rate>,
     /// `MIN_RATE`: the lowest rate of every law; 100 Mb/s.
     pub min_rate: Rate,
-    /// `EWMA_GAIN`: g of DCQCN and DCTCP.
+    /// `EWMA_GAIN`: g of DCQCN and DCTCP. `None` means 0.
     pub ewma_gain: Option<f64>,
     /// `ALPHA_RESUME_INTERVAL`, us: DCQCN's alpha timer; 55 us.
     pub alpha_resume_interval: Time,
@@ -169,6 +171,11 @@ impl Places {
     /// The line of `key`, if the file has it.
     pub fn line(&self, key: &str) -> Option<usize> {
         self.lines.get(key).copied()
+    }
+
+    /// A warning about `key`, with its line if it has one.
+    pub fn warning(&self, key: &str, message: String) -> Warning {
+        Warning { line: self.line(key), ..Warning::new(message) }
     }
 
     /// An error about `key`, with its line if it has one.

@@ -57,7 +57,7 @@ impl Experiment {
 
     /// Reads the files. Warnings go to `warnings`, in errors as well as in success.
     fn read_all(path: &Path, directory: &Path, warnings: &mut Vec<Warning>) -> Result<Experiment> {
-        let config = read_as(path, MAX_CONFIG_BYTES, warnings, config::parse)?;
+        let mut config = read_as(path, MAX_CONFIG_BYTES, warnings, config::parse)?;
         let files = Files { path, directory, config: &config };
         let topology = &config.topology_file;
         let topology = files.read("TOPOLOGY_FILE", topology, warnings, |text, warnings| {
@@ -66,6 +66,9 @@ impl Experiment {
             Ok(topology)
         })?;
         config::check(&config, &topology).map_err(|error| error.in_file(path))?;
+        let odd = config::oddities(&mut config, &topology).into_iter();
+        warnings.extend(odd.map(|warning| Warning { file: Some(path.to_owned()), ..warning }));
+        let files = Files { path, directory, config: &config };
         let FlowFile { flows, has_port } =
             files.read("FLOW_FILE", &config.flow_file, warnings, |text, warnings| {
                 flows::parse(text, &topology, warnings)

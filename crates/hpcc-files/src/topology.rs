@@ -86,6 +86,31 @@ impl Topology {
         self.links.iter().filter(move |link| marks(link.a) || marks(link.b))
     }
 
+    /// Whether it has a node without a link, or parts that no link joins.
+    pub fn is_in_parts(&self) -> bool {
+        self.parts().len() > 1
+    }
+
+    /// The number of nodes of each part that links join. A node without a link is one of them.
+    fn parts(&self) -> Vec<usize> {
+        let mut leader: Vec<usize> = (0..self.is_switch.len()).collect();
+        let find = |leader: &mut [usize], mut node: usize| {
+            while leader[node] != node {
+                leader[node] = leader[leader[node]];
+                node = leader[node];
+            }
+            node
+        };
+        for link in &self.links {
+            let (a, b) = (find(&mut leader, link.a.index()), find(&mut leader, link.b.index()));
+            leader[a.max(b)] = a.min(b);
+        }
+        let mut sizes = vec![0; leader.len()];
+        (0..sizes.len()).for_each(|node| sizes[find(&mut leader, node)] += 1);
+        sizes.retain(|&size| size > 0);
+        sizes
+    }
+
     fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.is_switch.len() as u32).map(NodeId::new)
     }
@@ -219,8 +244,9 @@ fn read_rest(
         ));
     }
     tokens.warn_trailing("the last link", warnings);
-    check_ports(&is_switch, &ports, warnings)?;
-    Ok(Topology { form: header.form, is_switch, is_nvswitch, links: read })
+    let topology = Topology { form: header.form, is_switch, is_nvswitch, links: read };
+    check_ports(&topology, &ports, warnings)?;
+    Ok(topology)
 }
 
 fn read_link(first: Token<'_>, tokens: &mut Tokens<'_>, ports: &mut [u32]) -> Result<Link> {
@@ -242,15 +268,33 @@ fn read_link(first: Token<'_>, tokens: &mut Tokens<'_>, ports: &mut [u32]) -> Re
     Ok(Link { a, a_port, b, b_port, rate, delay, error_rate, line: first.line })
 }
 
-fn check_ports(is_switch: &[bool], ports: &[u32], warnings: &mut Vec<Warning>) -> Result<()> {
+fn check_ports(topology: &Topology, ports: &[u32], warnings: &mut Vec<Warning>) -> Result<()> {
+    if let Some(host) = topology.hosts().next().filter(|host| ports[host.index()] == 0) {
+        let what = format!(
+            "host {host} has no link, and it is the first one: the original takes the rate of \
+             hosts from its port"
+        );
+        return Err(FileError::new(what).hint("add one, or leave the host out"));
+    }
+    let parts = topology.parts();
     if let Some(node) = ports.iter().position(|&count| count == 0) {
-        let (kind, mend) = if is_switch[node] {
-            ("switch", "leave it out")
-        } else {
-            ("host", "correct the number of nodes in the first line")
+        let kind = if topology.is_switch[node] { "switch" } else { "host" };
+        let others = match parts.iter().filter(|&&nodes| nodes == 1).count() {
+            1 => String::new(),
+            2 => " (1 more node, too)".to_owned(),
+            count => format!(" ({} more nodes, too)", count - 1),
         };
-        return Err(FileError::new(format!("{kind} {node} has no link"))
-            .hint(format!("add one, or {mend}")));
+        warnings.push(Warning::new(format!(
+            "{kind} {node} has no link{others}: nothing gets there, as in the original; is the \
+             number of nodes in the first line right?"
+        )));
+    }
+    let joined = parts.iter().filter(|&&nodes| nodes > 1).count();
+    if joined > 1 {
+        warnings.push(Warning::new(format!(
+            "the network has {joined} parts that no link joins: flows stay within one, and windows \
+             of GLOBAL_T are those of the longest path of all, as in the original"
+        )));
     }
     if let Some(node) = ports.iter().position(|&count| count > MAX_PORTS) {
         warnings.push(Warning::new(format!(

@@ -49,7 +49,7 @@ mod trace;
 mod unfinished;
 mod walk_order;
 
-pub use output::{DroppedPacket, Output, PortOutput};
+pub use output::{DroppedPacket, Output, PortOutput, port_table};
 pub use settings::{Refusal, check};
 pub use trace::{NewFile, TraceRecords};
 
@@ -77,9 +77,9 @@ pub struct Progress {
     pub finished: u64,
 }
 
-/// Runs an experiment for which [`check`] has found nothing to refuse. Its routes connect all
-/// hosts, also after the failure of a link. `watch` receives the progress now and then, and returns
-/// whether the run goes on.
+/// Runs an experiment for which [`check`] has found nothing to refuse. Its routes connect the hosts
+/// of each flow, also after the failure of a link. `watch` receives the progress now and then, and
+/// returns whether the run goes on.
 pub fn run(
     experiment: &Experiment,
     options: &Options<'_>,

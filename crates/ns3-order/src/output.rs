@@ -1,12 +1,14 @@
 //! What a run leaves behind.
 
 use crate::event_list::NONE;
-use crate::network::Port;
+use crate::network::{self, Node, Port};
+use crate::settings::Settings;
 use crate::simulation::Simulation;
 use crate::trace::{Trace, TraceRecords};
 use crate::walk_order::WalkOrder;
 use crate::{Options, routes};
 use fabric::{Cause, FlowOutcome, PfcEvent, PortCounters, QueueBlock};
+use hpcc_files::Experiment;
 use hpcc_files::fct::FctRow;
 use hpcc_files::packet_trace::{Header, PortRate};
 use std::io;
@@ -243,30 +245,41 @@ impl Simulation<'_> {
         flow.base_rtt + bits / flow.bottleneck.max(1)
     }
 
-    /// The table of ports in the order of that simulator's tables.
     fn trace_header(&self) -> Header {
-        let mut nodes = WalkOrder::new();
-        let hosts = (0..self.nodes.len()).filter(|&node| !self.nodes[node].is_switch);
-        let switches = (0..self.nodes.len()).rev().filter(|&node| self.nodes[node].is_switch);
-        for node in hosts.chain(switches) {
-            nodes.insert(node as u64, node);
-        }
-        let mut header = Header { ports: Vec::new(), window: self.routes.max_bdp as u32 };
-        for node in nodes.values() {
-            let mut ports = WalkOrder::new();
-            for (_, port) in routes::neighbours(node, &self.nodes, &self.ports) {
-                ports.insert(u64::from(self.ports[port as usize].number), port);
-            }
-            for port in ports.values() {
-                let port = &self.ports[port as usize];
-                header.ports.push(PortRate {
-                    node: port.node as u16,
-                    port: port.number as u8,
-                    rate: Rate::from_bps(port.rate),
-                });
-            }
-        }
-        debug_assert!(header.ports.iter().all(|port| u32::from(port.node) != NONE));
-        header
+        let ports = table(&self.nodes, &self.ports);
+        Header { ports, window: self.routes.max_bdp as u32 }
     }
+}
+
+/// The table of ports that a packet trace begins with.
+pub fn port_table(experiment: &Experiment) -> Vec<PortRate> {
+    let (nodes, ports) = network::build(experiment, &Settings::new(&experiment.config));
+    table(&nodes, &ports)
+}
+
+/// The ports in the order of that simulator's tables. Nodes without a link are not in them, and of
+/// several links between two nodes the last one is.
+fn table(nodes: &[Node], ports: &[Port]) -> Vec<PortRate> {
+    let mut linked = WalkOrder::new();
+    let hosts = (0..nodes.len()).filter(|&node| !nodes[node].is_switch);
+    let switches = (0..nodes.len()).rev().filter(|&node| nodes[node].is_switch);
+    for node in hosts.chain(switches).filter(|&node| !nodes[node].ports.is_empty()) {
+        linked.insert(node as u64, node);
+    }
+    let mut rates = Vec::new();
+    for node in linked.values() {
+        let mut used = WalkOrder::new();
+        for (_, port) in routes::neighbours(node, nodes, ports) {
+            used.insert(u64::from(ports[port as usize].number), port);
+        }
+        for port in used.values() {
+            let port = &ports[port as usize];
+            rates.push(PortRate {
+                node: port.node as u16,
+                port: port.number as u8,
+                rate: Rate::from_bps(port.rate),
+            });
+        }
+    }
+    rates
 }

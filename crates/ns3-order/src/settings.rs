@@ -97,11 +97,6 @@ pub fn check(experiment: &Experiment) -> Result<(), Refusal> {
         let what = "in the order of ns-3 a run ends at a time of less than 200 days";
         return refuse("SIMULATOR_STOP_TIME", what, "set it to when all flows have ended");
     }
-    let is_hpcc = matches!(config.cc_mode, CcMode::Hpcc | CcMode::HpccPint);
-    if is_hpcc && config.rate_ai.is_none_or(|rate| rate.bps() == 0) {
-        let what = "an increase of 0 is not served in the order of ns-3";
-        return refuse("RATE_AI", what, "set it to 1b/s or more, or leave out --order ns3");
-    }
     if let Some(flow) = experiment.flows.iter().find(|flow| flow.size.get() > u64::from(u32::MAX)) {
         let message = format!(
             "a flow from {} to {} has {} bytes, and the simulator's sequence numbers have 32 bits",

@@ -158,8 +158,13 @@ impl Network {
 
     /// Checks what every network must satisfy beyond each link's rate and delay, for which see
     /// [`check_link`]; `key` is where it was described, `link_key` where the link with an index
-    /// was.
-    pub(crate) fn check(&self, key: &str, link_key: impl Fn(usize) -> String) -> Result<()> {
+    /// was. `in_parts`: it may have parts that no link joins.
+    pub(crate) fn check(
+        &self,
+        key: &str,
+        link_key: impl Fn(usize) -> String,
+        in_parts: bool,
+    ) -> Result<()> {
         if let Some(index) = self.links.iter().position(|link| link.a == link.b) {
             return Err(ScenarioError::new(
                 link_key(index),
@@ -180,6 +185,9 @@ impl Network {
         if hosts < 2 {
             return Err(ScenarioError::new(key, format!("needs at least 2 hosts, got {hosts}")));
         }
+        if in_parts {
+            return Ok(());
+        }
         if let Some(node) = degree.iter().position(|ports| *ports == 0) {
             let kind = match self.nodes[node].kind {
                 NodeKind::Host => "host",
@@ -193,11 +201,23 @@ impl Network {
         self.check_connected(key)
     }
 
-    fn check_connected(&self, key: &str) -> Result<()> {
-        let mut groups = DisjointSets::new(self.nodes.len());
+    /// The parts that links join.
+    fn parts(&self) -> DisjointSets {
+        let mut parts = DisjointSets::new(self.nodes.len());
         for link in &self.links {
-            groups.join(link.a.index(), link.b.index());
+            parts.join(link.a.index(), link.b.index());
         }
+        parts
+    }
+
+    /// Whether links join two nodes, be it through hosts.
+    pub(crate) fn joins(&self, a: NodeId, b: NodeId) -> bool {
+        let mut parts = self.parts();
+        parts.of(a.index()) == parts.of(b.index())
+    }
+
+    fn check_connected(&self, key: &str) -> Result<()> {
+        let mut groups = self.parts();
         let first = groups.of(0);
         let (here, there): (Vec<usize>, Vec<usize>) =
             (0..self.nodes.len()).partition(|node| groups.of(*node) == first);

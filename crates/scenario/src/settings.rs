@@ -35,7 +35,7 @@ use units::{Bytes, Rate, Time};
 pub struct Wire {
     /// The sizes of headers and control frames.
     pub profile: WireProfile,
-    /// Data bytes of a full packet, 64 to 9000.
+    /// Data bytes of a full packet.
     pub payload: u32,
     /// Probability that a packet arrives damaged, on links that have none of their own.
     pub error_rate: f64,
@@ -167,10 +167,15 @@ fn quirks_on(quirks: &QuirksSpec) -> String {
 
 pub(crate) fn wire(spec: &WireSpec) -> Result<Wire> {
     let payload = spec.payload.0.get();
-    if !(64..=9000).contains(&payload) {
+    // Lengths in that simulator's packets have 16 bits.
+    let (least, most) = match spec.profile {
+        WireProfile::HpccNs3 => (1, 65_000),
+        WireProfile::Rocev2 => (64, 9000),
+    };
+    if !(least..=most).contains(&payload) {
         return Err(ScenarioError::new(
             "wire.payload",
-            format!("{} is out of range; allowed: 64B to 9000B", spec.payload.0),
+            format!("{} is out of range; allowed: {least}B to {most}B", spec.payload.0),
         ));
     }
     let error_rate = check_error_rate(spec.error_rate, || "wire.error_rate".to_owned())?;

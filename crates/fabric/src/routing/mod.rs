@@ -128,7 +128,9 @@ impl Routes {
         for src in 0..hosts {
             cancel::check();
             for dst in (0..hosts).filter(|dst| *dst != src) {
-                self.ns3_path(graph, (src, dst), &mut path);
+                if !self.ns3_path(graph, (src, dst), &mut path) {
+                    continue;
+                }
                 let both = |end: &LinkEnd| {
                     let back = graph.ports(end.peer)[end.peer_port as usize];
                     hop_costs.both(graph, end, &back)
@@ -239,9 +241,26 @@ impl Routes {
     }
 
     /// The path that a search from host `dst` comes upon first, while all links are up: each node's
-    /// first next hop, if next hops are listed as the HPCC simulator does.
-    pub(crate) fn ns3_path(&self, graph: &Graph, ends: (u32, u32), path: &mut Vec<LinkEnd>) {
-        self.walk(graph, ends, 0, path, |_, next_hops| next_hops[0]);
+    /// first next hop, if next hops are listed as the HPCC simulator does. Returns whether there is
+    /// one: hosts do not forward, and parts of a network may be apart.
+    pub(crate) fn ns3_path(
+        &self,
+        graph: &Graph,
+        (src, dst): (u32, u32),
+        path: &mut Vec<LinkEnd>,
+    ) -> bool {
+        path.clear();
+        let (mut node, target) = (graph.hosts[src as usize], graph.hosts[dst as usize]);
+        while node != target {
+            let forwards = path.is_empty() || !graph.is_host(node);
+            let port = self.next_hops(node, dst, 0).first().filter(|_| forwards);
+            let Some(end) = port.and_then(|port| graph.ports(node).get(port.index())) else {
+                return false;
+            };
+            path.push(*end);
+            node = end.peer;
+        }
+        true
     }
 
     /// Fills `path` with the links from host `src` to host `dst` in an epoch. `select` chooses

@@ -32,10 +32,6 @@ fn check_law(config: &Config) -> Result<()> {
     if mode == CcMode::Dcqcn {
         needs("RP_TIMER", config.rp_timer.is_some(), "300")?;
     }
-    if matches!(mode, CcMode::Dcqcn | CcMode::Dctcp) {
-        let example = if mode == CcMode::Dcqcn { "0.00390625" } else { "0.0625" };
-        needs("EWMA_GAIN", config.ewma_gain.is_some(), example)?;
-    }
     if !matches!(mode, CcMode::Dctcp | CcMode::None(_)) {
         needs("RATE_AI", config.rate_ai.is_some(), "50Mb/s")?;
     }
@@ -65,7 +61,11 @@ fn check_law(config: &Config) -> Result<()> {
     if mode == CcMode::Hpcc && !config.has_win {
         return Err(config
             .places
-            .error("HAS_WIN", "HAS_WIN is 0, and CC_MODE 3 divides by the window")
+            .error(
+                "HAS_WIN",
+                "HAS_WIN is 0, and CC_MODE 3 divides queues by the window: U is infinite in the \
+                 original where there is a queue, and no number where there is none",
+            )
             .hint("set HAS_WIN 1"));
     }
     Ok(())
@@ -156,10 +156,10 @@ fn check_marking(config: &Config, topology: &Topology) -> Result<()> {
 
 fn check_link_down(config: &Config, topology: &Topology) -> Result<()> {
     let Some(down) = config.link_down else { return Ok(()) };
-    let is_it = |a, b| (a, b) == (down.a, down.b);
-    if topology.links.iter().any(|link| is_it(link.a, link.b) || is_it(link.b, link.a)) {
+    let nodes = topology.is_switch.len();
+    let Some(node) = [down.a, down.b].into_iter().find(|node| node.index() >= nodes) else {
         return Ok(());
-    }
-    let why = format!("LINK_DOWN names {} and {}, which no link joins", down.a, down.b);
-    Err(config.places.error("LINK_DOWN", why).hint("LINK_DOWN 0 0 0 takes none down"))
+    };
+    let why = format!("LINK_DOWN names node {node}, and the topology has nodes 0 to {}", nodes - 1);
+    Err(config.places.error("LINK_DOWN", why).hint("LINK_DOWN 0 0 0 takes no link down"))
 }

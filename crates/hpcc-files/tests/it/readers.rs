@@ -306,10 +306,38 @@ fn bad_topologies() {
         ("4 2 2\n2\n3\n0 2 1Gbps 1us 0\n1 3 1Gbps soon 0", 5, "delay"),
     ];
     refused(&bad, |text| topology::parse(text.as_bytes(), &mut Vec::new()));
-    let error = topology::parse(b"3 0 1\n0 1 1Gbps 1us 0", &mut Vec::new()).unwrap_err();
-    assert!(error.to_string().starts_with("host 2 has no link; hint: "), "{error}");
-    let error = topology::parse(b"3 1 1\n2\n0 1 1Gbps 1us 0", &mut Vec::new()).unwrap_err();
-    assert_eq!(error.to_string(), "switch 2 has no link; hint: add one, or leave it out");
+    let error = topology::parse(b"3 0 1\n1 2 1Gbps 1us 0", &mut Vec::new()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "host 0 has no link, and it is the first one: the original takes the rate of hosts from \
+         its port; hint: add one, or leave the host out"
+    );
+}
+
+#[test]
+fn topologies_in_parts() {
+    let told = |text: &str| {
+        let mut warnings = Vec::new();
+        let network = topology::parse(text.as_bytes(), &mut warnings).unwrap();
+        (network.is_in_parts(), texts(&warnings))
+    };
+    let unlinked = |what: &str| {
+        format!(
+            "{what}: nothing gets there, as in the original; is the number of nodes in the first \
+             line right?"
+        )
+    };
+    assert_eq!(told(TOPOLOGY), (false, Vec::new()));
+    let host = told("3 0 1\n0 1 1Gbps 1us 0");
+    assert_eq!(host, (true, vec![unlinked("host 2 has no link")]));
+    let switch = told("4 1 1\n2\n0 1 1Gbps 1us 0");
+    assert_eq!(switch, (true, vec![unlinked("switch 2 has no link (1 more node, too)")]));
+    let (in_parts, warnings) = told("7 0 2\n4 3 1Gbps 1us 0\n0 1 1Gbps 1us 0");
+    assert!(in_parts);
+    let more = "host 2 has no link (2 more nodes, too)";
+    let parts = "the network has 2 parts that no link joins: flows stay within one, and windows of \
+                 GLOBAL_T are those of the longest path of all, as in the original";
+    assert_eq!(warnings, [unlinked(more), parts.to_owned()]);
 }
 
 #[test]
@@ -617,7 +645,6 @@ fn what_the_original_leaves_undefined() {
             "config.txt: RP_TIMER is missing, and CC_MODE 1 needs it; hint: add a line such as \
              RP_TIMER 300",
         ),
-        (without("EWMA_GAIN 0.00390625"), "EWMA_GAIN is missing"),
         (without("RATE_AI 20Mb/s"), "RATE_AI is missing"),
         (without("RATE_HAI 200Mb/s"), "RATE_HAI is missing"),
         (
@@ -641,10 +668,6 @@ fn what_the_original_leaves_undefined() {
         ),
         (format!("{DCQCN}\nRATE_DECREASE_INTERVAL 0"), "txt:7: RATE_DECREASE_INTERVAL is 0 us"),
         (format!("{DCQCN}\nRATE_BOUND 0"), "config.txt:7: RATE_BOUND 0 is not served"),
-        (
-            format!("{DCQCN} CC_MODE 8").replace("EWMA_GAIN", "G"),
-            "EWMA_GAIN is missing, and CC_MODE 8",
-        ),
         (format!("{DCQCN} RP_TIMER 0.9"), "config.txt:6: RP_TIMER is 0 us: time would stand still"),
         (format!("{DCQCN} L2_BACK_TO_ZERO 1"), "config.txt:6: L2_BACK_TO_ZERO 1 is not served"),
         (format!("{DCQCN} L2_ACK_INTERVAL 2000"), "config.txt: L2_CHUNK_SIZE is missing, and L2_"),
@@ -652,10 +675,13 @@ fn what_the_original_leaves_undefined() {
             format!("{DCQCN} L2_ACK_INTERVAL 2000\nL2_CHUNK_SIZE 0"),
             "config.txt:7: L2_CHUNK_SIZE is 0, and L2_ACK_INTERVAL above 1 divides by it",
         ),
-        (format!("{DCQCN} CC_MODE 3\nHAS_WIN 0"), "config.txt:7: HAS_WIN is 0"),
         (
-            format!("{DCQCN} LINK_DOWN 1 0 5"),
-            "config.txt:6: LINK_DOWN names 0 and 5, which no link joins",
+            format!("{DCQCN} CC_MODE 3\nHAS_WIN 0"),
+            "config.txt:7: HAS_WIN is 0, and CC_MODE 3 divides queues by the window: U is infinite",
+        ),
+        (
+            format!("{DCQCN} LINK_DOWN 1 0 6"),
+            "config.txt:6: LINK_DOWN names node 6, and the topology has nodes 0 to 5",
         ),
         (
             DCQCN.replace("KMAX_MAP 2 100000000000 1600 4", "KMAX_MAP 2 100000000000 1600 2"),
@@ -680,7 +706,60 @@ fn what_the_original_leaves_undefined() {
     for other in ["ENABLE_QCN 0", "CC_MODE 3", "CC_MODE 7", "CC_MODE 0"] {
         there.read(&format!("{unmarked} {other}")).unwrap();
     }
-    there.read(&format!("{DCQCN} LINK_DOWN 1 4 0")).unwrap();
+    let down = there.read(&format!("{DCQCN} LINK_DOWN 1 4 0")).unwrap();
+    assert!(down.config.link_down.is_some());
+}
+
+#[test]
+fn what_is_odd_in_the_values_of_a_configuration() {
+    let there = Directory::new("odd");
+    there.write("t.txt", TOPOLOGY);
+    there.write("f.txt", "0\n");
+    let told = |config: &str| texts(&there.read(config).unwrap().warnings);
+    assert!(told(DCQCN).is_empty());
+    let without = DCQCN.replace("EWMA_GAIN 0.00390625", "");
+    for (config, words) in [
+        (
+            without.clone(),
+            "config.txt: EWMA_GAIN is missing, which means 0: alpha stays 1, and each cut halves \
+             the rate, as in the original; 0.00390625 is usual",
+        ),
+        (format!("{without} CC_MODE 8"), "EWMA_GAIN is missing, which means 0"),
+        (format!("{DCQCN}\nEWMA_GAIN 0"), "config.txt:7: EWMA_GAIN is 0: alpha stays 1"),
+        (
+            format!("{DCQCN}\nRATE_AI 0"),
+            "config.txt:7: RATE_AI is 0bps: such a step raises nothing, as in the original; \
+             without a unit it is in bit/s",
+        ),
+        (
+            format!("{DCQCN}\nCC_MODE 7 RATE_HAI 20"),
+            "config.txt:7: RATE_HAI is 20bps: such a step raises next to nothing",
+        ),
+        (
+            format!("{DCQCN}\nCC_MODE 8 DCTCP_RATE_AI 0Mb/s"),
+            "config.txt:7: DCTCP_RATE_AI is 0bps: such a step raises nothing",
+        ),
+        (
+            format!("{DCQCN}\nCC_MODE 3 U_TARGET 1.5"),
+            "config.txt:7: U_TARGET is 1.5: senders aim at more than links carry, so that queues \
+             stay, as in the original",
+        ),
+        (
+            format!("{DCQCN}\nLINK_DOWN 1 0 5"),
+            "config.txt:7: LINK_DOWN names 0 and 5, which no link joins: nothing fails, as in the \
+             original",
+        ),
+    ] {
+        let warnings = told(&config);
+        assert!(warnings.iter().any(|warning| warning.contains(words)), "{warnings:?}");
+    }
+    // Where nothing reads the key, it is not odd.
+    for other in ["CC_MODE 3 RATE_AI 0", "CC_MODE 0 RATE_AI 0", "CC_MODE 7 EWMA_GAIN 0"] {
+        let warnings = told(&format!("{DCQCN}\n{other}"));
+        assert!(!warnings.iter().any(|warning| warning.contains(" is 0")), "{warnings:?}");
+    }
+    let down = there.read(&format!("{DCQCN} LINK_DOWN 1 0 5")).unwrap();
+    assert_eq!(down.config.link_down, None);
 }
 
 proptest! {

@@ -53,6 +53,7 @@ pub fn scenario_of(
     let topology = TopologySpec::Custom(CustomSpec {
         nodes: nodes(experiment, &spec),
         links: links(experiment),
+        in_parts: experiment.topology.is_in_parts(),
     });
     let traffic = vec![TrafficSpec::Flows(FlowsSpec {
         tag: Some("flows".to_owned()),
@@ -220,7 +221,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
             max_samples: MAX_SAMPLES,
             ..RunSpec::default()
         },
-        topology: TopologySpec::Custom(CustomSpec { nodes: Vec::new(), links: Vec::new() }),
+        topology: TopologySpec::Custom(CustomSpec::default()),
         scheme: super::law::scheme(config),
         wire: WireSpec {
             profile: WireProfile::HpccNs3,

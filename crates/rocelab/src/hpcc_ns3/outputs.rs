@@ -2,7 +2,7 @@
 
 use crate::Recordings;
 use fabric::{PacketEvent, PacketEventKind, QueueBlock};
-use hpcc_files::packet_trace::{self, Event, PortRate, Record};
+use hpcc_files::packet_trace::{self, Event, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, queue_lengths};
 use ns3_order::TraceRecords;
 use results::{FlowTable, UNFINISHED};
@@ -246,13 +246,7 @@ fn write_trace(
         }
     };
     let header = packet_trace::Header {
-        ports: experiment
-            .topology
-            .links
-            .iter()
-            .flat_map(|link| [(link.a, link.a_port, link.rate), (link.b, link.b_port, link.rate)])
-            .map(|(node, port, rate)| PortRate { node: node.get() as u16, port: port as u8, rate })
-            .collect(),
+        ports: ns3_order::port_table(experiment),
         window: files.recordings.network_bdp().map_or(0, |bdp| bdp.get() as u32),
     };
     let mut trace = packet_trace::Writer::new(out, &header)?;

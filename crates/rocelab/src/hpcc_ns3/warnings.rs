@@ -3,7 +3,7 @@
 
 use super::derived::{HPCC_NS3, UNCODED, node_buffers};
 use super::law::{HOPS, THEMIS_HOPS};
-use hpcc_files::{Experiment, Warning};
+use hpcc_files::{CcMode, Experiment, Warning};
 use scenario::spec::{ParamValue, Spec};
 use schemes::int::IntFormat;
 use std::collections::{BTreeMap, VecDeque};
@@ -41,7 +41,8 @@ pub(super) fn in_fast_order(
              nanoseconds wraps around 64 bits there"
         )
     });
-    let served = [headroom, acks, no_pause, large].into_iter().flatten().map(Warning::new);
+    let above = above_line_rate(experiment);
+    let served = [headroom, acks, no_pause, large, above].into_iter().flatten().map(Warning::new);
     served.chain(as_there(spec, experiment, "")).collect()
 }
 
@@ -73,8 +74,30 @@ pub(super) fn in_ns3_order(spec: &Spec, experiment: &Experiment) -> Vec<Warning>
              default order has neither"
         )
     });
-    let told = [headroom, acks, no_pause, large].into_iter().flatten().map(Warning::new);
+    // Here DCQCN's is as there.
+    let above = above_line_rate(experiment).filter(|_| experiment.config.cc_mode != CcMode::Dcqcn);
+    let told = [headroom, acks, no_pause, large, above].into_iter().flatten().map(Warning::new);
     told.chain(as_there(spec, experiment, "without --order ns3, ")).collect()
+}
+
+/// A `MIN_RATE` above the rate of a host's link, where a window follows the rate.
+fn above_line_rate(experiment: &Experiment) -> Option<String> {
+    let Experiment { config, topology, .. } = experiment;
+    let has_law = !matches!(config.cc_mode, CcMode::None(_));
+    if !(has_law && config.has_win && config.var_win) {
+        return None;
+    }
+    let is_host = |node: NodeId| !topology.is_switch[node.index()];
+    let links = topology.links.iter().filter(|link| is_host(link.a) || is_host(link.b));
+    let slowest = links.min_by_key(|link| link.rate)?;
+    (config.min_rate > slowest.rate).then(|| {
+        format!(
+            "MIN_RATE {} is above {}, the rate of the link in line {} of the topology: no rate is \
+             above that of a host's link here, and the original's may be, with a window of \
+             VAR_WIN that is longer than a BDP",
+            config.min_rate, slowest.rate, slowest.line
+        )
+    })
 }
 
 /// Flows with more bytes on the wire than the original's ideal FCT has room for, in words.

@@ -15,7 +15,7 @@ use units::{Bytes, Rate, Time};
 pub struct WireSpec {
     /// The sizes of headers and control frames.
     pub profile: WireProfile,
-    /// Data bytes of a full packet, 64B to 9000B.
+    /// Data bytes of a full packet, 64B to 9000B; with profile `hpcc-ns3` 1B to 65000B.
     pub payload: Quantity<Bytes>,
     /// Probability that a packet of any kind, PFC frames too, arrives damaged over a link and is
     /// discarded; links of a custom topology may have their own.

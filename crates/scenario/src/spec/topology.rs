@@ -222,6 +222,10 @@ pub struct CustomSpec {
     pub nodes: Vec<NodeSpec>,
     /// The links between them.
     pub links: Vec<LinkSpec>,
+    /// Whether the network may have several parts that no link joins, and nodes without a link.
+    /// Messages stay within a part.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_parts: bool,
 }
 
 /// A node of a custom topology.

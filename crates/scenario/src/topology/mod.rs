@@ -46,7 +46,7 @@ pub(crate) fn resolve(
             unreachable!("built above")
         }
     };
-    network.check("topology", |_| "topology".to_owned())?;
+    network.check("topology", |_| "topology".to_owned(), false)?;
     Ok(network)
 }
 

@@ -383,12 +383,17 @@ impl Sink<'_> {
             return Err(ScenarioError::new(key(), "a host cannot send to itself"));
         }
         if !self.reach.joins(message.src, message.dst) {
+            let ends = (self.network.name(message.src), self.network.name(message.dst));
+            if !self.network.joins(message.src, message.dst) {
+                let why = format!("{} and {} are in parts that no link joins", ends.0, ends.1);
+                return Err(ScenarioError::new(key(), why)
+                    .hint("join the parts with a link, or leave the message out"));
+            }
             return Err(ScenarioError::new(
                 key(),
                 format!(
                     "{} and {} have no path but through another host, and hosts do not forward",
-                    self.network.name(message.src),
-                    self.network.name(message.dst)
+                    ends.0, ends.1
                 ),
             ));
         }

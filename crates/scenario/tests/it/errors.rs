@@ -247,6 +247,58 @@ fn custom_topologies_must_make_sense() {
 }
 
 #[test]
+fn messages_stay_within_a_part() {
+    let text = r#"
+[topology]
+kind = "custom"
+in_parts = true
+nodes = [
+    { name = "alone", kind = "host" },
+    { name = "t", kind = "switch" },
+    { name = "h0", kind = "host" },
+    { name = "s", kind = "switch" },
+    { name = "h1", kind = "host" },
+    { name = "a", kind = "host" },
+    { name = "b", kind = "host" },
+]
+links = [
+    { a = "h0", b = "s", rate = "100Gbps", delay = "1us" },
+    { a = "h1", b = "s", rate = "100Gbps", delay = "1us" },
+    { a = "a", b = "b", rate = "100Gbps", delay = "1us" },
+]
+"#;
+    parse(&format!("{text}{FLOW}"), None, &[]).unwrap();
+    for other in ["a", "alone"] {
+        says(
+            &error(&format!("{text}{}", FLOW.replace("h1", other))),
+            &[&format!(
+                "traffic.0.flows.0: h0 and {other} are in parts that no link joins; hint: join \
+                 the parts with a link, or leave the message out"
+            )],
+        );
+    }
+    says(&error(&format!("{text}{FLOW}").replace("in_parts = true", "")), &["alone has no link"]);
+}
+
+#[test]
+fn the_payload_is_limited_by_the_profile() {
+    let wire = |payload: &str, profile: &str| {
+        let text = format!(
+            "{STAR}{FLOW}[scheme]\nname = \"none\"\n[wire]\npayload = \"{payload}\"\n\
+             profile = \"{profile}\"\n"
+        );
+        parse(&text, None, &[]).map_err(|error| error.to_string())
+    };
+    for (payload, profile) in [("64B", "rocev2"), ("9000B", "rocev2"), ("65000B", "hpcc-ns3")] {
+        wire(payload, profile).unwrap();
+    }
+    wire("1B", "hpcc-ns3").unwrap();
+    says(&wire("9001B", "rocev2").unwrap_err(), &["9001B is out of range; allowed: 64B to 9000B"]);
+    says(&wire("0B", "hpcc-ns3").unwrap_err(), &["0B is out of range; allowed: 1B to 65000B"]);
+    says(&wire("65001B", "hpcc-ns3").unwrap_err(), &["allowed: 1B to 65000B"]);
+}
+
+#[test]
 fn hosts_do_not_forward() {
     let text = r#"
 [topology]
