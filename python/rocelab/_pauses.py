@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocelab._format import parse, picoseconds
@@ -110,17 +110,24 @@ def _outages(
     return failed
 
 
-def _pause_time(
-    given: int | str | None, nominal_bps: int, link: frozenset[str], failures: list[dict[str, Any]]
-) -> Callable[[int], int | None]:
-    """How long a pause that takes effect at a time lasts; None is until a frame ends it."""
-    slow = [
+def slow_spans(
+    failures: Iterable[Mapping[str, Any]], link: frozenset[str]
+) -> list[tuple[int, int | None, float]]:
+    """When a link between two nodes is slow: from, until (None: to the end), its rate in bit/s."""
+    return [
         (picoseconds(one["at"]), picoseconds(one["until"]) if "until" in one else None, found[0])
         for one in failures
         if frozenset(one["link"].split(":")) == link
         and "rate" in one
         and (found := parse(one["rate"])) is not None
     ]
+
+
+def _pause_time(
+    given: int | str | None, nominal_bps: int, link: frozenset[str], failures: list[dict[str, Any]]
+) -> Callable[[int], int | None]:
+    """How long a pause that takes effect at a time lasts; None is until a frame ends it."""
+    slow = slow_spans(failures, link)
 
     def lasts_ps(time_ps: int) -> int | None:
         if given is None:

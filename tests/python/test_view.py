@@ -162,6 +162,30 @@ def test_short_queues_are_no_congestion_and_leave_pauses_unexplained() -> None:
     assert [net.name(port) for port in moment.unexplained] == ["x>s", "s>y"]
 
 
+def test_a_queue_that_a_slow_link_takes_long_to_send_is_congestion() -> None:
+    """10 KB take 80 us at 1 Gb/s, and 0.8 us at the link's own rate."""
+    made = rocelab.Scenario(
+        topology={"kind": "star", "hosts": 3, "host_rate": "100Gbps", "host_delay": "1us"},
+        scheme="none",
+        pfc={"threshold": "static", "xoff": "5KB", "xon": "4KB", "headroom": "40KB"},
+        traffic=[{"kind": "incast", "senders": ["h1"], "receiver": "h0", "size": "300KB"}],
+        failure=[{"link": "s0:h0", "at": "10us", "until": "200us", "rate": "1Gbps"}],
+        probe=[{"preset": "view"}],
+    )
+    data = collect(rocelab.run(made)).data
+    names = [node["name"] for node in data["nodes"]]
+    congested = data["ports"].index(next(p for p in data["ports"] if names[p[0]] == "s0"))
+    assert [names[at] for at in data["ports"][congested][:2]] == ["s0", "h0"]
+    kinds = {}
+    for end_us, moment in zip(data["times"], data["moments"], strict=True):
+        kinds[end_us] = [tree["kind"] for tree in moment["trees"] if tree["root"] == [congested]]
+        assert end_us > 200 or not moment["unexplained"], (end_us, moment)
+    assert all(kinds[end] == ["root"] for end in range(30, 200, 10)), kinds
+    # At the end of this interval the link has its own rate again, and sends that queue at once.
+    assert kinds[200] == ["draining"]
+    assert not any(found for end, found in kinds.items() if end > 200), kinds
+
+
 def test_a_host_that_pauses_is_the_root_of_all_that_waits_for_it() -> None:
     """Protects pause storms: no queue but that of a paused port is long."""
     net = two_racks()

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rocelab._begun import flows_that_began
 from rocelab._coverage import Coverage
 from rocelab._format import pluralise
+from rocelab._pauses import slow_spans
 from rocelab._text import printable
 from rocelab.errors import ResultError
 from rocelab.plot.footnotes import failures_in_words
 from rocelab.plot.labels import plot_duration
+from rocelab.result import failures_of
 from rocelab.view.tree import Flow, Interval, Moment, Port, congestion
 
 if TYPE_CHECKING:
@@ -179,6 +181,19 @@ def _flows(result: Result, network: _Network) -> dict[int, Flow]:
     }
 
 
+def _slow_links(
+    result: Result, network: _Network
+) -> dict[int, list[tuple[int, int | None, float]]]:
+    """When the links of ports have another rate than their own, by index of the port."""
+    failures = failures_of(result.scenario_toml)
+    slowed = {frozenset(one["link"].split(":")) for one in failures if "rate" in one}
+    return {
+        at: slow_spans(failures, link)
+        for at, port in enumerate(network.ports)
+        if (link := frozenset((port.node, port.peer))) in slowed
+    }
+
+
 class _Grid:
     """The samples of ports, in the order of ports and then of intervals."""
 
@@ -192,6 +207,7 @@ class _Grid:
 
     def __init__(self, result: Result, network: _Network) -> None:
         self._network = network
+        self._slow = _slow_links(result, network)
         samples = result.series[PAUSED].to_polars()
         times = samples["time_ps"].unique().sort().to_list()
         if not times:
@@ -280,16 +296,34 @@ class _Grid:
         def of_all(cells: pl.Series, step: int) -> list[Any]:
             return cells.gather_every(self.steps, step).to_list()
 
-        return [
-            Interval(
-                begin_ps=self._begin + step * self.step_ps,
-                end_ps=min(self._begin + (step + 1) * self.step_ps, last),
+        def interval(step: int) -> Interval:
+            begin_ps = self._begin + step * self.step_ps
+            end_ps = min(begin_ps + self.step_ps, last)
+            return Interval(
+                begin_ps=begin_ps,
+                end_ps=end_ps,
                 queue=of_all(self.queue, step),
                 queue_at_end=of_all(self._queue_at_end, step),
                 paused=of_all(self.paused, step),
+                slow=self._slow_in(begin_ps, end_ps),
             )
-            for step in range(self.steps)
-        ]
+
+        return [interval(step) for step in range(self.steps)]
+
+    def _slow_in(self, begin_ps: int, end_ps: int) -> dict[int, tuple[float, float]]:
+        """Of ports that are slow in an interval: the lowest rate, and that at the end."""
+        found: dict[int, tuple[float, float]] = {}
+        for at, spans in self._slow.items():
+            own = float(self._network.ports[at].rate_bps)
+            here = [
+                (until, bps)
+                for begin, until, bps in spans
+                if begin <= end_ps and (until is None or until > begin_ps)
+            ]
+            if here:
+                lasting = [bps for until, bps in here if until is None or until > end_ps]
+                found[at] = (min(bps for _, bps in here), lasting[0] if lasting else own)
+        return found
 
 
 def _percent(shares: pl.Series) -> pl.Series:

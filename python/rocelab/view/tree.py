@@ -79,6 +79,8 @@ class Interval:
     """Bytes at the end."""
     paused: Sequence[float]
     """The share of the time in which the port was paused."""
+    slow: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    """Of ports whose link has another rate than its own: the lowest, and that at the end, bit/s."""
 
 
 @dataclass(frozen=True)
@@ -129,13 +131,21 @@ def congestion(
         for port, share in enumerate(interval.paused):
             if share > 0:
                 left_by_pause[port] = interval.queue_at_end[port]
-            elif left_by_pause[port] and not _is_congested(ports[port], interval.queue[port]):
+            elif left_by_pause[port] and not _is_congested(ports, interval, port)[0]:
                 left_by_pause[port] = 0
     return moments
 
 
-def _is_congested(port: Port, queue: int) -> bool:
-    return queue * 8 * 10**12 >= CONGESTED_PS * port.rate_bps
+def _is_congested(ports: Sequence[Port], interval: Interval, port: int) -> tuple[bool, bool]:
+    """Whether a port is congested in an interval, and at its end."""
+    own = ports[port].rate_bps
+    lowest, at_end = interval.slow.get(port, (own, own))
+
+    def is_long(queue: int, rate_bps: float) -> bool:
+        return queue * 8 * 10**12 >= CONGESTED_PS * rate_bps
+
+    queue = interval.queue[port]
+    return is_long(queue, lowest), is_long(interval.queue_at_end[port], at_end)
 
 
 @dataclass
@@ -156,8 +166,10 @@ def _moment(
     paused = [port for port, share in enumerate(interval.paused) if share > 0]
     kinds: dict[int, Kind] = {}
     for port, queue in enumerate(interval.queue):
-        if interval.paused[port] == 0 and queue and _is_congested(ports[port], queue):
-            lasts = _is_congested(ports[port], interval.queue_at_end[port])
+        if interval.paused[port] > 0 or not queue:
+            continue
+        congested, lasts = _is_congested(ports, interval, port)
+        if congested:
             grown = queue > left_by_pause[port]
             kinds[port] = "root" if lasts and grown else "draining"
     passing: dict[int, list[Flow]] = {port: [] for port in paused}
