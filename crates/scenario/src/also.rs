@@ -1,10 +1,12 @@
 //! From `[[scheme.also]]` to the second scheme of a run, and which messages have it.
 
 use crate::error::{Result, ScenarioError, known_words};
+use crate::network::Network;
 use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
 use crate::spec::{AlsoSpec, EcnSpec, SchemeSpec};
 use crate::traffic::{Traffic, check_priority};
+use model::ClassSettings;
 use schemes::contract::EcnLaw;
 use schemes::registry::{self, MixInfo, SchemeInfo};
 use std::collections::BTreeMap;
@@ -101,38 +103,50 @@ fn pairs(mixes: &[MixInfo]) -> Vec<String> {
     mixes.iter().map(|mix| format!("{} and {}", mix.first, mix.second)).collect()
 }
 
-/// The marking law of a run: that of the scheme whose preset has one.
-///
-/// # Errors
-/// If the presets of both have laws, which differ, and the scenario does not say which holds.
-pub(crate) fn marking_law(
-    run: &ResolvedScheme,
-    also: Option<&AlsoScheme>,
+/// The law that the preset of a scheme comes with.
+fn law_of(scheme: &ResolvedScheme) -> Option<EcnLaw> {
+    scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn)
+}
+
+/// The marking law of a run: that of the scheme whose preset has one. Where both have laws that
+/// differ, [`check_laws`] sees to it that the scenario has its own.
+pub(crate) fn marking_law(run: &ResolvedScheme, also: Option<&AlsoScheme>) -> Option<EcnLaw> {
+    law_of(run).or(also.and_then(|also| law_of(&also.scheme)))
+}
+
+/// Checks that the scenario says which law holds if the presets of both schemes have laws that
+/// differ: in `[ecn]`, or for each class that has data.
+pub(crate) fn check_laws(
+    schemes: [&ResolvedScheme; 2],
     ecn: &EcnSpec,
-) -> Result<Option<EcnLaw>> {
-    let law = |scheme: &ResolvedScheme| scheme.info.preset(&scheme.preset).and_then(|p| p.ecn);
-    let (first, second) = (law(run), also.and_then(|also| law(&also.scheme)));
+    network: &Network,
+    classes: &[ClassSettings],
+    traffic: &Traffic,
+) -> Result<()> {
+    let [Some(first), Some(second)] = schemes.map(law_of) else { return Ok(()) };
+    let has_rate = |rate| ecn.by_rate.iter().any(|law| law.rate.0 == rate);
+    let has_law = |priority| {
+        classes.iter().any(|class| class.priority == priority && class.marking.is_some())
+    };
     let is_given = ecn.enabled == Some(false)
-        || ecn.kmin.is_some() && ecn.kmax.is_some() && ecn.pmax.is_some();
-    if let (Some(first), Some(second), Some(also)) = (first, second, also)
-        && first != second
-        && !is_given
-    {
-        let text = |law: EcnLaw| {
-            format!("kmin {}, kmax {}, pmax {} at {}", law.kmin, law.kmax, law.pmax, law.at)
-        };
-        let why = format!(
-            "schemes {} ({}) and {} ({}) come with different thresholds",
-            run.info.name,
-            text(first),
-            also.scheme.info.name,
-            text(second)
-        );
-        return Err(ScenarioError::new("ecn", why).hint(
-            "give ecn.kmin, ecn.kmax and ecn.pmax; [[classes.settings]] gives a priority its own",
-        ));
+        || ecn.kmin.is_some() && ecn.kmax.is_some() && ecn.pmax.is_some()
+        || network.links.iter().all(|link| has_rate(link.rate))
+        || traffic.messages.iter().all(|message| has_law(message.priority));
+    if first == second || is_given {
+        return Ok(());
     }
-    Ok(first.or(second))
+    let text = |scheme: &ResolvedScheme, law: EcnLaw| {
+        let EcnLaw { kmin, kmax, pmax, at } = law;
+        format!("{} (kmin {kmin}, kmax {kmax}, pmax {pmax} at {at})", scheme.info.name)
+    };
+    let why = format!(
+        "schemes {} and {} come with different thresholds",
+        text(schemes[0], first),
+        text(schemes[1], second)
+    );
+    Err(ScenarioError::new("ecn", why).hint(
+        "give ecn.kmin, ecn.kmax and ecn.pmax; [[classes.settings]] gives a priority its own",
+    ))
 }
 
 /// Gives the messages that an entry is for its scheme and its priority.
@@ -189,9 +203,13 @@ pub(crate) fn assign(
         }
     }
     if count == 0 {
-        let why = "no message has this scheme: these hosts send nothing";
-        return Err(ScenarioError::new(format!("{KEY}.hosts"), why)
-            .hint("name hosts that send, or leave [[scheme.also]] out"));
+        let (key, these, name) = match spec.hosts {
+            Some(_) => ("hosts", "these hosts send nothing", "hosts that send"),
+            None => ("traffic", "none has one of these tags", "tags that messages have"),
+        };
+        let why = format!("no message has this scheme: {these}");
+        return Err(ScenarioError::new(format!("{KEY}.{key}"), why)
+            .hint(format!("name {name}, or leave [[scheme.also]] out")));
     }
     Ok(())
 }

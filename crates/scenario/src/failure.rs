@@ -124,6 +124,11 @@ fn is_impairment(spec: &FailureSpec) -> bool {
     spec.rate.is_some() || spec.error_rate.is_some()
 }
 
+/// Whether the link only becomes slow: nothing is lost on it.
+pub(crate) fn loses_nothing(spec: &FailureSpec) -> bool {
+    is_impairment(spec) && spec.error_rate.is_none_or(|rate| rate == 0.0)
+}
+
 /// Checks what a link is like that does not fail altogether.
 fn check_quality(
     spec: &FailureSpec,

@@ -145,7 +145,8 @@ impl Scenario {
         // What both schemes of a run need, it has to have.
         let needs = also.as_ref().map_or(scheme.info, AlsoScheme::info);
         let switch = settings::switch(&mut spec.switch, needs, &spec.quirks)?;
-        let law = also::marking_law(&scheme, also.as_ref(), &spec.ecn)?;
+        let law = also::marking_law(&scheme, also.as_ref());
+        let given_ecn = spec.ecn.clone();
         let ecn = settings::ecn(&mut spec.ecn, law.as_ref(), scheme.info, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, needs, &network, &spec.quirks)?;
         let mut pfc =
@@ -185,8 +186,15 @@ impl Scenario {
         if let Some(also) = &also {
             also::assign(&spec.scheme.also, also.sides(&scheme), &nodes, &mut traffic)?;
             checks::tags(&traffic, [scheme.info.name, also.scheme.info.name])?;
+            also::check_laws(
+                [&scheme, &also.scheme],
+                &given_ecn,
+                &network,
+                &class_settings,
+                &traffic,
+            )?;
         }
-        let is_lossless = spec.failure.is_empty()
+        let is_lossless = spec.failure.iter().all(failure::loses_nothing)
             && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0)
             && traffic.messages.iter().all(|message| pfc.protects(&classes, message.priority));
         // CIOQ switches have no such buffer.
@@ -195,7 +203,7 @@ impl Scenario {
         let host = settings::host(
             &mut spec.host,
             needs,
-            &network,
+            (&network, &spec.failure),
             &spec.quirks,
             is_lossless.then_some(buffer),
             balance.is_per_packet(),
@@ -340,6 +348,6 @@ impl Scenario {
     /// The retransmission timeout that hosts of this network have by default where packets may be
     /// lost.
     pub fn usual_timeout(&self) -> Time {
-        settings::usual_timeout(&self.network, None)
+        settings::usual_timeout(&self.network, &self.spec.failure, None)
     }
 }

@@ -21,8 +21,8 @@ pub use run::{Run, Stop};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Node};
 use crate::spec::{
-    AckPriority, Architecture, ClassesSpec, HashKind, HostSpec, LossAfter, PathsKind, Quantity,
-    QuirksSpec, RoutingSpec, SwitchSpec, Timeout, WireSpec,
+    AckPriority, Architecture, ClassesSpec, FailureSpec, HashKind, HostSpec, LossAfter, PathsKind,
+    Quantity, QuirksSpec, RoutingSpec, SwitchSpec, Timeout, WireSpec,
 };
 pub use crate::spec::{Headroom, MarkAt, WireProfile};
 use crate::traffic::{MAX_TIME, check_priority, check_time};
@@ -205,9 +205,15 @@ fn long_links(network: &Network) -> Time {
     longest.saturating_mul(MAX_LINK_DELAYS)
 }
 
-/// The default retransmission timeout.
-pub(crate) fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -> Time {
-    let rate = network.links.iter().map(|link| link.rate).min().unwrap_or(Rate::ZERO);
+/// The default retransmission timeout. Links count with the lowest rate that they ever have.
+pub(crate) fn usual_timeout(
+    network: &Network,
+    failures: &[FailureSpec],
+    lossless_buffer: Option<Bytes>,
+) -> Time {
+    let slowed = failures.iter().filter_map(|failure| failure.rate).map(|rate| rate.0);
+    let rates = network.links.iter().map(|link| link.rate).chain(slowed);
+    let rate = rates.min().unwrap_or(Rate::ZERO);
     let drains = match lossless_buffer {
         Some(buffer) if rate != Rate::ZERO => {
             let switches = network.nodes.iter().filter(|node| node.kind == NodeKind::Switch);
@@ -227,7 +233,7 @@ pub(crate) fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -
 pub(crate) fn host(
     spec: &mut HostSpec,
     scheme: &SchemeInfo,
-    network: &Network,
+    (network, failures): (&Network, &[FailureSpec]),
     quirks: &QuirksSpec,
     lossless_buffer: Option<Bytes>,
     balances_packets: bool,
@@ -242,7 +248,7 @@ pub(crate) fn host(
     {
         return Err(recovery::no_effect_of("host", "nack_interval", "host.nack = true"));
     }
-    let usual_timeout = usual_timeout(network, lossless_buffer);
+    let usual_timeout = usual_timeout(network, failures, lossless_buffer);
     let is_lossless = lossless_buffer.is_some();
     let around = Surroundings { balances_packets, is_lossless, usual_timeout };
     let recovery = recovery::recovery(spec, scheme, network, around)?;

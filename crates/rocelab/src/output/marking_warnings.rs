@@ -139,7 +139,8 @@ fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
 /// A threshold that grows with the rate of ports, as the preset's other one does.
 fn one_threshold(scenario: &Scenario, setup: &Setup) -> Option<String> {
     let ecn = scenario.ecn.as_ref()?;
-    let law = scenario.scheme.info.preset(&scenario.scheme.preset)?.ecn?;
+    let law = waiting(scenario).next()?.scheme;
+    let law = law.info.preset(&law.preset)?.ecn?;
     let key = match (ecn.kmin == law.kmin, ecn.kmax == law.kmax) {
         (false, true) => "kmin",
         (true, false) => "kmax",

@@ -173,6 +173,69 @@ fn the_retransmission_timeout_waits_for_long_links() {
 }
 
 #[test]
+fn a_link_that_only_becomes_slow_loses_nothing() {
+    let hosts = |quality: &str, set: &[(&str, &str)]| {
+        let failure = format!("[{{ link = \"h0:s0\", at = \"1us\", {quality} }}]");
+        let mut all = vec![("failure", failure.as_str())];
+        all.extend_from_slice(set);
+        with("incast.toml", &all).host
+    };
+    // Eight buffers of 32 MB at the rate that is left.
+    let slow = Time::from_us(204_800);
+    for quality in ["rate = \"10Gbps\"", "rate = \"10Gbps\", error_rate = 0.0"] {
+        assert_eq!(hosts(quality, &[]).retransmit_timeout, slow);
+        let selective = hosts(quality, &[("host.recovery", "\"selective-repeat\"")]);
+        assert_eq!(selective.recovery.rto_low, slow);
+    }
+    for loses in ["until = \"9us\", error_rate = 1.0", "rate = \"10Gbps\", error_rate = 0.1"] {
+        assert_eq!(hosts(loses, &[]).retransmit_timeout, Time::from_ms(1), "{loses}");
+    }
+}
+
+/// Two schemes whose presets have different laws, the second of them for data of priority 4.
+fn two_laws(rest: &str) -> Result<Scenario, scenario::ScenarioError> {
+    let text = format!(
+        r#"
+            [topology]
+            kind = "star"
+            hosts = 3
+            host_rate = "100Gbps"
+            host_delay = "1us"
+            [scheme]
+            name = "dcqcn"
+            also = [{{ name = "dctcp", traffic = ["new"], priority = 4 }}]
+            [[traffic]]
+            kind = "flows"
+            tag = "old"
+            flows = [{{ src = "h0", dst = "h2", size = "9KB" }}]
+            [[traffic]]
+            kind = "flows"
+            tag = "new"
+            flows = [{{ src = "h1", dst = "h2", size = "9KB" }}]
+            {rest}
+            "#
+    );
+    parse(&text, None, &[])
+}
+
+#[test]
+fn laws_for_all_ports_or_all_classes_decide_between_those_of_two_schemes() {
+    let law = "kmin = \"10KB\", kmax = \"40KB\", pmax = 0.5";
+    let at = |rate: &str| format!("[ecn]\nby_rate = [{{ rate = \"{rate}\", {law} }}]");
+    let class =
+        |priority: u8| format!("[[classes.settings]]\npriority = {priority}\necn = {{ {law} }}\n");
+    let both = class(3) + &class(4);
+    for rest in [at("100Gbps"), both] {
+        let made = two_laws(&rest).unwrap_or_else(|error| panic!("{rest}: {error}"));
+        reads_back(&made);
+    }
+    for rest in [at("40Gbps"), class(3), class(4), String::new()] {
+        let error = two_laws(&rest).unwrap_err().to_string();
+        assert!(error.contains("come with different thresholds"), "{rest}: {error}");
+    }
+}
+
+#[test]
 fn overrides_take_toml_and_bare_words() {
     let scenario = with(
         "incast.toml",

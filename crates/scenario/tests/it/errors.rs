@@ -102,6 +102,25 @@ fn unknown_values_name_the_nearest() {
 }
 
 #[test]
+fn a_second_scheme_without_messages_names_what_was_given() {
+    let both = |entry: &str| format!("{FLOW}[scheme]\nname = \"none\"\nalso = [{entry}]\n");
+    says(
+        &star(&both("{ name = \"dcqcn\", hosts = [\"h2\"] }")),
+        &["scheme.also.0.hosts: no message has this scheme: these hosts send nothing"],
+    );
+    let few = "[[traffic]]\nkind = \"poisson\"\nload = 0.001\nworkload = \"WebSearch\"\n\
+               duration = \"1ns\"\ntag = \"few\"\n";
+    says(
+        &star(&(both("{ name = \"dcqcn\", traffic = [\"few\"] }") + few)),
+        &[
+            "scheme.also.0.traffic: no message has this scheme",
+            "none has one of these tags",
+            "hint: name tags that messages have",
+        ],
+    );
+}
+
+#[test]
 fn quantities_say_what_was_meant() {
     says(
         &topology("kind = \"star\"\nhosts = 4\nhost_rate = 100\nhost_delay = \"1us\"\n"),
