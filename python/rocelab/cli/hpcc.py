@@ -87,7 +87,7 @@ def hpcc(
 ) -> None:
     """Run an experiment of the HPCC ns-3 simulator.
 
-    It takes that simulator's files and writes those that it would.
+    It reads that simulator's files and writes the files that the simulator would write.
 
     Ctrl-C and SIGTERM stop the run and leave the files of a partial result.
 

@@ -50,9 +50,9 @@ def cm(
 ) -> None:
     """Make a list of flows of a connection matrix of htsim.
 
-    A scenario takes it as the flows_file of [[traffic]] of kind "flows". Sizes are in bytes there
-    and here, starts in picoseconds. A connection may wait for a trigger that others fire, by
-    recv_done_trigger, when they have come to its own node. Others are refused.
+    A scenario takes it as the flows_file of [[traffic]] of kind "flows". In both files sizes are in
+    bytes and starts in picoseconds. A connection may wait for a trigger that other connections
+    fire when they have arrived at its sender (recv_done_trigger). Other triggers are refused.
     """
     from rocelab.htsim import read_matrix
 

@@ -21,7 +21,7 @@ def migrate(
 ) -> None:
     """Rewrite scenario files of an earlier version for this one.
 
-    Keys that have other names get them. Comments, order and white space stay.
+    Renamed keys get their new names. Comments, order and white space stay.
     """
     for file in files:
         text = read_scenario(file, newline="")

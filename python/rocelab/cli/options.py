@@ -48,8 +48,8 @@ Threads = Annotated[
         "1 with fewer than 64 hosts.",
     ),
 ]
-SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print the summary alone, as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")]
+SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print only the summary, as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors; no progress bar.")]
 NoBar = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 Strict = Annotated[
     bool,

@@ -26,7 +26,7 @@ def plan(
     settings: Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Tell what a scenario asks of its network.
+    """Show what a scenario asks of its network.
 
     Prints sizes, round trips, the load by tier, the buffers that PFC needs, marking thresholds, and
     the time and memory of a run. Nothing is run. Warnings say what may go wrong in a run.

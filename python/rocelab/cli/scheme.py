@@ -54,7 +54,7 @@ def new(
 ) -> None:
     """Make a crate for a scheme: a law, a switch part, presets and tests.
 
-    They are an example that works: change it into yours.
+    It is an example that works: change it into yours.
     """
     from rocelab import schemes_project
 
