@@ -101,14 +101,18 @@ The simulator is deterministic, so these numbers are exact.
 _COLUMNS = (
     (
         "*slowest*, *fastest*: the smallest and the largest share of the rivals, in link time; "
-        "*Jain* is the index of their shares. They are means over the last 4 of 16 ms, where "
-        "nothing else is said, as are the *queue* and the part of its time that the link is *used*."
+        "*Jain* is the index of their shares, which is 1 if they are equal. These are means over "
+        "the last 4 of 16 ms unless a network says otherwise. So are the *queue*, and the part of "
+        "the time that the link is *used* (higher is better)."
     ),
     (
         "*settles*: from the last join until the shares of each later 100 us have an index of "
-        f"{FAIR} or more."
+        f"{FAIR} or more; lower is better."
     ),
-    "*queue peak*, *pauses*: of the whole run; pauses are PFC pause frames of all ports.",
+    (
+        "*queue peak*, *pauses*: of the whole run, lower is better; pauses are PFC pause frames of "
+        "all ports."
+    ),
 )
 """What the columns are, with their names between asterisks."""
 

@@ -39,7 +39,8 @@ _QUESTION = (
 )
 _EXPLAINED = (
     "Each scheme has its default preset; network, traffic and PFC are those of the paper's figure "
-    f"in its headline reading. Values are means with {_INTERVAL}. Bold is {_BEST}. The lines below "
+    f"in its headline reading. Values are means with {_INTERVAL}. Lower is better, except for "
+    f"Jain's index, where 1 is best. Bold is {_BEST}. The lines below "
     f"count the traffics on which the mean of a scheme is {_NEAR}. With few seeds it can be so by "
     "chance: the tables have the interval. Small messages have at most 100 KB, large ones at least "
     "1 MB; recovery is the time from the longest queue to a tenth of it. `rcm` has switches with "
