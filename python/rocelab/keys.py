@@ -203,7 +203,7 @@ class Classes(TypedDict):
     """Bytes that a weight of 1 is worth in a round."""
 
     settings: NotRequired[Sequence[Class]]
-    """What single classes have of their own."""
+    """Settings of single classes."""
 
     strict: NotRequired[Sequence[int]]
     """The priorities with strict precedence, higher numbers first; the others share by weight."""
@@ -344,8 +344,8 @@ class Flow(TypedDict):
     """One message."""
 
     after: NotRequired[str]
-    """It waits until its sender has received all messages with this tag, which are listed above
-    it; default: that of the traffic.
+    """It waits until its sender has received all messages with this tag. Those must be listed
+    above it. Default: the `after` of the traffic.
     """
 
     after_delay: NotRequired[str]
@@ -408,8 +408,8 @@ class Host(TypedDict):
     """Selective repeat: when a packet is taken for lost. "gap": when a later one has arrived
     (IRN); a number of packets or "bdp": when one has arrived that is this far behind it in the
     stream; a time: when one has arrived that left this much later; "timeout": never. Default:
-    "gap", or "timeout" where packets of a flow take several paths, because order tells nothing
-    there.
+    "gap", or "timeout" where packets of a flow take several paths, because a gap is no sign of
+    a loss there.
     """
 
     nack: NotRequired[bool]
@@ -427,7 +427,7 @@ class Host(TypedDict):
     reorder: NotRequired[int | str]
     """How far ahead of the first missing packet a receiver keeps data: packets, a size, or "bdp";
     16384 packets at most. With selective repeat a sender goes no further. Default: 0 packets
-    with go-back-N, which is as most RoCE NICs; with selective repeat "bdp" where `in_flight` is
+    with go-back-N, as in most RoCE NICs; with selective repeat "bdp" where `in_flight` is
     limited, else 16384 packets.
     """
 
@@ -505,7 +505,7 @@ class Node(TypedDict):
     """What it is."""
 
     name: str
-    """Its name, its own."""
+    """Its name. No other node has it."""
 
     tier: NotRequired[int]
     """A switch's tier: 1 ToR, 2 aggregation, 3 core; default: its distance from the nearest host.
@@ -528,7 +528,7 @@ class Pfc(TypedDict):
 
     pause_time: NotRequired[int | str]
     """How long a pause lasts: quanta of 512 bits, 1 to 65535, or a time that is the same at links
-    of all rates; default: until it is taken back.
+    of all rates; default: until a resume frame arrives.
     """
 
     refresh: NotRequired[str]
@@ -555,7 +555,7 @@ class Pfc(TypedDict):
     """
 
     watchdog: NotRequired[Watchdog]
-    """Switches free queues that are paused without end."""
+    """Lets switches free queues that stay paused for too long."""
 
     xoff: NotRequired[str]
     """Static: pause at this many bytes of an ingress port and priority; default 320KB, in CIOQ
@@ -572,8 +572,8 @@ class Probe(TypedDict):
     """
 
     end: NotRequired[str]
-    """No sample after this time; default: to the end of the run. Nothing happens at the end
-    itself, and so no sample either: for one at 5ms let the run go on a microsecond longer.
+    """No sample after this time; default: to the end of the run. There is no sample at the end of
+    the run itself: for one at 5ms let the run go on a microsecond longer.
     """
 
     flows: NotRequired[Sequence[FlowSelector]]
@@ -597,10 +597,10 @@ class Probe(TypedDict):
     """Ports, each written "node:peer" after the two nodes of its link."""
 
     preset: NotRequired[ProbePreset]
-    """Several probes at once. Beside it there are `interval`, `start` and `end` alone."""
+    """Several probes at once. Only `interval`, `start` and `end` go with it."""
 
     priority: NotRequired[int]
-    """Of `queue`, `input-queue` and `pause`, this priority alone, 0 to 7; default: all together."""
+    """For `queue`, `input-queue` and `pause`: only this priority, 0 to 7; default: all together."""
 
     start: NotRequired[str]
     """The first sample."""
@@ -1083,8 +1083,8 @@ class Trace(TypedDict):
     """
 
     capture: NotRequired[bool]
-    """And write what they send and receive to `traces/packets.pcapng`, which Wireshark reads:
-    frames of RoCEv2, cut where their headers end.
+    """Also write the packets that these nodes send and receive to `traces/packets.pcapng`, which
+    Wireshark reads: frames of RoCEv2, cut where their headers end.
     """
 
     end: NotRequired[str]
@@ -1106,7 +1106,7 @@ class FlowsTraffic(TypedDict):
     """Messages as listed."""
 
     after: NotRequired[str]
-    """Its messages wait until their sender has received all messages with this tag, which are
+    """Its messages wait until their sender has received all messages with this tag. Those must be
     listed above.
     """
 
@@ -1179,7 +1179,7 @@ class PoissonTraffic(TypedDict):
 
     workload_file: NotRequired[str]
     """Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
-    line of column names may lead, and the HPCC simulator's `bytes percent` will do, too.
+    line of column names may come first. The HPCC simulator's `bytes percent` is read, too.
     """
 
 
@@ -1192,7 +1192,7 @@ class RequestResponseTraffic(TypedDict):
     """
 
     destination_mix: NotRequired[DestinationMix]
-    """How that share comes about."""
+    """How destinations are drawn so that they have the share `inter_share`."""
 
     duration: NotRequired[str]
     """How long requests are made; default: until `run.stop`, where that is a time."""
@@ -1233,7 +1233,7 @@ class RequestResponseTraffic(TypedDict):
 
     workload_file: NotRequired[str]
     """Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
-    line of column names may lead, and the HPCC simulator's `bytes percent` will do, too.
+    line of column names may come first. The HPCC simulator's `bytes percent` is read, too.
     """
 
 
@@ -1241,7 +1241,7 @@ class IncastTraffic(TypedDict):
     """Many hosts send to one at the same time."""
 
     after: NotRequired[str]
-    """Its messages wait until their sender has received all messages with this tag, which are
+    """Its messages wait until their sender has received all messages with this tag. Those must be
     listed above.
     """
 
@@ -1279,7 +1279,7 @@ class PermutationTraffic(TypedDict):
     """Every host sends to another and receives from another, at random."""
 
     after: NotRequired[str]
-    """Its messages wait until their sender has received all messages with this tag, which are
+    """Its messages wait until their sender has received all messages with this tag. Those must be
     listed above.
     """
 
@@ -1340,7 +1340,7 @@ class CollectiveTraffic(TypedDict):
     """
 
     after: NotRequired[str]
-    """Its messages wait until their sender has received all messages with this tag, which are
+    """Its messages wait until their sender has received all messages with this tag. Those must be
     listed above.
     """
 
@@ -1387,7 +1387,7 @@ class Watchdog(TypedDict):
     """A watchdog of switches against pauses without end."""
 
     action: NotRequired[WatchdogAction]
-    """What becomes of its packets meanwhile."""
+    """What the switch does with its packets in that time."""
 
     detect: NotRequired[str]
     """A priority of a port counts as stuck when it has been paused for this long without a break

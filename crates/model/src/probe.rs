@@ -109,8 +109,8 @@ probe_kinds! {
     Goodput = "goodput", "bps", Flows, "Goodput", "";
     /// Bytes in a switch that came in through a port: its input queue.
     InputQueue = "input-queue", "bytes", Priorities, "Input queue length", "";
-    /// Bytes that ConWeave holds back at a switch until packets come that were sent before them,
-    /// by the port that they leave through then.
+    /// Bytes that ConWeave holds back at a switch until packets come that were sent before them, by
+    /// the port through which they will leave.
     ReorderQueue = "reorder-queue", "bytes", Ports, "Held back to restore order",
         "routing.balance is not \"conweave\", or these ports lead to no host";
     /// Bytes that the receiver of a flow keeps because earlier ones are missing.

@@ -220,7 +220,7 @@ impl Default for ConWeaveSpec {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum SprayKind {
-    /// They do not: all packets have the queue pair's UDP source port.
+    /// No spraying: all packets have the queue pair's UDP source port.
     #[default]
     Off,
     /// Each packet has an entropy value at random.

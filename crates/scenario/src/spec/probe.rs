@@ -11,7 +11,7 @@ use units::Time;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeSpec {
-    /// Several probes at once. Beside it there are `interval`, `start` and `end` alone.
+    /// Several probes at once. Only `interval`, `start` and `end` go with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<ProbePreset>,
     /// Its name: the series is written to `series/NAME.parquet`. Required without a preset.
@@ -26,8 +26,8 @@ pub struct ProbeSpec {
     /// The first sample.
     #[serde(default)]
     pub start: Quantity<Time>,
-    /// No sample after this time; default: to the end of the run. Nothing happens at the end
-    /// itself, and so no sample either: for one at 5ms let the run go on a microsecond longer.
+    /// No sample after this time; default: to the end of the run. There is no sample at the end of
+    /// the run itself: for one at 5ms let the run go on a microsecond longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Quantity<Time>>,
     /// All ports of these nodes; for a kind of flows: the flows that these hosts send. `tor0..tor3`
@@ -37,7 +37,7 @@ pub struct ProbeSpec {
     /// Ports, each written "node:peer" after the two nodes of its link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// Of `queue`, `input-queue` and `pause`, this priority alone, 0 to 7; default: all together.
+    /// For `queue`, `input-queue` and `pause`: only this priority, 0 to 7; default: all together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,

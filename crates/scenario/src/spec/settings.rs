@@ -67,15 +67,15 @@ pub struct HostSpec {
     pub recovery: RecoveryMode,
     /// How far ahead of the first missing packet a receiver keeps data: packets, a size, or "bdp";
     /// 16384 packets at most. With selective repeat a sender goes no further. Default: 0 packets
-    /// with go-back-N, which is as most RoCE NICs; with selective repeat "bdp" where `in_flight` is
+    /// with go-back-N, as in most RoCE NICs; with selective repeat "bdp" where `in_flight` is
     /// limited, else 16384 packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<SpanSpec>,
     /// Selective repeat: when a packet is taken for lost. "gap": when a later one has arrived
     /// (IRN); a number of packets or "bdp": when one has arrived that is this far behind it in the
     /// stream; a time: when one has arrived that left this much later; "timeout": never. Default:
-    /// "gap", or "timeout" where packets of a flow take several paths, because order tells nothing
-    /// there.
+    /// "gap", or "timeout" where packets of a flow take several paths, because a gap is no sign of
+    /// a loss there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_after: Option<LossAfter>,
     /// The largest distance between the first byte that is not acknowledged and the next new one:
@@ -230,7 +230,7 @@ pub struct PfcSpec {
     /// quanta).
     pub response: ResponseSpec,
     /// How long a pause lasts: quanta of 512 bits, 1 to 65535, or a time that is the same at links
-    /// of all rates; default: until it is taken back.
+    /// of all rates; default: until a resume frame arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause_time: Option<PauseTimeSpec>,
     /// With `pause_time`: a pause is sent again after this time, as long as the queue is above the
@@ -238,7 +238,7 @@ pub struct PfcSpec {
     /// packet that arrives while the queue is long enough to pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refresh: Option<RefreshSpec>,
-    /// Switches free queues that are paused without end.
+    /// Lets switches free queues that stay paused for too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<WatchdogSpec>,
 }
@@ -252,7 +252,7 @@ pub struct WatchdogSpec {
     pub detect: Quantity<Time>,
     /// For this long the priority then ignores pauses.
     pub restore: Quantity<Time>,
-    /// What becomes of its packets meanwhile.
+    /// What the switch does with its packets in that time.
     pub action: WatchdogActionSpec,
 }
 
@@ -377,7 +377,7 @@ pub struct ClassesSpec {
     pub weights: [u32; 8],
     /// Bytes that a weight of 1 is worth in a round.
     pub quantum: Quantity<Bytes>,
-    /// What single classes have of their own.
+    /// Settings of single classes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<ClassSpec>,
 }

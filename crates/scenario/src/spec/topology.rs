@@ -232,7 +232,7 @@ pub struct CustomSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeSpec {
-    /// Its name, its own.
+    /// Its name. No other node has it.
     pub name: String,
     /// What it is.
     pub kind: NodeKind,

@@ -16,8 +16,8 @@ pub struct TraceSpec {
     /// and `tor*` stand for several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packets: Vec<String>,
-    /// And write what they send and receive to `traces/packets.pcapng`, which Wireshark reads:
-    /// frames of RoCEv2, cut where their headers end.
+    /// Also write the packets that these nodes send and receive to `traces/packets.pcapng`, which
+    /// Wireshark reads: frames of RoCEv2, cut where their headers end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub capture: bool,
     /// Events from this time on.

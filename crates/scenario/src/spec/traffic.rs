@@ -56,8 +56,8 @@ pub struct FlowsSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
-    /// Its messages wait until their sender has received all messages with this tag, which are
-    /// listed above.
+    /// Its messages wait until their sender has received all messages with this tag. Those
+    /// must be listed above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -95,8 +95,8 @@ pub struct FlowSpec {
     /// Its name in results and probes; default: that of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
-    /// It waits until its sender has received all messages with this tag, which are listed above
-    /// it; default: that of the traffic.
+    /// It waits until its sender has received all messages with this tag. Those must be listed
+    /// above it. Default: the `after` of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -128,7 +128,7 @@ pub struct PoissonSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
     /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
-    /// line of column names may lead, and the HPCC simulator's `bytes percent` will do, too.
+    /// line of column names may come first. The HPCC simulator's `bytes percent` is read, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
     /// Offered load as a fraction of each host's link rate, in (0, 1]; payload alone: headers and
@@ -178,7 +178,7 @@ pub struct RequestResponseSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
     /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a
-    /// line of column names may lead, and the HPCC simulator's `bytes percent` will do, too.
+    /// line of column names may come first. The HPCC simulator's `bytes percent` is read, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
     /// Load that the responses offer as a fraction of each host's link rate, in (0, 1]; payload
@@ -193,7 +193,7 @@ pub struct RequestResponseSpec {
     /// Share of the responses that go to another data centre, 0 to 1; default: one of six.
     #[serde(default = "one_of_six")]
     pub inter_share: f64,
-    /// How that share comes about.
+    /// How destinations are drawn so that they have the share `inter_share`.
     #[serde(default)]
     pub destination_mix: DestinationMix,
     /// When requests begin.
@@ -214,11 +214,12 @@ pub struct RequestResponseSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DestinationMix {
-    /// Each response goes to another data centre with that probability.
+    /// Each response goes to another data centre with the probability `inter_share`.
     #[default]
     Steady,
-    /// All other hosts are as likely, until a kind has its share of the expected number: what is
-    /// the rarer kind comes first then and ends early. The THEMIS prototype's flows were made so.
+    /// All other hosts are equally likely until one kind, inside or to another data centre, has its
+    /// share of the expected number. Then only the other kind is drawn, so the rarer kind ends
+    /// early. The flows of the THEMIS prototype were made in this way.
     Quota,
 }
 
@@ -233,8 +234,8 @@ pub struct IncastSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
-    /// Its messages wait until their sender has received all messages with this tag, which are
-    /// listed above.
+    /// Its messages wait until their sender has received all messages with this tag. Those
+    /// must be listed above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -269,8 +270,8 @@ pub struct PermutationSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
-    /// Its messages wait until their sender has received all messages with this tag, which are
-    /// listed above.
+    /// Its messages wait until their sender has received all messages with this tag. Those
+    /// must be listed above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -324,8 +325,8 @@ pub struct CollectiveSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
-    /// Its messages wait until their sender has received all messages with this tag, which are
-    /// listed above.
+    /// Its messages wait until their sender has received all messages with this tag. Those
+    /// must be listed above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// From the arrival of the last of these to the posting; default: 0ns.
@@ -362,9 +363,9 @@ pub enum CollectiveOperation {
     /// A ring: 2 (N - 1) steps, in each of which every host sends a part to the next one, as soon
     /// as it has the part of the step before.
     AllReduce,
-    /// The first N - 1 steps of that.
+    /// The first N - 1 steps of an all-reduce.
     ReduceScatter,
-    /// The other N - 1.
+    /// The last N - 1 steps of an all-reduce.
     AllGather,
     /// Every host sends a part to each of the others, all at once, the next one first. When it is
     /// repeated, `barrier` says what a host waits for.
