@@ -444,8 +444,8 @@ class Host(TypedDict):
     """Go-back-N: resend from the first unacknowledged packet after this long without an ACK, or
     "never"; default: 1ms, and not less than eight times the delay of the longest link; where no
     data is ever lost (PFC protects all flows on all links, none of which fails or damages
-    packets), not less than the slowest link takes for eight times a switch's buffer either
-    (CIOQ switches: 32MB).
+    packets), not less than the slowest link, at the lowest rate that it has in the run, takes
+    for eight times a switch's buffer either (CIOQ switches: 32MB).
     """
 
     rto_high: NotRequired[str]
