@@ -79,7 +79,8 @@ impl Laws {
                 eta: config.u_target,
                 max_stage: config.mi_thresh.into(),
                 rate_ai: ai,
-                // An increase of 0 asks for the share of so many flows, which is then 0 as well.
+                // An increase of 0 stands for a share of the rate, which is 0 for this number of
+                // flows.
                 expected_flows: u64::MAX,
                 base_rtt: if config.global_t { BaseRtt::Network } else { BaseRtt::Path },
                 min_rate: config.min_rate,
