@@ -92,6 +92,6 @@ def test_all_links_of_a_host_fill_its_receive_buffer() -> None:
             receiver=[{"hosts": ["h2"], "rate": "10Gbps", "buffer": buffer, "xoff": "1KB"}],
         )
 
-    with pytest.raises(ConfigError, match="up to 214KB may still arrive at h2"):
+    with pytest.raises(ConfigError, match="up to 216692B may still arrive at h2"):
         slow("200KB")
-    assert rocelab.run(slow("215KB"), threads=1).summary.lossless_drops == 0
+    assert rocelab.run(slow("218KB"), threads=1).summary.lossless_drops == 0
