@@ -162,7 +162,11 @@ impl<S: Scheme> SwitchCore<S> for CioqSwitch<S> {
                 self.enqueue(window, now, out, handle);
             }
             SwitchAction::ToLink(port, packet) => {
+                let priority = packet.header.priority;
                 let handle = window.packets.insert(packet);
+                if self.chassis.is_full_of_control(port, priority) {
+                    return self.chassis.discard(window, now, NO_INGRESS, handle);
+                }
                 self.enqueue(window, now, port, handle);
             }
             SwitchAction::Wake(_) => self.recheck_outputs(now),
