@@ -382,11 +382,12 @@ impl<S: Scheme> Host<S> {
         mut header: Header,
         all: u64,
     ) {
+        let flow = header.address.flow;
         // The priority of an ACK depends on that of the QP's data.
-        header.priority = self.common.flows[header.address.flow as usize].priority;
+        header.priority = self.common.flows[flow as usize].priority;
         let hash = self.common.hash_back(&header.address);
         self.answer(&mut header, PacketKind::Ack, all, hash);
-        let packet = Packet::with_meta(header, S::Meta::default());
+        let packet = Packet::with_meta(header, S::blank_meta(self.common.side(flow)));
         let handle = window.packets.insert(packet);
         self.send_answer(window, now, handle);
     }

@@ -147,7 +147,8 @@ impl<S: Scheme> Switch<S> {
         let mut header = blank(PacketKind::PathControl, data.address, priority, size);
         header.address.hash = common.hash_back(&data.address);
         header.flags = Flags::TO_SOURCE;
-        let packet = Packet::with_meta(header, S::Meta::default());
+        let meta = S::blank_meta(common.side(data.address.flow));
+        let packet = Packet::with_meta(header, meta);
         let mut handle = window.packets.insert(packet);
         window.packets.set_tag(&mut handle, ConWeave::tag_of(notice));
         self.forward(window, now, NO_INGRESS, handle);

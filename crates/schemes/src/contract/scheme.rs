@@ -73,6 +73,12 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn meta_bytes_of_side(params: &Self::Params, _side: MixSide) -> (u32, u32) {
         Self::meta_bytes(params)
     }
+    /// Returns the `Meta` of packets of QPs of this side that answer no data packet. Only
+    /// [`Mix`](super::Mix) writes it.
+    #[doc(hidden)]
+    fn blank_meta(_side: MixSide) -> Self::Meta {
+        Self::Meta::default()
+    }
     /// Makes the state that the QPs of a host share.
     fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host;
     /// Called when a control packet reaches a host and its QP is over.

@@ -288,6 +288,12 @@ where
             MixSide::Second => B::meta_bytes(&params.second),
         }
     }
+    fn blank_meta(side: MixSide) -> Self::Meta {
+        match side {
+            MixSide::First => Either::First(A::Meta::default()),
+            MixSide::Second => Either::Second(B::Meta::default()),
+        }
+    }
     fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host {
         MixHost {
             first: A::host(&params.first, facts),

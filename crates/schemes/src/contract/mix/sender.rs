@@ -69,26 +69,16 @@ where
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Mix<A, B>>, ack: &Ack<'_, Mix<A, B>>) {
-        // An ACK that answers no data packet carries nothing for its scheme.
-        match &mut self.0 {
-            Either::First(rp) => {
-                let blank = A::Meta::default();
-                let meta = match ack.meta {
-                    Either::First(meta) => meta,
-                    Either::Second(_) => &blank,
-                };
+        match (&mut self.0, ack.meta) {
+            (Either::First(rp), Either::First(meta)) => {
                 let ack = ack.with_meta::<A>(meta);
                 Mix::as_first(cx, |cx| rp.on_ack(cx, &ack));
             }
-            Either::Second(rp) => {
-                let blank = B::Meta::default();
-                let meta = match ack.meta {
-                    Either::First(_) => &blank,
-                    Either::Second(meta) => meta,
-                };
+            (Either::Second(rp), Either::Second(meta)) => {
                 let ack = ack.with_meta::<B>(meta);
                 Mix::as_second(cx, |cx| rp.on_ack(cx, &ack));
             }
+            _ => unreachable!("a QP has one scheme"),
         }
     }
     #[inline]
