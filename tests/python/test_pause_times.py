@@ -75,6 +75,16 @@ def test_a_receiver_has_room_for_what_is_not_handled_yet() -> None:
     assert result.summary["drops"] == 0
 
 
+def test_a_receiver_has_room_for_packets_of_any_size() -> None:
+    """Each link may still deliver three: of the HPCC simulator's profile they may have 65,000 B."""
+    long = {"wire": {"profile": "hpcc-ns3", "payload": "65000B"}}
+    slow = SLOW | {"xoff": "100KB"}
+    with pytest.raises(rocelab.ConfigError, match="200KB is too small: after the pause"):
+        rocelab.run(star(receiver=[slow | {"buffer": "200KB"}], **long))
+    result = rocelab.run(star(receiver=[slow | {"buffer": "323KB"}], **long))
+    assert result.summary["drops"] == 0
+
+
 def test_a_pause_that_protects_nothing_has_no_times() -> None:
     with pytest.raises(rocelab.ConfigError, match="has no effect with classes"):
         star({"pause_time": 100}, classes={"lossless": []}).plan()

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, ScenarioError};
 use crate::selector::Selector;
-use crate::settings::{Pfc, check_buffer};
+use crate::settings::{Pfc, Wire, check_buffer};
 use crate::spec::{Quantity, QuirksSpec, ReceiverSpec};
 use crate::traffic::{check_time, check_until};
 use model::{Link, SlowReceiver};
@@ -15,6 +15,7 @@ pub(crate) fn resolve(
     nodes: &Selector<'_>,
     pfc: &Pfc,
     latency: Time,
+    wire: &Wire,
     quirks: &QuirksSpec,
 ) -> Result<Vec<SlowReceiver>> {
     let network = nodes.network();
@@ -56,7 +57,7 @@ pub(crate) fn resolve(
         for host in nodes.hosts(&spec.hosts, &key("hosts"))? {
             // All links of the host fill its one buffer.
             let ends = network.links.iter().filter(|link| link.a == host || link.b == host);
-            let each = ends.map(|link| still_arrives(link, pfc, latency).get());
+            let each = ends.map(|link| still_arrives(link, pfc, latency, wire).get());
             let needed = Bytes::new(each.fold(0, u64::saturating_add));
             if pfc.enabled && buffer.get() < xoff.get().saturating_add(needed.get()) {
                 let why = format!(
@@ -78,10 +79,11 @@ pub(crate) fn resolve(
 }
 
 /// What may arrive over a link after the pause was asked for.
-fn still_arrives(link: &Link, pfc: &Pfc, latency: Time) -> Bytes {
-    /// More than any packet has on the wire.
-    const LONGEST_PACKET: Bytes = Bytes::new(9_500);
+fn still_arrives(link: &Link, pfc: &Pfc, latency: Time, wire: &Wire) -> Bytes {
+    /// More than control packets have, and data packets of RoCEv2.
+    const LONG_PACKET: Bytes = Bytes::new(9_500);
     /// Of all priorities.
     const PFC_FRAMES: u64 = 8 * 84;
-    pfc.timing.still_arrives((link.rate, link.delay), latency, LONGEST_PACKET, PFC_FRAMES)
+    let longest = LONG_PACKET.max(wire.above_full_packet());
+    pfc.timing.still_arrives((link.rate, link.delay), latency, longest, PFC_FRAMES)
 }

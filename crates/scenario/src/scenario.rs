@@ -220,7 +220,7 @@ impl Scenario {
         let (outages, impairments) = failure::resolve(&spec.failure, &nodes, &spec.quirks)?;
         checks::pause_times_of_slow_links(&impairments, &network, &pfc)?;
         let slow_receivers =
-            receiver::resolve(&mut spec.receiver, &nodes, &pfc, host.latency, &spec.quirks)?;
+            receiver::resolve(&mut spec.receiver, &nodes, &pfc, host.latency, &wire, &spec.quirks)?;
         if switch.cioq.is_some() {
             checks::sound_links(&network, &spec.failure, &wire, needs)?;
         }

@@ -41,6 +41,15 @@ pub struct Wire {
     pub error_rate: f64,
 }
 
+impl Wire {
+    /// More bytes than a full packet has on the wire.
+    pub fn above_full_packet(&self) -> Bytes {
+        /// More than a packet has besides its payload.
+        const HEADERS: u64 = 500;
+        Bytes::new(u64::from(self.payload) + HEADERS)
+    }
+}
+
 /// Every switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwitchSettings {
