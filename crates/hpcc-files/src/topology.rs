@@ -21,7 +21,7 @@ use crate::error::{FileError, Result, Warning};
 use crate::quantity;
 use crate::tokens::{Token, Tokens};
 use std::collections::BTreeMap;
-use units::{NodeId, Rate, Time, cancel};
+use units::{DisjointSets, NodeId, Rate, Time, cancel};
 
 pub use header::Form;
 
@@ -93,20 +93,12 @@ impl Topology {
 
     /// The number of nodes of each part that links join. A node without a link is one of them.
     fn parts(&self) -> Vec<usize> {
-        let mut leader: Vec<usize> = (0..self.is_switch.len()).collect();
-        let find = |leader: &mut [usize], mut node: usize| {
-            while leader[node] != node {
-                leader[node] = leader[leader[node]];
-                node = leader[node];
-            }
-            node
-        };
+        let mut parts = DisjointSets::new(self.is_switch.len());
         for link in &self.links {
-            let (a, b) = (find(&mut leader, link.a.index()), find(&mut leader, link.b.index()));
-            leader[a.max(b)] = a.min(b);
+            parts.join(link.a.index(), link.b.index());
         }
-        let mut sizes = vec![0; leader.len()];
-        (0..sizes.len()).for_each(|node| sizes[find(&mut leader, node)] += 1);
+        let mut sizes = vec![0; self.is_switch.len()];
+        (0..sizes.len()).for_each(|node| sizes[parts.of(node)] += 1);
         sizes.retain(|&size| size > 0);
         sizes
     }

@@ -3,7 +3,7 @@
 use crate::error::{Result, ScenarioError};
 pub use model::{Link, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use units::{NodeId, PortId, Rate, Time, cancel};
+use units::{DisjointSets, NodeId, PortId, Rate, Time, cancel};
 
 /// The most nodes that a scenario may have; few where a fuzzer reads many scenarios.
 pub const MAX_NODES: u64 = if cfg!(fuzzing) { 1 << 9 } else { 1 << 20 };
@@ -158,13 +158,8 @@ impl Network {
 
     /// Checks what every network must satisfy beyond each link's rate and delay, for which see
     /// [`check_link`]; `key` is where it was described, `link_key` where the link with an index
-    /// was. `in_parts`: it may have parts that no link joins.
-    pub(crate) fn check(
-        &self,
-        key: &str,
-        link_key: impl Fn(usize) -> String,
-        in_parts: bool,
-    ) -> Result<()> {
+    /// was. Whether links join all nodes is another check: [`check_joined`](Self::check_joined).
+    pub(crate) fn check(&self, key: &str, link_key: impl Fn(usize) -> String) -> Result<()> {
         if let Some(index) = self.links.iter().position(|link| link.a == link.b) {
             return Err(ScenarioError::new(
                 link_key(index),
@@ -185,9 +180,12 @@ impl Network {
         if hosts < 2 {
             return Err(ScenarioError::new(key, format!("needs at least 2 hosts, got {hosts}")));
         }
-        if in_parts {
-            return Ok(());
-        }
+        Ok(())
+    }
+
+    /// Checks that each node has a link, and that links join all nodes.
+    pub(crate) fn check_joined(&self, key: &str) -> Result<()> {
+        let degree = self.degrees();
         if let Some(node) = degree.iter().position(|ports| *ports == 0) {
             let kind = match self.nodes[node].kind {
                 NodeKind::Host => "host",
@@ -322,27 +320,6 @@ impl Reachability {
         let theirs = &self.groups[b.index()];
         self.groups[a.index()].iter().any(|group| theirs.binary_search(group).is_ok())
             || self.direct.binary_search(&(a, b)).is_ok()
-    }
-}
-
-/// Disjoint sets of nodes.
-struct DisjointSets(Vec<usize>);
-
-impl DisjointSets {
-    fn new(nodes: usize) -> DisjointSets {
-        DisjointSets((0..nodes).collect())
-    }
-    fn of(&mut self, mut node: usize) -> usize {
-        while self.0[node] != node {
-            self.0[node] = self.0[self.0[node]];
-            node = self.0[node];
-        }
-        node
-    }
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.of(a), self.of(b));
-        // The smaller number leads, so that a group's name depends on its members alone.
-        self.0[a.max(b)] = a.min(b);
     }
 }
 

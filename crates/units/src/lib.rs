@@ -5,11 +5,13 @@
 //! divisions that do not come out even round up, so a packet never leaves early.
 //!
 //! What all random streams are keyed with is here too, as everyone uses it: [`splitmix`]. So is how
-//! a long computation is cancelled: [`cancel`], and how text of unknown origin is shown: [`text`].
+//! a long computation is cancelled: [`cancel`], how text of unknown origin is shown: [`text`], and
+//! which nodes links join: [`DisjointSets`].
 
 #![forbid(unsafe_code)]
 
 pub mod cancel;
+mod disjoint_sets;
 mod ids;
 pub mod memory;
 mod quantity;
@@ -19,6 +21,7 @@ pub mod splitmix;
 pub mod text;
 mod time;
 
+pub use disjoint_sets::DisjointSets;
 pub use ids::{FlowId, MixSide, NodeId, PortId, Priority};
 pub use quantity::{ParseError, parse_bytes, parse_length, parse_rate, parse_time};
 pub use rate::Rate;

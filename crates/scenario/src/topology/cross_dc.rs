@@ -42,7 +42,8 @@ pub(super) fn build(
     }
     let external = Node { kind: NodeKind::Switch, tier: top.saturating_add(1), buffer };
     let network = joined(spec, &inside, &leads_up, external, Wan { delay, error_rate })?;
-    network.check("topology", |_| "topology".to_owned(), false)?;
+    network.check("topology", |_| "topology".to_owned())?;
+    network.check_joined("topology")?;
     Ok(network)
 }
 

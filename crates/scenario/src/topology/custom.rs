@@ -99,7 +99,10 @@ pub(super) fn build(spec: &mut CustomSpec, error_rate: f64) -> Result<Network> {
         let (rate, pfc) = (link.rate.0, link.pfc);
         network.links.push(Link { a, b, rate, delay, pfc, error_rate });
     }
-    network.check("topology", |index| format!("topology.links.{index}"), spec.in_parts)?;
+    network.check("topology", |index| format!("topology.links.{index}"))?;
+    if !spec.in_parts {
+        network.check_joined("topology")?;
+    }
     let distances = distances_from_hosts(&network);
     for ((node, written), distance) in network.nodes.iter_mut().zip(&mut spec.nodes).zip(distances)
     {

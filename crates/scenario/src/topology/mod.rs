@@ -46,7 +46,8 @@ pub(crate) fn resolve(
             unreachable!("built above")
         }
     };
-    network.check("topology", |_| "topology".to_owned(), false)?;
+    network.check("topology", |_| "topology".to_owned())?;
+    network.check_joined("topology")?;
     Ok(network)
 }
 
