@@ -242,45 +242,53 @@ impl Routes {
 
     /// The path that a search from host `dst` comes upon first, while all links are up: each node's
     /// first next hop, if next hops are listed as the HPCC simulator does. Returns whether there is
-    /// one: hosts do not forward, and parts of a network may be apart.
+    /// one.
     pub(crate) fn ns3_path(
         &self,
         graph: &Graph,
-        (src, dst): (u32, u32),
+        ends: (u32, u32),
         path: &mut Vec<LinkEnd>,
     ) -> bool {
-        path.clear();
-        let (mut node, target) = (graph.hosts[src as usize], graph.hosts[dst as usize]);
-        while node != target {
-            let forwards = path.is_empty() || !graph.is_host(node);
-            let port = self.next_hops(node, dst, 0).first().filter(|_| forwards);
-            let Some(end) = port.and_then(|port| graph.ports(node).get(port.index())) else {
-                return false;
-            };
-            path.push(*end);
-            node = end.peer;
-        }
-        true
+        self.try_walk(graph, ends, 0, path, |_, next_hops| next_hops[0])
     }
 
-    /// Fills `path` with the links from host `src` to host `dst` in an epoch. `select` chooses
-    /// among the next hops of a node.
+    /// Fills `path` with the links from host `src` to host `dst` in an epoch, which has a path for
+    /// them. `select` chooses among the next hops of a node.
     pub(crate) fn walk(
+        &self,
+        graph: &Graph,
+        ends: (u32, u32),
+        epoch: usize,
+        path: &mut Vec<LinkEnd>,
+        select: impl Fn(u32, &[PortId]) -> PortId,
+    ) {
+        assert!(self.try_walk(graph, ends, epoch, path, select), "these hosts have a path");
+    }
+
+    /// Like [`walk`](Self::walk). Returns whether there is a path: hosts do not forward, and parts
+    /// of a network may be apart.
+    fn try_walk(
         &self,
         graph: &Graph,
         (src, dst): (u32, u32),
         epoch: usize,
         path: &mut Vec<LinkEnd>,
         select: impl Fn(u32, &[PortId]) -> PortId,
-    ) {
+    ) -> bool {
         path.clear();
         let (mut node, target) = (graph.hosts[src as usize], graph.hosts[dst as usize]);
         while node != target {
-            let port = select(node, self.next_hops(node, dst, epoch));
-            let end = graph.ports(node)[port.index()];
-            path.push(end);
+            let next_hops = self.next_hops(node, dst, epoch);
+            if next_hops.is_empty() || (graph.is_host(node) && !path.is_empty()) {
+                return false;
+            }
+            let Some(end) = graph.ports(node).get(select(node, next_hops).index()) else {
+                return false;
+            };
+            path.push(*end);
             node = end.peer;
         }
+        true
     }
 }
 
