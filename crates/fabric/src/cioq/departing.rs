@@ -154,20 +154,18 @@ impl<S: Scheme> SwitchCore<S> for CioqSwitch<S> {
                 let out = self.select_port(&packet, now);
                 let priority = packet.header.priority;
                 let handle = window.packets.insert(packet);
-                if self.chassis.watchdog_drops(out, priority)
-                    || self.chassis.is_full_of_control(out, priority)
-                {
+                if self.chassis.watchdog_drops(out, priority) {
                     return self.chassis.discard(window, now, NO_INGRESS, handle);
                 }
-                self.enqueue(window, now, out, handle);
+                if let Some(handle) = self.chassis.limit_own_control(window, now, out, handle) {
+                    self.enqueue(window, now, out, handle);
+                }
             }
             SwitchAction::ToLink(port, packet) => {
-                let priority = packet.header.priority;
                 let handle = window.packets.insert(packet);
-                if self.chassis.is_full_of_control(port, priority) {
-                    return self.chassis.discard(window, now, NO_INGRESS, handle);
+                if let Some(handle) = self.chassis.limit_own_control(window, now, port, handle) {
+                    self.enqueue(window, now, port, handle);
                 }
-                self.enqueue(window, now, port, handle);
             }
             SwitchAction::Wake(_) => self.recheck_outputs(now),
         }

@@ -180,9 +180,9 @@ impl<S: Scheme> Switch<S> {
         }
         let immediate = self.sends_immediately(window, out, now);
         if in_port == NO_INGRESS {
-            if self.chassis.is_full_of_control(out, priority) {
-                return self.chassis.discard(window, now, in_port, handle);
-            }
+            let Some(handle) = self.chassis.limit_own_control(window, now, out, handle) else {
+                return;
+            };
             self.enqueue(window, now, in_port, out, handle);
         } else if self.chassis.mmu.cannot_hit_limit(in_port, priority, size) {
             self.chassis.mmu.store(in_port, priority, size);

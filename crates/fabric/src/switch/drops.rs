@@ -14,13 +14,22 @@ impl<S: Scheme> Chassis<S> {
         window.packets.discard(handle);
     }
 
-    /// Returns whether `out` has no room for another control packet that the switch makes. If so,
-    /// counts that packet as dropped.
-    pub(crate) fn is_full_of_control(&mut self, out: usize, priority: u8) -> bool {
+    /// Returns a control packet that the switch has made, if `out` has room for another one.
+    /// Else drops it.
+    pub(crate) fn limit_own_control(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        now: Time,
+        out: usize,
+        handle: Handle,
+    ) -> Option<Handle> {
         let port = &mut self.ports[out];
-        let is_full = port.class_packets(priority) >= MAX_OWN_CONTROL;
-        port.counters.dropped_packets += u64::from(is_full);
-        is_full
+        if port.class_packets(window.packets.get(&handle).header.priority) < MAX_OWN_CONTROL {
+            return Some(handle);
+        }
+        port.counters.dropped_packets += 1;
+        self.discard(window, now, NO_INGRESS, handle);
+        None
     }
 
     /// Drops a packet that came through `in_port` or was made here.

@@ -374,12 +374,10 @@ impl<S: Scheme> SwitchCore<S> for Switch<S> {
             }
             SwitchAction::ToLink(port, _) if self.chassis.ports[port].is_down() => {}
             SwitchAction::ToLink(port, packet) => {
-                let priority = packet.header.priority;
                 let handle = window.packets.insert(packet);
-                if self.chassis.is_full_of_control(port, priority) {
-                    return self.chassis.discard(window, now, NO_INGRESS, handle);
+                if let Some(handle) = self.chassis.limit_own_control(window, now, port, handle) {
+                    self.enqueue(window, now, NO_INGRESS, port, handle);
                 }
-                self.enqueue(window, now, NO_INGRESS, port, handle);
             }
             SwitchAction::Wake(port) => {
                 self.drain(window, port, now);
