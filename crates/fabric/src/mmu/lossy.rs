@@ -52,7 +52,6 @@ impl Mmu {
         };
         self.lossy.room = self.buffer.saturating_sub(kept);
         self.safe_fill = self.safe_fill.min(self.lossy.safe_fill());
-        self.safe_now = self.safe_fill;
     }
 
     /// Returns whether data of `size` bytes that PFC does not protect has room.

@@ -124,7 +124,6 @@ impl Mmu {
         let MmuConfig { buffer, lossy_alpha, pfc, data_priorities, headroom, rates, compat } =
             config;
         let ports = headroom.len();
-        let has_pfc = |port: usize| headroom[port].is_some();
         let (reserve, shifted_above) = match pfc.threshold {
             Threshold::Static { .. } => (0, None),
             Threshold::Dynamic { reserve, shifted_above, .. } => (reserve.get(), shifted_above),
@@ -174,7 +173,7 @@ impl Mmu {
         };
         for (index, ingress) in mmu.ingress.iter_mut().enumerate() {
             let is_in = |mask: u8| mask & 1 << (index / ports) != 0;
-            ingress.lossless = is_in(pfc.lossless) && has_pfc(index % ports);
+            ingress.lossless = is_in(pfc.lossless) && headroom[index % ports].is_some();
             ingress.reserve = match pfc.threshold {
                 Threshold::Dynamic { .. } if ingress.lossless && rules.shares_first => 0,
                 Threshold::Dynamic { reserve, .. } if ingress.lossless => {
@@ -185,6 +184,7 @@ impl Mmu {
             };
         }
         mmu.compute_lossy_share();
+        mmu.safe_now = mmu.safe_fill;
         mmu
     }
 

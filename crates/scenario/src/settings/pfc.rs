@@ -31,7 +31,7 @@ pub struct Pfc {
 
 impl Pfc {
     /// Returns whether PFC protects packets of a priority.
-    pub(crate) fn protects(&self, classes: &Classes, priority: u8) -> bool {
+    pub fn protects(&self, classes: &Classes, priority: u8) -> bool {
         self.enabled && classes.lossless.contains(&priority)
     }
 }
@@ -433,9 +433,9 @@ fn check_headroom(
         let bytes = match pfc.headroom {
             Headroom::Fixed(bytes) => u128::from(bytes.get()),
             Headroom::Auto => {
-                let response = pfc.timing.response.at(link.rate);
-                u128::from(link.rate.bytes_in(link.delay * 2 + response).get())
-                    + 3 * u128::from(wire.payload)
+                let payload = Bytes::new(wire.payload.into());
+                let cable = (link.rate, link.delay);
+                u128::from(pfc.timing.still_arrives(cable, switch.latency, payload, 0).get())
             }
             Headroom::ThreeBdp => 3 * u128::from(link.rate.bytes_in(link.delay).get()),
         } * shares;
