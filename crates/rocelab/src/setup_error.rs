@@ -192,7 +192,7 @@ fn no_room(scenario: &Scenario, node: NodeId, flow: u32, packet: Bytes) -> Scena
             .hint("enlarge switch.input_queue and switch.output_queue");
     }
     let (_, buffer) = scenario.switch.buffer_of(scenario.network.node(node));
-    let is_lossless = scenario.pfc.enabled && scenario.classes.lossless.contains(&priority);
+    let is_lossless = scenario.pfc.protects(&scenario.classes, priority);
     let mut classes = scenario.class_settings.iter();
     let has_own = classes.any(|one| one.priority == priority && one.lossy_alpha.is_some());
     let (key, mend) = if is_lossless {

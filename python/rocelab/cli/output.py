@@ -109,7 +109,6 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
         ("flows", f"{Coverage.of(summary)} done"),
         ("FCT slowdown", _of_all(summary)),
         *_by_group(summary.by_tag),
-        *_too_many(summary.by_tag),
         *_by_group(summary.by_scheme),
         *_below_one(summary, place),
         ("pauses", f"{frames}, {duration(summary.paused_ns * 1000)} over all ports"),
@@ -172,17 +171,13 @@ def _of_all(summary: Summary) -> str:
 
 
 def _by_group(groups: dict[str, TagStatistics]) -> list[tuple[str, str]]:
-    """A row for each tag or scheme, if there are several and not too many of them."""
+    """A row for each tag or scheme, if there are several; for many tags, where their rows are."""
     used = {name: one for name, one in groups.items() if one.flows}
-    if not 1 < len(used) <= _MAX_TAGS:
+    if len(used) > _MAX_TAGS:
+        return [("  by tag", f"{len(used):,} tags: see rocelab fct --by-tag")]
+    if len(used) == 1:
         return []
     return [(f"  {printable(name, _MAX_TAG)}", _of_group(one)) for name, one in used.items()]
-
-
-def _too_many(tags: dict[str, TagStatistics]) -> list[tuple[str, str]]:
-    """Where the rows of tags are, if they are too many for a summary."""
-    used = sum(one.flows > 0 for one in tags.values())
-    return [("  by tag", f"{used:,} tags: see rocelab fct --by-tag")] if used > _MAX_TAGS else []
 
 
 def _of_group(one: TagStatistics) -> str:

@@ -6,7 +6,7 @@ use fabric::{Balance, Impairment, PortUse, SlowReceiver, Spray};
 use scenario::spec::{SwitchSpec, TrafficSpec};
 use scenario::{Classes, NodeKind, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Bytes, NodeId, Rate, Time};
+use units::{NodeId, Rate, Time};
 
 /// The warnings that are known before a run.
 pub(super) fn in_advance(scenario: &Scenario) -> impl Iterator<Item = String> {
@@ -116,13 +116,10 @@ fn receives_nothing(scenario: &Scenario) -> Option<String> {
 fn fast_receivers(scenario: &Scenario) -> Option<String> {
     let links = &scenario.network.links;
     let of = |host: NodeId| links.iter().filter(move |link| link.a == host || link.b == host);
-    /// More than a packet has besides its payload.
-    const HEADERS: u64 = 500;
-    let full_packet = Bytes::new(u64::from(scenario.wire.payload) + HEADERS);
     let is_fast = |one: &&SlowReceiver| {
         let all = of(one.host).map(|link| link.rate.bps()).fold(0, u64::saturating_add);
         // With a lower Xoff a single packet has it pause.
-        one.rate.bps() >= all && one.xoff > full_packet
+        one.rate.bps() >= all && one.xoff > scenario.wire.above_full_packet()
     };
     named(scenario, scenario.slow_receivers.iter().filter(is_fast)).map(|(names, _)| {
         format!("[[receiver]] has no effect at {names}: its rate is not below that of the links")
@@ -190,17 +187,15 @@ fn unused_class(scenario: &Scenario) -> Option<String> {
 
 /// A share of the buffer for data without PFC, where all has PFC.
 fn unused_share(scenario: &Scenario) -> Option<String> {
-    let is_lossy =
-        |priority: u8| !scenario.pfc.enabled || !scenario.classes.lossless.contains(&priority);
-    let is_used = scenario.network.links.iter().any(|link| !link.pfc)
-        || scenario.messages.iter().any(|one| is_lossy(one.priority));
-    (scenario.switch.lossy_alpha.is_some() && !scenario.messages.is_empty() && !is_used).then(
-        || {
-            "switch.lossy_alpha has no effect: it is for data that PFC does not protect, and PFC \
+    let Scenario { network, messages, pfc, classes, .. } = scenario;
+    scenario.switch.lossy_alpha?;
+    let all_protected = network.links.iter().all(|link| link.pfc)
+        && messages.iter().all(|one| pfc.protects(classes, one.priority));
+    (all_protected && !messages.is_empty()).then(|| {
+        "switch.lossy_alpha has no effect: it is for data that PFC does not protect, and PFC \
          protects all messages"
-                .to_owned()
-        },
-    )
+            .to_owned()
+    })
 }
 
 /// The size of a buffer that switches do not have.
@@ -218,9 +213,11 @@ fn unused_rate(scenario: &Scenario) -> Option<String> {
     let ecn = scenario.ecn.as_ref().filter(|_| scenario.quirks.is_native())?;
     let network = &scenario.network;
     let is_switch = |node: NodeId| network.node(node).kind == NodeKind::Switch;
-    let ports = network.links.iter().filter(|link| is_switch(link.a) || is_switch(link.b));
-    let rates: BTreeSet<Rate> = ports.map(|link| link.rate).collect();
-    let unused = ecn.by_rate.iter().map(|(rate, ..)| rate).filter(|rate| !rates.contains(rate));
+    let has_port = |rate: Rate| {
+        let mut links = network.links.iter().filter(|link| link.rate == rate);
+        links.any(|link| is_switch(link.a) || is_switch(link.b))
+    };
+    let unused = ecn.by_rate.iter().map(|(rate, ..)| rate).filter(|rate| !has_port(**rate));
     let unused: Vec<String> = unused.map(Rate::to_string).collect();
     (!unused.is_empty()).then(|| {
         format!("ecn.by_rate for {} has no effect: no switch has such a port", unused.join(" and "))

@@ -224,11 +224,9 @@ pub(super) fn marks(scenario: &Scenario) -> bool {
 fn spread_and_paused(scenario: &Scenario) -> Option<String> {
     let key = scenario.spreading_key()?;
     let blind = !matches!(scenario.balance, Balance::Adaptive { .. } | Balance::Drill { .. });
-    let lossless = scenario.pfc.enabled
-        && scenario
-            .messages
-            .iter()
-            .any(|message| scenario.classes.lossless.contains(&message.priority));
+    let mut messages = scenario.messages.iter();
+    let lossless =
+        messages.any(|message| scenario.pfc.protects(&scenario.classes, message.priority));
     // Ports of a switch to switches of one tier are what a flow may have several paths through.
     let mut groups: BTreeMap<(NodeId, u8), Rate> = BTreeMap::new();
     let mut unequal = false;
