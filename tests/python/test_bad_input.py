@@ -122,7 +122,7 @@ def test_bad_scenario(command: Command, tmp_path: Path, scenario: str, words: li
 @pytest.mark.parametrize(
     ("more", "line", "key", "words"),
     [
-        ('[switch]\nlatency = "1ms"\n', 9, "switch.buffer", "is too small for PFC"),
+        ('[switch]\nbuffer = "120KB"\n', 10, "switch.buffer", "headroom and reserve"),
         (
             '[switch]\narchitecture = "cioq"\nlatency = "1ms"\ninput_queue = "1MB"\n',
             12,

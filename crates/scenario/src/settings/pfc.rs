@@ -414,8 +414,8 @@ fn refuse_strangers(table: &str, kind: &str, keys: &[(&str, bool)]) -> Result<()
 }
 
 /// Refuses a buffer that is smaller than its headroom: what still comes after a pause was sent, for
-/// every port and lossless priority, without what headers, latency and PFC frames add. Where it
-/// only just holds this, the fabric refuses it, which knows the rest.
+/// every port and lossless priority, without what headers and PFC frames add. Where it only just
+/// holds this, the fabric refuses it, which knows the rest.
 fn check_headroom(
     pfc: &Pfc,
     switch: &SwitchSettings,
@@ -468,8 +468,8 @@ fn check_headroom(
          as in the HPCC simulator (quirks.threshold_wraparound)"
     } else {
         "headroom holds what each link still delivers after a pause, for each lossless \
-         priority: three packets and twice the link's delay times its rate; enlarge the \
-         buffer, set pfc.headroom, or have fewer lossless priorities"
+         priority: three packets, and its rate times twice the link's delay and the switch's \
+         latency; enlarge the buffer, set pfc.headroom, or have fewer lossless priorities"
     };
     let needed = rounded(needed);
     let why = format!(
