@@ -241,8 +241,8 @@ fn supervise(
         .map_err(|error| no_thread(py, &error))?;
     let mut interrupted = None;
     let outcome = loop {
-        if let Some(outcome) = worker.wait(py) {
-            break outcome;
+        if worker.wait(py) {
+            break worker.outcome();
         }
         let tick = match &progress {
             Some(progress) if interrupted.is_none() => report(py, progress, &state),

@@ -2,12 +2,10 @@
 
 use crate::errors::{internal_error, simulation_error};
 use pyo3::prelude::*;
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use units::cancel;
 
@@ -18,7 +16,11 @@ const TICK: Duration = Duration::from_millis(100);
 const STACK_BYTES: usize = 8 << 20;
 
 /// A thread that works.
-pub(crate) struct Worker<T>(Mutex<Receiver<thread::Result<T>>>);
+pub(crate) struct Worker<T> {
+    thread: JoinHandle<T>,
+    /// Closed when the thread is done. Nothing is sent.
+    done: Mutex<Receiver<()>>,
+}
 
 impl<T: Send + 'static> Worker<T> {
     /// Starts `work` on a thread of its own, which the system lists under `name`.
@@ -26,28 +28,27 @@ impl<T: Send + 'static> Worker<T> {
         name: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> std::io::Result<Worker<T>> {
-        let (sender, receiver) = channel();
-        thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(move || {
-            let outcome = catch_unwind(AssertUnwindSafe(work));
-            // After a signal nobody may wait for it.
-            let _ = sender.send(outcome);
+        let (working, done) = channel();
+        let builder = thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
+        let thread = builder.spawn(move || {
+            // Closes when this thread ends, also by a panic.
+            let _working = working;
+            work()
         })?;
-        Ok(Worker(Mutex::new(receiver)))
+        Ok(Worker { thread, done: Mutex::new(done) })
     }
 
-    /// What came of the work, if it comes within a tick; a panic is the error.
-    pub(crate) fn wait(&self, py: Python<'_>) -> Option<thread::Result<T>> {
+    /// Waits for a tick, or less if the work is done before. Returns whether it is done.
+    pub(crate) fn wait(&self, py: Python<'_>) -> bool {
         py.detach(|| {
-            let receiver = self.0.lock().expect("nothing panics while it holds this lock");
-            match receiver.recv_timeout(TICK) {
-                Ok(outcome) => Some(outcome),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => {
-                    let lost: Box<dyn Any + Send> = Box::new("the thread ended without an outcome");
-                    Some(Err(lost))
-                }
-            }
+            let done = self.done.lock().expect("nothing panics while it holds this lock");
+            done.recv_timeout(TICK) == Err(RecvTimeoutError::Disconnected)
         })
+    }
+
+    /// What came of the work; a panic is the error.
+    pub(crate) fn outcome(self) -> thread::Result<T> {
+        self.thread.join()
     }
 }
 
@@ -71,8 +72,8 @@ pub(crate) fn outcome_of<T: Send + 'static>(
     let worker = Worker::start("rocelab check", move || cancel::scope(&theirs, work))
         .map_err(|error| no_thread(py, &error))?;
     loop {
-        if let Some(outcome) = worker.wait(py) {
-            return Ok(outcome);
+        if worker.wait(py) {
+            return Ok(worker.outcome());
         }
         if let Err(raised) = py.check_signals() {
             flag.store(true, Ordering::Relaxed);
