@@ -118,7 +118,7 @@ pub struct Spec {
 impl Spec {
     /// The scenario file that says this.
     pub fn to_toml(&self) -> String {
-        match toml::to_string(self) {
+        match toml::Table::try_from(self).and_then(|table| toml::to_string(&table)) {
             Ok(text) => text,
             // Nothing in a specification is beyond TOML: its integers come from TOML, or are
             // checked to fit.
