@@ -36,7 +36,7 @@ impl TieBreak {
     pub(crate) fn rotation(self) -> PortRotation {
         PortRotation(match self {
             TieBreak::RotatePorts => 0x9e37_79b9_7f4a_7c15,
-            TieBreak::DeviceOrder => 0,
+            TieBreak::DeviceOrder => return PortRotation::NONE,
         })
     }
 }
@@ -47,6 +47,9 @@ impl TieBreak {
 pub(crate) struct PortRotation(u64);
 
 impl PortRotation {
+    /// Ports go in the order of their numbers at any time.
+    pub(crate) const NONE: PortRotation = PortRotation(0);
+
     /// The bits that are added to a port number at `time`.
     #[inline(always)]
     fn bits_at(self, time: Time) -> u64 {

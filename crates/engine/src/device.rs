@@ -145,7 +145,6 @@ pub(crate) fn reorder_arrivals<D: Device>(
     entries: &mut [Entry],
 ) {
     if tie_break == TieBreak::DeviceOrder {
-        let rotation = tie_break.rotation();
-        device.reorder_arrivals(&mut Arrivals { packets, begin, rotation, entries });
+        device.reorder_arrivals(&mut Arrivals { packets, begin, entries });
     }
 }

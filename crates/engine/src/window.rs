@@ -42,11 +42,13 @@ use units::Time;
 /// How many arrivals ahead packets are prefetched.
 pub(crate) const PREFETCH_DISTANCE: usize = 6;
 
-/// The arrivals of a window, in order, for [`Device::reorder_arrivals`](crate::Device).
+/// The arrivals of a window, in order, for [`Device::reorder_arrivals`](crate::Device). Those of one
+/// instant are in the order of their ports, as [`TieBreak::DeviceOrder`] has them.
+///
+/// [`TieBreak::DeviceOrder`]: crate::TieBreak::DeviceOrder
 pub struct Arrivals<'w, 'run, P: Copy + Send> {
     pub(crate) packets: &'w Packets<'run, P>,
     pub(crate) begin: Time,
-    pub(crate) rotation: PortRotation,
     pub(crate) entries: &'w mut [Entry],
 }
 
@@ -59,22 +61,13 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
-    /// Prefetches the packet that arrives some places after `index`. A loop that calls it for each
-    /// index does not wait for packets.
-    #[inline]
-    pub fn prefetch_ahead(&self, index: usize) {
-        if let Some(&entry) = self.entries.get(index + PREFETCH_DISTANCE) {
-            self.packets.prefetch(entry.handle());
-        }
-    }
     /// Returns the time, the port and the packet of an arrival.
     #[inline]
     pub fn get(&self, index: usize) -> (Time, u16, &P) {
         let entry = self.entries[index];
         let time = entry.time(self.begin);
-        let port = entry.port(self.rotation, time);
         // SAFETY: `entries` are the mailbox of the device that puts them in order.
-        (time, port, unsafe { self.packets.peek(entry.handle()) })
+        (time, entry.port(PortRotation::NONE, time), unsafe { self.packets.peek(entry.handle()) })
     }
     /// Returns the index after the last arrival of the same instant as that of index `first`.
     #[inline]
@@ -84,6 +77,21 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
             end += 1;
         }
         end
+    }
+    /// Calls `pass` with the index and the port of each arrival from `first` on that is alone at
+    /// its instant, until one that is not. Returns that one's index, or the number of arrivals.
+    #[inline]
+    pub fn pass_single(&self, first: usize, mut pass: impl FnMut(usize, u16)) -> usize {
+        let mut entries = self.entries[first..].iter().peekable();
+        let mut index = first;
+        while let Some(entry) = entries.next() {
+            if entries.peek().is_some_and(|next| !next.is_later(*entry)) {
+                break;
+            }
+            pass(index, entry.port(PortRotation::NONE, Time::ZERO));
+            index += 1;
+        }
+        index
     }
     /// Swaps two arrivals. They must arrive at the same instant.
     pub fn swap(&mut self, a: usize, b: usize) {

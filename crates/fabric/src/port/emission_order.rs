@@ -13,6 +13,8 @@ use units::Time;
 pub(crate) struct EmissionOrder {
     /// By port; empty unless arrivals of one instant are ordered by when they were sent.
     trains: Vec<ArrivalTrain>,
+    /// By port: the last arrivals that its train has not noted yet.
+    recent: Vec<Recent>,
     /// Buffer for sorting arrivals of one instant.
     keys: Vec<EmissionKey>,
     /// How many arrivals earlier windows had.
@@ -30,7 +32,9 @@ impl EmissionOrder {
         let train = |(end, port): (&LinkEnd, &Port)| {
             ArrivalTrain::new(graph.is_host(end.peer), port.train_wire())
         };
-        EmissionOrder { trains: ends.map(train).collect(), ..EmissionOrder::default() }
+        let trains: Vec<_> = ends.map(train).collect();
+        let recent = vec![Recent::default(); trains.len()];
+        EmissionOrder { trains, recent, ..EmissionOrder::default() }
     }
 
     /// Returns whether arrivals keep the order of their ports.
@@ -57,26 +61,41 @@ impl EmissionOrder {
     }
 
     /// Reorders arrivals of the same instant by their sending.
+    ///
+    /// Few arrivals share their instant. For the others it is enough to remember the last two of
+    /// each port: what follows them in a train depends on no earlier ones.
     #[inline]
     pub(crate) fn sort<S: Scheme>(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
         if self.is_off() {
             return;
         }
         let mut first = 0;
-        while first < arrivals.len() {
-            let end = arrivals.end_of_instant(first);
-            if end > first + 1 {
-                self.sort_instant(arrivals, first, end);
-            } else {
-                arrivals.prefetch_ahead(first);
-                let (time, port, packet) = arrivals.get(first);
-                let train = &mut self.trains[usize::from(port)];
-                train.add(time, &packet.header);
-                train.set_index(self.sorted + end as u64, || None);
+        loop {
+            let recent = &mut self.recent;
+            first =
+                arrivals.pass_single(first, |index, port| recent[usize::from(port)].push(index));
+            if first == arrivals.len() {
+                break;
             }
+            let end = arrivals.end_of_instant(first);
+            self.sort_instant(arrivals, first, end);
             first = end;
         }
+        for port in 0..self.trains.len() {
+            self.catch_up(arrivals, port);
+        }
         self.sorted += first as u64;
+    }
+
+    /// Has the train of a port note the arrivals that it has not noted yet.
+    #[inline(always)]
+    fn catch_up<S: Scheme>(&mut self, arrivals: &Arrivals<'_, '_, Packet<S>>, port: usize) {
+        for index in self.recent[port].take() {
+            let (time, _, packet) = arrivals.get(index);
+            let train = &mut self.trains[port];
+            train.add(time, &packet.header);
+            train.set_index(self.sorted + index as u64 + 1, || None);
+        }
     }
 
     /// Sorts the arrivals of an instant, from index `first` to before `end`.
@@ -89,8 +108,8 @@ impl EmissionOrder {
     ) {
         self.keys.clear();
         for index in first..end {
-            arrivals.prefetch_ahead(index);
             let (time, port, packet) = arrivals.get(index);
+            self.catch_up(arrivals, usize::from(port));
             let train = &mut self.trains[usize::from(port)];
             train.add(time, &packet.header);
             let keys = &mut self.keys;
@@ -110,5 +129,27 @@ impl EmissionOrder {
             let rank = train.set_index(self.sorted + index as u64, || peer.map(|(_, rank)| rank));
             before = Some((key, rank));
         }
+    }
+}
+
+/// The last two arrivals at a port that were alone at their instants: the older one in the higher
+/// half. Each is the index in the window, and one more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recent(u64);
+
+impl Recent {
+    #[inline(always)]
+    fn push(&mut self, index: usize) {
+        self.0 = self.0 << 32 | (index as u64 + 1);
+    }
+
+    /// Returns their indices, and forgets them.
+    #[inline(always)]
+    fn take(&mut self) -> impl Iterator<Item = usize> + use<> {
+        let Recent(both) = std::mem::take(self);
+        [both >> 32, both & u64::from(u32::MAX)]
+            .into_iter()
+            .filter(|&one| one > 0)
+            .map(|one| one as usize - 1)
     }
 }
