@@ -42,8 +42,8 @@ use units::Time;
 /// How many arrivals ahead packets are prefetched.
 pub(crate) const PREFETCH_DISTANCE: usize = 6;
 
-/// The arrivals of a window, in order, for [`Device::reorder_arrivals`](crate::Device). Those of one
-/// instant are in the order of their ports, as [`TieBreak::DeviceOrder`] has them.
+/// The arrivals of a window, in order, for [`Device::reorder_arrivals`](crate::Device). Those of
+/// one instant are in the order of their ports, as [`TieBreak::DeviceOrder`] has them.
 ///
 /// [`TieBreak::DeviceOrder`]: crate::TieBreak::DeviceOrder
 pub struct Arrivals<'w, 'run, P: Copy + Send> {
