@@ -628,6 +628,7 @@ def test_what_cannot_be_is_refused(tables: Table, why: str) -> None:
         ),
         ({"scheme": "dcqcn", "host": SELECTIVE | {"spray": "random"}}, "ecn.kmin"),
         ({"host": SELECTIVE | {"spray": "reps"}}, "switches mark nothing"),
+        ({"scheme": "hpcc", "routing": {"balance": "letflow"}}, "new path measures nothing"),
     ],
 )
 def test_what_goes_badly_together_is_said(tables: Table, word: str) -> None:

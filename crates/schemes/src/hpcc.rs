@@ -128,7 +128,9 @@ impl HpccParams {
 #[derive(Debug)]
 pub struct Hpcc<const N: usize>;
 
-const NEW_PATH: &str = "the first ACK of a new path is compared with the counters of the old one";
+const NEW_PATH: &str = "the first ACK of a new path measures nothing; in the HPCC simulator's INT \
+                        format, which has no path number, it is compared with the old path's \
+                        counters";
 
 /// HPCC subtracts the counters of a hop in one ACK from those in the next.
 pub(crate) const ONE_PATH_FOR_INT: Tolerates = Tolerates {
