@@ -185,7 +185,7 @@ until = "2001us"
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"error: {path}:20: failure.1.until: what was on the link between leaf0 and spine0 may "
-        "arrive up to 1164ns after it fails\nhint: repair it later than that\n"
+        "arrive up to 1088ns after it fails\nhint: repair it later than that\n"
     )
 
 

@@ -199,3 +199,23 @@ def test_plan_and_validate_warn_before_a_run(command: Command, incast_file: Path
     for key in (*plan.checks, *row, *marking):
         assert f"``{key}``" in (rocelab.Plan.__doc__ or ""), "what a program may read is documented"
     assert row["needed_bytes"] == 5 * 300_000 + row["reserved_bytes"]
+
+
+def test_headroom_is_for_the_longest_packets_which_may_be_control_packets(
+    incast: rocelab.Result,
+) -> None:
+    """Three packets, the link's round trip of 2 us, a byte begun, and a pause frame."""
+    for name, longest in (("none", 60), ("expresspass", 128 - 20)):
+        made = incast.scenario.with_settings(
+            scheme={"name": name},
+            wire={"profile": "hpcc-ns3", "payload": "1B"},
+            traffic__0__size="1KB",
+            pfc__headroom="1KB",
+        )
+        needed = 25_000 + 1 + 3 * longest + 43
+        (told,) = [one for one in made.plan().warnings if "pfc.headroom" in one]
+        assert f"is less than {needed}B" in told
+        safe = made.with_settings(pfc__headroom="auto")
+        (buffer,) = safe.plan().checks["buffers"]
+        assert buffer["max_headroom_bytes"] == needed
+        assert rocelab.run(safe).summary["lossless_drops"] == 0

@@ -87,9 +87,7 @@ impl Scheme for Prototype {
 
 impl Ctl<PrototypeParams> for Fields {
     /// The shortest frame.
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
+    const MAX_FRAME_BYTES: u32 = 64;
 }
 
 /// The scheme, for the registry.

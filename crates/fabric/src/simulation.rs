@@ -11,7 +11,7 @@ use crate::unfinished;
 use engine::{Collector, ProgressCallback, RunLimits, TieBreak};
 use schemes::contract::Needs;
 use std::sync::{Arc, Mutex, PoisonError};
-use units::{Bytes, Rate, Time, cancel};
+use units::{Rate, Time, cancel};
 
 /// A network built for a scheme, ready to run.
 pub struct Simulation<S: Scheme> {
@@ -144,7 +144,7 @@ fn short_outage(setup: &Setup, common: &NetworkContext) -> Option<SetupError> {
     let response = setup.pfc.timing.response;
     setup.outages.iter().find_map(|outage| {
         let link = &setup.links[outage.link as usize];
-        let longest = Bytes::new(common.wire.max_packet());
+        let longest = common.wire.max_packet;
         let impaired = setup.impairments.iter().filter(|one| one.link == outage.link);
         let rates = || impaired.clone().filter_map(|one| one.rate).chain([link.rate]);
         let slowest = rates().fold(link.rate, Rate::min);

@@ -145,9 +145,8 @@ pub enum Notice {
 }
 
 impl Ctl<AnnulusParams> for Notice {
-    fn frame_bytes(&self) -> u32 {
-        Cnp::FRAME_BYTES
-    }
+    const MAX_FRAME_BYTES: u32 = Cnp::FRAME_BYTES;
+
     /// A QCN message of a ToR is none.
     fn is_cnp(&self) -> bool {
         *self == Notice::Congestion

@@ -324,9 +324,8 @@ impl DcqcnHosts for Dcqcn {
 pub struct Cnp;
 
 impl<P> Ctl<P> for Cnp {
-    fn frame_bytes(&self) -> u32 {
-        Cnp::FRAME_BYTES
-    }
+    const MAX_FRAME_BYTES: u32 = Cnp::FRAME_BYTES;
+
     fn is_cnp(&self) -> bool {
         true
     }

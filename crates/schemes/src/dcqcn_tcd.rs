@@ -156,9 +156,8 @@ pub enum Notification {
 }
 
 impl Ctl<DcqcnTcdParams> for Notification {
-    fn frame_bytes(&self) -> u32 {
-        Cnp::FRAME_BYTES
-    }
+    const MAX_FRAME_BYTES: u32 = Cnp::FRAME_BYTES;
+
     fn is_cnp(&self) -> bool {
         true
     }

@@ -38,6 +38,8 @@ const SHARE: RangeInclusive<f64> = 0.0001..=1.0;
 
 /// Bytes of the shortest Ethernet frame.
 const SHORTEST: u32 = 64;
+/// The largest that `credit_spread` may be.
+const MAX_SPREAD: u32 = 64;
 
 crate::choice! {
     /// Whose feedback control.
@@ -71,7 +73,7 @@ crate::params! {
         jitter: f64, "", 0.0..=0.9, "ns2-xpass, min_jitter_, max_jitter_";
         /// How much longer credits may be than the shortest frame. Each has a size at random, so
         /// that a port does not always drop those of the same flows.
-        credit_spread: Bytes, "", Bytes::ZERO..=Bytes::new(64),
+        credit_spread: Bytes, "", Bytes::ZERO..=Bytes::new(MAX_SPREAD as u64),
             "ns2-xpass, min_credit_size_, max_credit_size_: 76 to 92 B";
         /// Maximum number of credits in the queue of a port.
         credit_queue: u64, "", 1..=10_000, "ns2-xpass, credit_limit_";
@@ -288,6 +290,8 @@ pub enum Control {
 }
 
 impl Ctl<ExpressPassParams> for Control {
+    const MAX_FRAME_BYTES: u32 = SHORTEST + MAX_SPREAD;
+
     /// The minimum frame, 84 B with preamble and gap (section 3.1), or for a credit a longer one.
     fn frame_bytes(&self) -> u32 {
         match self {

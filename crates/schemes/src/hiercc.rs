@@ -339,9 +339,7 @@ pub enum Control {
 }
 
 impl Ctl<HierccParams> for Control {
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
+    const MAX_FRAME_BYTES: u32 = 64;
 }
 
 /// The reaction point, one per QP: marks packets and applies the rate that the ToR assigns.

@@ -232,9 +232,8 @@ pub struct Notice {
 }
 
 impl<P: AsRef<FeedbackParams>> Ctl<P> for Notice {
-    fn frame_bytes(&self) -> u32 {
-        Cnp::FRAME_BYTES
-    }
+    const MAX_FRAME_BYTES: u32 = Cnp::FRAME_BYTES;
+
     fn is_cnp(&self) -> bool {
         true
     }

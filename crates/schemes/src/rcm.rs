@@ -328,11 +328,12 @@ pub enum Control {
 }
 
 impl Ctl<RcmParams> for Control {
-    /// The size of a CN: a minimum frame, and 13 bytes for each five-tuple.
+    const MAX_FRAME_BYTES: u32 = notice_frame(MAX_FLOWS as u8);
+
     fn frame_bytes(&self) -> u32 {
         match self {
             Control::Congestion => Cnp::FRAME_BYTES,
-            Control::Region(notice) => 64 + 13 * u32::from(notice.count),
+            Control::Region(notice) => notice_frame(notice.count),
         }
     }
     fn is_cnp(&self) -> bool {
@@ -342,6 +343,11 @@ impl Ctl<RcmParams> for Control {
     fn priority(&self, _params: &RcmParams) -> Option<Priority> {
         matches!(self, Control::Region(_)).then_some(Priority::new(7))
     }
+}
+
+/// The frame of a CN: the shortest one, and 13 bytes for each five-tuple.
+const fn notice_frame(flows: u8) -> u32 {
+    64 + 13 * flows as u32
 }
 
 /// A congestion notification (CN).

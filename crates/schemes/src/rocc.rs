@@ -166,9 +166,7 @@ pub struct FairRate {
 
 impl Ctl<RoccParams> for FairRate {
     /// An ICMP message: rate, congestion point and flow fit into the minimum frame.
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
+    const MAX_FRAME_BYTES: u32 = 64;
 }
 
 impl FairRate {

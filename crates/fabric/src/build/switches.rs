@@ -176,8 +176,7 @@ fn mmu(setup: &Setup, common: &NetworkContext, node: u32) -> Result<Mmu, SetupEr
     let headroom_of = |end: &LinkEnd| match setup.pfc.headroom {
         Headroom::Fixed(given) => given.get(),
         Headroom::Auto => {
-            let longest = Bytes::new(u64::from(common.wire.max_data_or_ack));
-            sufficient_headroom(setup, end.rate, end.delay, longest).get()
+            sufficient_headroom(setup, end.rate, end.delay, common.wire.max_packet).get()
         }
         Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
     };
@@ -228,7 +227,7 @@ fn check_input_queues(
 }
 
 /// Returns the headroom above Xoff with which the port of a link with this rate and delay never
-/// drops. `longest` is the size of the longest packet of data or ACK on the wire.
+/// drops. `longest` is the size of the longest packet on the wire.
 pub fn sufficient_headroom(setup: &Setup, rate: Rate, delay: Time, longest: Bytes) -> Bytes {
     let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
     setup.pfc.timing.still_arrives((rate, delay), setup.switch.latency, longest, frames)

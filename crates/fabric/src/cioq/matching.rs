@@ -76,7 +76,7 @@ impl<S: Scheme> CioqSwitch<S> {
         } else if full {
             due.at(port).max(self.crossbar.output_free(port))
         } else if last {
-            due.at(port).max(ports[port].earliest_empty(self.chassis.common.wire.max_packet()))
+            due.at(port).max(ports[port].earliest_empty(self.chassis.common.wire.max_packet.get()))
         } else {
             Time::NEVER
         }
@@ -457,7 +457,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if port.queue_bytes <= self.always_fits {
             return true;
         }
-        let max_packet = self.chassis.common.wire.max_packet();
+        let max_packet = self.chassis.common.wire.max_packet.get();
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = priorities.trailing_zeros() as usize;

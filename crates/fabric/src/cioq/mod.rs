@@ -79,7 +79,7 @@ impl<S: Scheme> CioqSwitch<S> {
             pending: Pending::new(count, !common.fast_paths),
             input_room: config.input_queue.get(),
             output_room: config.output_queue.get(),
-            always_fits: config.output_queue.get().saturating_sub(common.wire.max_packet()),
+            always_fits: config.output_queue.get().saturating_sub(common.wire.max_packet.get()),
             crossed: 0,
             chassis,
         }

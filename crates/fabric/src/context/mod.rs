@@ -103,7 +103,7 @@ pub(crate) struct NetworkContext {
 impl<S: Scheme> RunContext<S> {
     pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<RunContext<S>, SetupError> {
         let meta = MixSide::ALL.map(|side| S::meta_bytes_of_side(&params, side));
-        let wire = WireSizes::new(setup, meta);
+        let wire = WireSizes::new(setup, meta, S::Ctl::MAX_FRAME_BYTES);
         let own = S::CLASSES.map_or(Vec::new(), |classes| classes(&params, &wire.facts));
         let network = NetworkContext::new(setup, wire, own, S::NEEDS.symmetric_paths)?;
         let blank = blank(PacketKind::Data, Address::default(), 0, 0);

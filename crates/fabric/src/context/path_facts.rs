@@ -353,7 +353,7 @@ impl NetworkContext {
         // All its packets on the slowest link. The other links and the ACKs add less than that
         // again.
         let packets = largest.div_ceil(u64::from(self.wire.payload));
-        let all = slowest.time_for(Bytes::new(packets.saturating_mul(self.wire.max_packet())));
+        let all = slowest.time_for(Bytes::new(packets.saturating_mul(self.wire.max_packet.get())));
         if all < Time::from_ps(Time::NEVER.ps() / 4) {
             return None;
         }

@@ -4,10 +4,6 @@ use crate::network::setup::Setup;
 use schemes::contract::WireFacts;
 use units::{Bytes, MixSide};
 
-/// The largest control packet of a scheme that is allowed, with what the wire adds to its frame.
-/// [`Ctl::frame_bytes`](schemes::contract::Ctl::frame_bytes) allows frames of 2000 bytes.
-pub(crate) const MAX_CONTROL: u32 = 2_048;
-
 /// Sizes of a run's packets on the wire.
 pub(crate) struct WireSizes {
     pub(crate) profile: wire::Profile,
@@ -15,8 +11,9 @@ pub(crate) struct WireSizes {
     pub(crate) payload: u32,
     /// A full data packet, not the first of its message.
     pub(crate) full_packet: u32,
-    /// The largest data packet or ACK. The first packet of a message has one more header.
-    pub(crate) max_data_or_ack: u32,
+    /// The longest packet: of data, where the first of a message has one more header, an ACK, or a
+    /// control packet of the scheme.
+    pub(crate) max_packet: Bytes,
     /// An ACK; the larger one of a mix.
     pub(crate) ack_size: u16,
     pub(crate) pfc_size: u16,
@@ -30,19 +27,21 @@ pub(crate) struct WireSizes {
 
 impl WireSizes {
     /// `meta`: what each scheme of the run adds to data packets and ACKs; twice the same unless the
-    /// run has two.
-    pub(crate) fn new(setup: &Setup, meta: [(u32, u32); 2]) -> WireSizes {
+    /// run has two. `max_control_frame`: the longest frame of the scheme's control packets.
+    pub(crate) fn new(setup: &Setup, meta: [(u32, u32); 2], max_control_frame: u32) -> WireSizes {
         let (profile, payload) = (setup.wire, setup.payload);
         let meta = meta.map(|(data, ack)| (data + setup.balance.data_bytes(), ack));
         let data_meta = meta[0].0.max(meta[1].0);
         let ack_meta = meta[0].1.max(meta[1].1);
         let full_packet = profile.data_bytes(payload, false, data_meta);
         let ack_size = profile.ack_bytes(ack_meta);
+        let max_data = profile.data_bytes(payload, true, data_meta);
+        let max_packet = max_data.max(ack_size).max(profile.control_bytes(max_control_frame));
         WireSizes {
             profile,
             payload,
             full_packet,
-            max_data_or_ack: profile.data_bytes(payload, true, data_meta).max(ack_size),
+            max_packet: Bytes::new(u64::from(max_packet)),
             ack_size: ack_size as u16,
             pfc_size: profile.pfc_bytes() as u16,
             facts: WireFacts {
@@ -78,10 +77,10 @@ impl WireSizes {
     /// included.
     ///
     /// # Panics
-    /// If it exceeds [`MAX_CONTROL`].
+    /// If the scheme says that its frames are shorter.
     pub(crate) fn control_size(&self, frame: u32) -> u16 {
-        let bytes = self.profile.control_bytes(frame);
-        assert!(bytes <= MAX_CONTROL, "a control packet of {bytes} B; allowed: {MAX_CONTROL}");
+        let (bytes, max) = (self.profile.control_bytes(frame), self.max_packet);
+        assert!(u64::from(bytes) <= max.get(), "a control packet of {bytes} B; allowed: {max}");
         bytes as u16
     }
 
@@ -91,11 +90,5 @@ impl WireSizes {
         let [first, second] = MixSide::ALL.map(of_side);
         let min = first.min(second).min(self.pfc_size);
         self.facts.min_control_bytes.get().min(u64::from(min))
-    }
-
-    /// A size that no packet exceeds.
-    #[inline]
-    pub(crate) fn max_packet(&self) -> u64 {
-        u64::from(self.max_data_or_ack.max(MAX_CONTROL))
     }
 }

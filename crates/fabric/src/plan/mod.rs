@@ -142,7 +142,7 @@ pub struct Plan {
     pub network_rtt: Time,
     /// The largest product of base round trip and lowest rate of any pair, if paths are shortest.
     pub network_bdp: Option<Bytes>,
-    /// The size of the longest packet of data or ACK on the wire.
+    /// The size of the longest packet on the wire.
     pub longest_packet: Bytes,
 }
 
@@ -197,7 +197,7 @@ impl NetworkContext {
             window: self.groups.lookahead(&self.graph),
             network_rtt: self.routes.network_rtt,
             network_bdp: self.routes.network_bdp,
-            longest_packet: Bytes::new(u64::from(self.wire.max_data_or_ack)),
+            longest_packet: self.wire.max_packet,
         }
     }
 }

@@ -106,7 +106,7 @@ impl<S: Scheme> Switch<S> {
             EmissionOrder::default()
         };
         let has_short_links = !emission_order.is_off() && {
-            let slowest = ports.iter().map(|port| port.serialisation(common.wire.max_packet()));
+            let slowest = ports.iter().map(|port| port.serialisation(common.wire.max_packet.get()));
             let shortest = emission_order.shortest_way(common.wire.min_packet() as u16);
             slowest.max().is_some_and(|slowest| slowest > shortest)
                 || recorder.as_ref().is_some_and(|this| this.samples_queues_within(shortest))

@@ -94,8 +94,8 @@ impl<S: Scheme> Switch<S> {
     fn advance_uncoupled(&mut self, window: &mut Win<'_, '_, S>, rack: &RackPorts) -> bool {
         let common = &self.chassis.common;
         let known = window.remaining_arrivals() as u64 * u64::from(common.wire.full_packet);
-        let to_come =
-            rack.max_bytes_from_hosts(window.until() - window.begin(), common.wire.max_packet());
+        let to_come = rack
+            .max_bytes_from_hosts(window.until() - window.begin(), common.wire.max_packet.get());
         if self.quiet_until(window, known + to_come).is_none() {
             return false;
         }

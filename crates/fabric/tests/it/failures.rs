@@ -213,8 +213,8 @@ fn a_cable_is_not_repaired_before_what_was_on_it_would_have_arrived() {
         panic!("{refusal:?}")
     };
     assert_eq!(from, Time::from_us(10));
-    // A microsecond and 2 KB at 100 Gb/s, 163.84 ns, in whole nanoseconds.
-    assert_eq!(min, Time::from_ns(1_164));
+    // A microsecond and the longest packet, 1098 B at 100 Gb/s, 87.84 ns, in whole nanoseconds.
+    assert_eq!(min, Time::from_ns(1_088));
     setup.outages[0].until = from + min + Time::from_ps(1);
     assert!(Simulation::<NoControl>::new(&setup, RAW).is_ok());
 }

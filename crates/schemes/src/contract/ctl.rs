@@ -4,8 +4,15 @@ use units::Priority;
 
 /// A control packet of a scheme with parameters `P`: a CNP, a rate, a credit.
 pub trait Ctl<P>: Copy + Send + Sync + 'static {
-    /// Size in bytes of the Ethernet frame that carries it, FCS included: at most 2000.
-    fn frame_bytes(&self) -> u32;
+    /// Size in bytes of the longest Ethernet frame that carries one, FCS included: at most 2000.
+    /// PFC keeps room for it where packets of data are shorter.
+    const MAX_FRAME_BYTES: u32;
+
+    /// Size in bytes of the Ethernet frame that carries it, FCS included: at most
+    /// [`MAX_FRAME_BYTES`](Ctl::MAX_FRAME_BYTES).
+    fn frame_bytes(&self) -> u32 {
+        Self::MAX_FRAME_BYTES
+    }
     /// Its priority. `None`: the scenario's control class.
     fn priority(&self, _params: &P) -> Option<Priority> {
         None
@@ -32,7 +39,5 @@ pub trait Ctl<P>: Copy + Send + Sync + 'static {
 pub enum NoCtl {}
 
 impl<P> Ctl<P> for NoCtl {
-    fn frame_bytes(&self) -> u32 {
-        match *self {}
-    }
+    const MAX_FRAME_BYTES: u32 = 0;
 }

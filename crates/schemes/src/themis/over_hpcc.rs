@@ -174,9 +174,7 @@ pub struct Notice<const N: usize> {
 impl<const N: usize> Ctl<ThemisHpccParams> for Notice<N> {
     /// Like an ACK with INT: Ethernet 14, IPv4 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4, and the
     /// records.
-    fn frame_bytes(&self) -> u32 {
-        66 + 2 + 8 * N as u32
-    }
+    const MAX_FRAME_BYTES: u32 = 66 + 2 + 8 * N as u32;
 }
 
 /// The part of HPCC that is equal for all flows of an external switch.

@@ -39,9 +39,8 @@ pub struct Meta {
 pub struct Word(pub &'static str, pub u64);
 
 impl<S: ToyScheme> Ctl<Parts<S>> for Word {
-    fn frame_bytes(&self) -> u32 {
-        64
-    }
+    const MAX_FRAME_BYTES: u32 = 64;
+
     fn priority(&self, parts: &Parts<S>) -> Option<Priority> {
         parts.word_priority
     }

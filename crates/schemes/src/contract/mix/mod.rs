@@ -97,6 +97,12 @@ where
     Y: Ctl<Q>,
     MixParams<P, Q>: 'static,
 {
+    const MAX_FRAME_BYTES: u32 = if X::MAX_FRAME_BYTES > Y::MAX_FRAME_BYTES {
+        X::MAX_FRAME_BYTES
+    } else {
+        Y::MAX_FRAME_BYTES
+    };
+
     fn frame_bytes(&self) -> u32 {
         match self {
             Either::First(ctl) => ctl.frame_bytes(),
