@@ -53,6 +53,13 @@ def dual_homed(links: int) -> Table:
     return {"kind": "custom", "nodes": nodes, "links": links_of}
 
 
+def own_buffer(size: str) -> Table:
+    """As :func:`dual`, where a switch has a buffer of its own."""
+    made = dual("100Gbps", "100Gbps")
+    made["nodes"][2]["buffer"] = size
+    return made
+
+
 def to_h1(size: str) -> list[Table]:
     return [{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": size}]}]
 
@@ -155,6 +162,11 @@ CASES: list[tuple[Table, str, Table]] = [
         {"switch": {"buffer": "1MB"}},
     ),
     (
+        {"topology": own_buffer("1MB"), "switch": {"architecture": "cioq"}},
+        "the buffer that a has of its own has no effect",
+        {"topology": own_buffer("1MB")},
+    ),
+    (
         {"ecn": MARKS | {"by_rate": [{"rate": "10Gbps", **THRESHOLDS}]}, "scheme": "dcqcn"},
         "ecn.by_rate for 10Gbps has no effect",
         {"ecn": MARKS | {"by_rate": [{"rate": "100Gbps", **THRESHOLDS}]}, "scheme": "dcqcn"},
@@ -222,6 +234,16 @@ def test_what_spreads_nothing_reorders_nothing(tables: Table) -> None:
     assert told(SPINES)
     assert not told(STAR)
     assert not told(SPINES | {"spines": 1})
+
+
+def test_buffers_that_cioq_switches_lack_change_no_timeout() -> None:
+    def timeout(topology: Table, **switch: str) -> str:
+        made = scenario(topology=topology, traffic=to_h1("5KB"), switch=switch)
+        return str(made.to_dict()["host"]["retransmit_timeout"])
+
+    plain, large = dual("100Gbps", "100Gbps"), own_buffer("64MB")
+    assert timeout(large, architecture="cioq") == timeout(plain, architecture="cioq")
+    assert timeout(large) == "40960us" != timeout(plain)
 
 
 def test_a_run_tells_them_too() -> None:

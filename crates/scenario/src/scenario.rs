@@ -12,7 +12,7 @@ use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
 use crate::settings::{self, Classes, Ecn, Pfc, Run, Stop, SwitchSettings, Wire};
 use crate::source::Source;
-use crate::spec::{MarkAt, QuirksSpec, Spec, SwitchSpec};
+use crate::spec::{MarkAt, QuirksSpec, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, PortNumbers, Traffic};
@@ -197,15 +197,12 @@ impl Scenario {
         let is_lossless = spec.failure.iter().all(failure::loses_nothing)
             && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0)
             && traffic.messages.iter().all(|message| pfc.protects(&classes, message.priority));
-        // CIOQ switches have no such buffer.
-        let buffer =
-            if switch.cioq.is_some() { SwitchSpec::default().buffer.0 } else { switch.buffer };
         let host = settings::host(
             &mut spec.host,
             needs,
             (&network, &spec.failure),
             &spec.quirks,
-            is_lossless.then_some(buffer),
+            is_lossless.then(|| switch.largest_buffer(&network)),
             balance.is_per_packet(),
         )?;
         settings::check_spray(&spec.routing, &host)?;

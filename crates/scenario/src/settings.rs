@@ -72,6 +72,16 @@ impl SwitchSettings {
             None => (self.buffer, "switch.buffer"),
         }
     }
+
+    /// The largest shared buffer of the network's switches. CIOQ switches have none, and count as
+    /// if they had the default.
+    pub(crate) fn largest_buffer(&self, network: &Network) -> Bytes {
+        if self.cioq.is_some() {
+            return SwitchSpec::default().buffer.0;
+        }
+        let switches = network.nodes.iter().filter(|node| node.kind == NodeKind::Switch);
+        switches.map(|node| self.buffer_of(node).0).max().unwrap_or(self.buffer)
+    }
 }
 
 /// Which priority carries what, and how ports schedule priorities.
@@ -224,11 +234,7 @@ pub(crate) fn usual_timeout(
     let rates = network.links.iter().map(|link| link.rate).chain(slowed);
     let rate = rates.min().unwrap_or(Rate::ZERO);
     let drains = match lossless_buffer {
-        Some(buffer) if rate != Rate::ZERO => {
-            let switches = network.nodes.iter().filter(|node| node.kind == NodeKind::Switch);
-            let largest = switches.map(|node| node.buffer.unwrap_or(buffer)).max();
-            rate.time_for(largest.unwrap_or(buffer))
-        }
+        Some(buffer) if rate != Rate::ZERO => rate.time_for(buffer),
         _ => Time::ZERO,
     };
     RETRANSMIT_TIMEOUT
@@ -237,8 +243,8 @@ pub(crate) fn usual_timeout(
         .min(MAX_TIME)
 }
 
-/// `lossless_buffer`: the buffer of a switch, where no data is ever lost. `balances_packets`:
-/// switches choose a path for each packet.
+/// `lossless_buffer`: the largest buffer of a switch, where no data is ever lost.
+/// `balances_packets`: switches choose a path for each packet.
 pub(crate) fn host(
     spec: &mut HostSpec,
     scheme: &SchemeInfo,

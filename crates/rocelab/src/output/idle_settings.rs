@@ -200,12 +200,18 @@ fn unused_share(scenario: &Scenario) -> Option<String> {
 
 /// The size of a buffer that switches do not have.
 fn unused_buffer(scenario: &Scenario) -> Option<String> {
+    scenario.switch.cioq?;
     let is_default = scenario.switch.buffer == SwitchSpec::default().buffer.0;
-    (scenario.switch.cioq.is_some() && !is_default).then(|| {
-        "switch.buffer has no effect: CIOQ switches have a memory for each port, \
-         switch.input_queue and switch.output_queue"
-            .to_owned()
-    })
+    let network = &scenario.network;
+    let what = match network.ids().find(|&id| network.node(id).buffer.is_some()) {
+        Some(id) => format!("the buffer that {} has of its own", network.name(id)),
+        None if !is_default => "switch.buffer".to_owned(),
+        None => return None,
+    };
+    Some(format!(
+        "{what} has no effect: CIOQ switches have a memory for each port, switch.input_queue and \
+         switch.output_queue"
+    ))
 }
 
 /// Marking thresholds for a rate that no port of a switch has.
