@@ -167,6 +167,21 @@ CASES: list[tuple[Table, str, Table]] = [
         {"topology": own_buffer("1MB")},
     ),
     (
+        {"pfc": {"enabled": False, "xoff": "50KB", "xon": "40KB"}},
+        "pfc.xoff and pfc.xon have no effect: pfc.enabled is false",
+        {"pfc": {"xoff": "50KB", "xon": "40KB"}},
+    ),
+    (
+        {"pfc": {"enabled": False, "alpha": 0.5, "reserve": "9KB", "resume_offset": "9KB"}},
+        "pfc.alpha and pfc.resume_offset and pfc.reserve have no effect",
+        {"pfc": {"alpha": 0.5, "reserve": "9KB", "resume_offset": "9KB"}},
+    ),
+    (
+        {"pfc": {"enabled": False, "threshold": "static", "headroom": "90KB"}},
+        "pfc.threshold and pfc.headroom have no effect",
+        {"pfc": {"threshold": "static", "headroom": "90KB"}},
+    ),
+    (
         {"ecn": MARKS | {"by_rate": [{"rate": "10Gbps", **THRESHOLDS}]}, "scheme": "dcqcn"},
         "ecn.by_rate for 10Gbps has no effect",
         {"ecn": MARKS | {"by_rate": [{"rate": "100Gbps", **THRESHOLDS}]}, "scheme": "dcqcn"},
@@ -234,6 +249,16 @@ def test_what_spreads_nothing_reorders_nothing(tables: Table) -> None:
     assert told(SPINES)
     assert not told(STAR)
     assert not told(SPINES | {"spines": 1})
+
+
+def test_thresholds_without_pfc_are_told_only_where_they_were_given() -> None:
+    for pfc, count in (({}, 0), ({"xoff": "50KB"}, 1), ({"alpha": 0.25}, 1)):
+        one = scenario(pfc={"enabled": False, **pfc})
+        again = rocelab.Scenario.from_toml(one.to_toml())
+        for made in (one, again):
+            told = [each for each in made.plan().warnings if "pfc.enabled is false" in each]
+            assert len(told) == count, told
+            assert rocelab.run(made, threads=1).warnings == told
 
 
 def test_buffers_that_cioq_switches_lack_change_no_timeout() -> None:

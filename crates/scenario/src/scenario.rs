@@ -12,7 +12,7 @@ use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
 use crate::settings::{self, Classes, Ecn, Pfc, Run, Stop, SwitchSettings, Wire};
 use crate::source::Source;
-use crate::spec::{MarkAt, QuirksSpec, Spec};
+use crate::spec::{MarkAt, PfcSpec, QuirksSpec, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, PortNumbers, Traffic};
@@ -124,6 +124,24 @@ impl Scenario {
             ("ecn.pmax", ecn.pmax.is_some()),
             ("ecn.reference_rate", ecn.reference_rate.is_some()),
             ("ecn.by_rate", !ecn.by_rate.is_empty()),
+        ];
+        given.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
+    }
+
+    /// Returns the keys of pause thresholds and headroom that are given though PFC is off.
+    pub fn unused_thresholds(&self) -> Vec<&'static str> {
+        let pfc = &self.spec.pfc;
+        if pfc.enabled {
+            return Vec::new();
+        }
+        let given = [
+            ("pfc.threshold", pfc.threshold.is_some()),
+            ("pfc.xoff", pfc.xoff.is_some()),
+            ("pfc.xon", pfc.xon.is_some()),
+            ("pfc.alpha", pfc.alpha.is_some()),
+            ("pfc.resume_offset", pfc.resume_offset.is_some()),
+            ("pfc.reserve", pfc.reserve.is_some()),
+            ("pfc.headroom", pfc.headroom != PfcSpec::default().headroom),
         ];
         given.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
     }

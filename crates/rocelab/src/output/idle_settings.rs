@@ -22,6 +22,7 @@ pub(super) fn in_advance(scenario: &Scenario) -> impl Iterator<Item = String> {
         unused_class(scenario),
         unused_share(scenario),
         unused_buffer(scenario),
+        unused_thresholds(scenario),
         unused_rate(scenario),
         unused_weight(scenario),
         unused_scheme(scenario),
@@ -212,6 +213,22 @@ fn unused_buffer(scenario: &Scenario) -> Option<String> {
         "{what} has no effect: CIOQ switches have a memory for each port, switch.input_queue and \
          switch.output_queue"
     ))
+}
+
+/// Thresholds that are given though no switch pauses.
+fn unused_thresholds(scenario: &Scenario) -> Option<String> {
+    // Files of the HPCC simulator have thresholds whether or not they enable PFC.
+    if !scenario.quirks.is_native() {
+        return None;
+    }
+    let keys = scenario.unused_thresholds();
+    let (have, which) = if keys.len() == 1 { ("has", "key") } else { ("have", "keys") };
+    (!keys.is_empty()).then(|| {
+        format!(
+            "{} {have} no effect: pfc.enabled is false; set it to true, or leave the {which} out",
+            keys.join(" and ")
+        )
+    })
 }
 
 /// Marking thresholds for a rate that no port of a switch has.

@@ -68,6 +68,9 @@ pub(crate) fn pfc(
     network: &Network,
     quirks: &QuirksSpec,
 ) -> Result<Pfc> {
+    // Where PFC is off, its defaults are not filled in: what is there was given.
+    let mut off = (!spec.enabled).then(|| spec.clone());
+    let spec = off.as_mut().unwrap_or(spec);
     let fixed = spec.xoff.is_some() || switch.cioq.is_some();
     let default = if fixed { ThresholdKind::Static } else { ThresholdKind::Dynamic };
     let threshold = match *spec.threshold.get_or_insert(default) {
