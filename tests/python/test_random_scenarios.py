@@ -42,6 +42,13 @@ def test_random_scenario(number: int, tmp_path: Path) -> None:
         assert not differences(expected, outcome(again)), "run again from its scenario.toml"
 
 
+def test_results_without_flows_are_checked() -> None:
+    star = {"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"}
+    result = rocelab.run(rocelab.Scenario(topology=star, run={"stop": "10us"}))
+    assert len(result.flows) == 0
+    check(result)
+
+
 def test_random_scenarios_have_everything() -> None:
     seen: Counter[str] = Counter()
     tries = 0
