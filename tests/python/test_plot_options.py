@@ -138,6 +138,28 @@ def test_a_sweep_has_the_same_options(incast: rocelab.Result) -> None:
         assert (axes.get_xscale(), axes.get_yscale()) == (scale, scale)
 
 
+@pytest.mark.parametrize("key", ["pfc.xoff", "pfc.enabled"])
+def test_what_is_0_stands_on_the_edge_of_a_logarithmic_axis(
+    incast: rocelab.Result, key: str
+) -> None:
+    values: list[object] = ["20KB", "1MB"] if key == "pfc.xoff" else [True, False]
+    sweep = rocelab.sweep(incast.scenario.with_settings(pfc={"xoff": "20KB"}), {key: values})
+    paused, never = sweep.statistics.to_polars()["pause_frames"]
+    assert paused > never == 0
+    drawn = sweep.plot("pause_frames", y_scale="log")
+    (axes,) = drawn.axes
+    drawn.canvas.draw()
+    (label,) = [text for text in axes.texts if text.get_text() == "0"]
+    edge = axes.get_window_extent()
+    assert 0 < label.get_window_extent().y0 - edge.y0 < edge.height / 4
+    for line in axes.lines:
+        if line.get_marker() not in (None, "None", ""):
+            places = line.get_transform().transform(line.get_xydata())
+            for x, y in places[~np.isnan(places).any(axis=1)]:
+                assert edge.x0 <= x <= edge.x1
+                assert edge.y0 - 1 <= y <= edge.y1 + 1
+
+
 def test_axes_are_linear_or_logarithmic(mixed: rocelab.Result) -> None:
     for scale in ("linear", "log"):
         for drawn in (

@@ -482,21 +482,28 @@ def test_a_reproduced_figure_has_its_panels_and_the_command_that_repeats_it(
 
 def test_what_is_no_number_is_a_gap_in_a_reproduced_figure(tmp_path: Path) -> None:
     """As where no flow of a size was done, or a moment never came."""
-    (tmp_path / "claims.json").write_text(json.dumps({"id": "p/fig1", "claims": []}))
+    panels = [{"title": "bars", "log_y": True}]
+    told = {"id": "p/fig1", "claims": [], "panels": panels}
+    (tmp_path / "claims.json").write_text(json.dumps(told))
     nan, inf = float("nan"), float("inf")
     many = 1500
     rows: list[tuple[object, ...]] = [
         ("line", 0, float(x), None, nan if x < 3 else 1.0, None) for x in range(many)
     ]
     rows += [("bars", 0, None, "a", inf, nan), ("bars", 0, None, "b", 2.0, 0.5)]
+    rows += [("bars", 0, None, "c\n1", 0.0, nan), ("bars", 0, None, "d", nan, nan)]
     names = ["panel", "index", "x", "word", "y", "spread"]
     kinds = [pl.String, pl.UInt16, pl.Float64, pl.String, pl.Float64, pl.Float64]
     frame = pl.DataFrame(rows, dict(zip(names, kinds, strict=True)), orient="row")
     labels = {"line": pl.lit("A"), "x_label": pl.lit("x"), "y_label": pl.lit("y")}
     frame.with_columns(**labels).write_parquet(tmp_path / "data.parquet")
-    line, bars = (chart.data[0] for chart in collect([tmp_path]).charts)
+    charts = collect([tmp_path]).charts
+    line, bars = (chart.data[0] for chart in charts)
     assert line["y"][:2] == [None, 1.0]
-    assert (bars["y"], bars["error_y"]["array"]) == ([None, 2.0], [None, 0.5])
+    assert bars["y"] == [None, 2.0, 0.0, None]
+    assert bars["error_y"]["array"] == [None, 0.5, None, None]
+    # A logarithmic axis has no 0.
+    assert charts[1].text.endswith(" Without a bar: A, a: never; A, c 1: 0; A, d: not measured.")
     write_report([tmp_path], tmp_path / "report.html")
 
 

@@ -13,7 +13,7 @@ from rocelab import _format
 from rocelab._ports import port_names_of
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.footnotes import cut_off, failures
-from rocelab.plot.labels import plot_unit
+from rocelab.plot.labels import plot_number, plot_unit
 from rocelab.plot.size_bins import Bin, connected, mixes_traffic, of_summary, size_bins
 from rocelab.plot.slowdown import NEAREST_RANK, maxima
 from rocelab.plot.span import Span
@@ -123,10 +123,28 @@ def _panels(figure: Reproduced, frame: pl.DataFrame) -> list[Chart]:
         more = [_thinning(max(numbers, default=0))]
         if (part["spread"] > 0).any():
             more.append(" Error bars: standard deviation over the seeds.")
+        more.append(_without_bars(part, logarithmic=bool(look.get("log_y"))))
         if any(more):
             text += f".{''.join(more)}"
         charts.append(Chart(name, text, data, layout))
     return charts
+
+
+def _without_bars(part: pl.DataFrame, *, logarithmic: bool) -> str:
+    """Says what has no bar: what is no number, and on a logarithmic axis what is 0."""
+    said = []
+    rows = part.drop_nulls("word").select("line", "word", "y")
+    for line, word, value in rows.iter_rows():
+        if value is None or math.isnan(value):
+            what = "not measured"
+        elif math.isinf(value):
+            what = "never"
+        elif logarithmic and value <= 0:
+            what = plot_number(value)
+        else:
+            continue
+        said.append(f"{line}, {' '.join(word.split())}: {what}")
+    return f" Without a bar: {'; '.join(said)}." if said else ""
 
 
 def _panel_line(index: int, name: str, points: pl.DataFrame, *, again: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from rocelab._coverage import Coverage
 from rocelab.catalogue import caveats
 from rocelab.errors import ConfigError, ResultError
 from rocelab.plot.growth import columns
-from rocelab.plot.labels import plot_unit
+from rocelab.plot.labels import plot_number, plot_unit
 from rocelab.plot.look import Look
 from rocelab.plot.panels import figure, fit_titles, fit_y_labels, legend, title, y_label
 from rocelab.plot.scales import AXIS_LETTERS, log_values, with_room
@@ -39,6 +39,8 @@ _ASIDE_PT = 2.5
 """From one line to the next at the same number, if all of them keep within the following."""
 _ALL_ASIDE_PT = 14
 _MAX_PANELS = 6
+_NUMBER_ABOVE_PT = 4
+"""How far above the edge a number stands that has no place on the axis."""
 _MARGIN = 0.08
 """Room at both ends of the numbers, as a share of the way between."""
 
@@ -71,6 +73,7 @@ def plot_metric(sweep: Sweep, metric: Metric, look: Look) -> Figure:
     step_pt = min(_ASIDE_PT, _ALL_ASIDE_PT / len(names)) if any(half for *_, half in points) else 0
     from matplotlib.transforms import Affine2D, ScaledTranslation
 
+    logarithmic = _is_logarithmic(points, look)
     with theme():
         absent = len(means) - len(known)
         drawn, found = figure(rows=len(panels), notes=_notes(sweep, absent), look=look)
@@ -82,15 +85,19 @@ def plot_metric(sweep: Sweep, metric: Metric, look: Look) -> Figure:
                     beside: Transform = ScaledTranslation(
                         aside * step_pt / 72, 0, drawn.dpi_scale_trans
                     )
-                    _draw(panel, line, name, index, panel.transData + beside, lined=True)
+                    where = panel.transData + beside
                 else:
                     beside = Affine2D().translate(aside * _SPREAD / len(names), 0)
-                    _draw(panel, line, name, index, beside + panel.transData, lined=False)
+                    where = beside + panel.transData
+                if logarithmic:
+                    _draw_zeros(panel, line, index, where)
+                    line = _gaps_for_zeros(line)
+                _draw(panel, line, name, index, where, lined=bool(places))
             if not places:
                 panel.grid(visible=False, axis="x")
             y_label(panel, f"{metric.title} ({unit})" if unit else metric.title, len(found))
             # All panels share it, so that they can be compared.
-            _value_axis(panel, points, look, whole=metric.whole and not unit)
+            _value_axis(panel, points, logarithmic=logarithmic, whole=metric.whole and not unit)
         if places:
             _number_axis(found[-1], places, look)
         else:
@@ -187,6 +194,32 @@ def _draw(
     )
 
 
+def _gaps_for_zeros(points: Sequence[Point]) -> list[Point]:
+    """``points`` with a gap for each that has no place on a logarithmic axis."""
+    return [(x, mean if mean > 0 else math.nan, half) for x, mean, half in points]
+
+
+def _draw_zeros(panel: Axes, points: Sequence[Point], index: int, where: Transform) -> None:
+    """Puts those that have no place on a logarithmic axis on its lower edge, with their numbers."""
+    from matplotlib.transforms import blended_transform_factory
+
+    colour, _, marker = line_style(index)
+    edge = blended_transform_factory(where, panel.transAxes)
+    for x, mean, _ in points:
+        if mean <= 0:
+            panel.plot(x, 0, color=colour, marker=marker, transform=edge, clip_on=False, zorder=3)
+            panel.annotate(
+                plot_number(mean),
+                (x, 0),
+                (0, _NUMBER_ABOVE_PT),
+                xycoords=edge,
+                textcoords="offset points",
+                ha="center",
+                va="bottom",
+                color=colour,
+            )
+
+
 def _number_axis(panel: Axes, places: Mapping[str, float], look: Look) -> None:
     """Names the values that were run, as many as have room; of a few, the others have ticks.
 
@@ -224,23 +257,25 @@ def _with_room(labels: Sequence[str], places: Sequence[float], width: float) -> 
     return [labels[at] for at in with_room(labels, [place * letters for place in places])]
 
 
-def _value_axis(panel: Axes, points: Sequence[Point], look: Look, *, whole: bool) -> None:
-    """From 0 on, or logarithmic where means are far apart; ``whole`` numbers have such ticks.
+def _is_logarithmic(points: Sequence[Point], look: Look) -> bool:
+    """Whether the axis of values is: where means are far apart, or if it is asked for."""
+    low, high = min(mean for _, mean, _ in points), max(mean for _, mean, _ in points)
+    suits = low > 0 and high / low >= _HIGH and look.y_scale != "linear"
+    return suits or (look.y_scale == "log" and high > 0)
 
-    A logarithmic axis begins at the least mean above 0.
-    """
+
+def _value_axis(panel: Axes, points: Sequence[Point], *, logarithmic: bool, whole: bool) -> None:
+    """From 0 on, or from the least mean above 0; ``whole`` numbers have such ticks."""
     from matplotlib.ticker import MaxNLocator
 
-    low, high = min(mean for _, mean, _ in points), max(mean for _, mean, _ in points)
     top = max(mean + half for _, mean, half in points)
-    suits = low > 0 and high / low >= _HIGH and look.y_scale != "linear"
-    if suits or (look.y_scale == "log" and high > 0):
+    if logarithmic:
         # Where an interval begins near 0 or below, its bar ends at the edge.
         above = [(mean, half) for _, mean, half in points if mean > 0]
         bottom = min(max(mean - half, mean / 2) for mean, half in above) * 0.8
         panel.set_ylim(bottom, top)
         log_values(panel)
-    elif low >= 0:
+    elif min(mean for _, mean, _ in points) >= 0:
         panel.set_ylim(0, top * HEADROOM or 1)
         # Means below one have no other ticks than parts of it.
         if whole and (top >= 1 or not top):
