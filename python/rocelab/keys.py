@@ -594,7 +594,9 @@ class Probe(TypedDict):
     """
 
     ports: NotRequired[Sequence[str]]
-    """Ports, each written "node:peer" after the two nodes of its link."""
+    """Ports, each written "node:peer" after the two nodes of its link. Ranges and patterns stand
+    for several: `leaf*:spine0..spine1` are the ports of all leaves to two spines.
+    """
 
     preset: NotRequired[ProbePreset]
     """Several probes at once. Only `interval`, `start` and `end` go with it."""

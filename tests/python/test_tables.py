@@ -67,6 +67,24 @@ def test_summary_agrees_with_the_tables(incast: rocelab.Result) -> None:
     ]
 
 
+def test_ports_of_probes_may_be_ranges_and_patterns() -> None:
+    rates = {"host_rate": "100Gbps", "host_delay": "1us", "rate": "100Gbps", "delay": "1us"}
+    kind = {"kind": "leaf-spine", "leaves": 3, "spines": 2, "hosts_per_leaf": 2}
+
+    def probed(*ports: str) -> list[str]:
+        probe = {"name": "q", "kind": "queue", "interval": "1us", "ports": list(ports)}
+        made = rocelab.Scenario(topology={**kind, **rates}, probe=[probe], run={"stop": "1us"})
+        result = rocelab.run(made)
+        names = result.ports.to_polars().select("node", "port", "peer")
+        rows = result.series["q"].to_polars().join(names, on=["node", "port"])
+        return sorted({f"{node}:{peer}" for node, peer in rows.select("node", "peer").iter_rows()})
+
+    uplinks = [f"leaf{leaf}:spine{spine}" for leaf in range(3) for spine in range(2)]
+    assert probed("leaf*:spine*") == uplinks
+    assert probed("leaf1..leaf2:*1") == ["leaf1:spine1", "leaf2:spine1"]
+    assert probed("leaf0:h*", "leaf0:h1", "h0:leaf*") == ["h0:leaf0", "leaf0:h0", "leaf0:h1"]
+
+
 def test_what_the_probe_saw_is_what_the_port_counted(incast: rocelab.Result) -> None:
     seen = incast.series["bottleneck"].to_polars()["queue_bytes"].max()
     port = incast.ports.to_polars().filter(node="s0", peer="h4")

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, ScenarioError, known_words};
 use crate::network::Port;
-use crate::selector::Selector;
+use crate::selector::{Selector, is_several};
 use crate::settings::{Run, Stop};
 use crate::spec::{FlowSelector, ProbePreset, ProbeSpec, Quantity};
 use crate::traffic::{Traffic, check_priority, check_span, check_time};
@@ -180,16 +180,21 @@ fn select_ports(
             return Err(ScenarioError::new(key, format!("`{written}` names no port"))
                 .hint("a port is written \"node:peer\", such as \"s0:h3\""));
         };
-        let (node, peer) = (nodes.node(node, &key)?, nodes.node(peer, &key)?);
+        let mut is_peer = vec![false; ports.len()];
+        nodes.visit(peer, &key, false, |peer| is_peer[peer.index()] = true)?;
         let before = chosen.len();
-        let all = ports[node.index()].iter().enumerate();
-        let there = all.filter(|(_, port)| port.peer == peer);
-        chosen.extend(there.map(|(port, _)| (node, PortId::new(port as u16))));
+        nodes.visit(node, &key, false, |node| {
+            let all = ports[node.index()].iter().enumerate();
+            let there = all.filter(|(_, port)| is_peer[port.peer.index()]);
+            chosen.extend(there.map(|(port, _)| (node, PortId::new(port as u16))));
+        })?;
         if chosen.len() == before {
-            return Err(ScenarioError::new(
-                key,
-                format!("there is no link between the two nodes of `{written}`"),
-            ));
+            let why = if is_several(written) {
+                format!("no link fits `{written}`")
+            } else {
+                format!("there is no link between the two nodes of `{written}`")
+            };
+            return Err(ScenarioError::new(key, why));
         }
     }
     if chosen.is_empty() {

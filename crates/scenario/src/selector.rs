@@ -94,46 +94,62 @@ impl<'a> Selector<'a> {
         for (index, name) in names.iter().enumerate() {
             cancel::check();
             let key = format!("{key}.{index}");
-            let one = |name: &str| {
-                if hosts_only { self.host(name, &key) } else { self.node(name, &key) }
-            };
-            if name.contains('*') {
-                let fits = |id: &NodeId| {
-                    let node = self.network.node(*id);
-                    let is_chosen = !hosts_only || node.kind == NodeKind::Host;
-                    is_chosen && matches(name, self.network.name(*id))
-                };
-                let found = self.network.ids().filter(fits).map(&mut add).count();
-                if found == 0 {
-                    let error = ScenarioError::new(key, format!("`{name}` fits no node"));
-                    return Err(
-                        error.hint(format!("there are {}", self.kinds_of_names(hosts_only)))
-                    );
-                }
-            } else if let Some((first, last)) = name.split_once("..") {
-                let visit = |name: &str| match one(name) {
-                    Ok(id) => {
-                        add(id);
-                        ControlFlow::Continue(())
-                    }
-                    Err(error) => ControlFlow::Break(error),
-                };
-                match range(first, last, visit) {
-                    Some(ControlFlow::Continue(())) => {}
-                    Some(ControlFlow::Break(error)) => return Err(error),
-                    None => {
-                        return Err(ScenarioError::new(
-                            key,
-                            format!("`{name}` is no range; one is written like `h0..h15`"),
-                        ));
-                    }
-                }
-            } else if !add(one(name)?) {
+            let mut is_new = true;
+            self.visit(name, &key, hosts_only, |id| is_new = add(id))?;
+            if !is_new && !is_several(name) {
                 return Err(ScenarioError::new(key, format!("`{name}` is listed twice")));
             }
         }
         Ok(chosen)
     }
+
+    /// Visits the nodes that `name` stands for.
+    pub fn visit(
+        &self,
+        name: &str,
+        key: &str,
+        hosts_only: bool,
+        mut visit: impl FnMut(NodeId),
+    ) -> Result<()> {
+        let one = |name: &str| if hosts_only { self.host(name, key) } else { self.node(name, key) };
+        if name.contains('*') {
+            let fits = |id: &NodeId| {
+                let node = self.network.node(*id);
+                let is_chosen = !hosts_only || node.kind == NodeKind::Host;
+                is_chosen && matches(name, self.network.name(*id))
+            };
+            let found = self.network.ids().filter(fits).map(visit).count();
+            if found == 0 {
+                let error = ScenarioError::new(key, format!("`{name}` fits no node"));
+                return Err(error.hint(format!("there are {}", self.kinds_of_names(hosts_only))));
+            }
+            return Ok(());
+        }
+        let Some((first, last)) = name.split_once("..") else {
+            visit(one(name)?);
+            return Ok(());
+        };
+        let each = |name: &str| match one(name) {
+            Ok(id) => {
+                visit(id);
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(error),
+        };
+        match range(first, last, each) {
+            Some(ControlFlow::Continue(())) => Ok(()),
+            Some(ControlFlow::Break(error)) => Err(error),
+            None => {
+                let why = format!("`{name}` is no range; one is written like `h0..h15`");
+                Err(ScenarioError::new(key, why))
+            }
+        }
+    }
+}
+
+/// Whether `name` is a range or a pattern, which may stand for several nodes.
+pub(crate) fn is_several(name: &str) -> bool {
+    name.contains('*') || name.contains("..")
 }
 
 /// Visits `h0`, `h1`, ... `h15` for `h0` and `h15`; `None` where these are no range.

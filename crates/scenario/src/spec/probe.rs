@@ -34,7 +34,8 @@ pub struct ProbeSpec {
     /// and `tor*` stand for several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
-    /// Ports, each written "node:peer" after the two nodes of its link.
+    /// Ports, each written "node:peer" after the two nodes of its link. Ranges and patterns stand
+    /// for several: `leaf*:spine0..spine1` are the ports of all leaves to two spines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
     /// For `queue`, `input-queue` and `pause`: only this priority, 0 to 7; default: all together.

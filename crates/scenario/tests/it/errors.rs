@@ -897,6 +897,9 @@ fn probes_must_select_something() {
     says(&probe("kind = \"queue\"\nports = [\"s0\"]"), &["`s0` names no port"]);
     says(&probe("kind = \"queue\"\nports = [\"h1:h0\"]"), &["there is no link between"]);
     says(&probe("kind = \"queue\"\nports = [\"s0:h9\"]"), &["unknown node `h9`"]);
+    says(&probe("kind = \"queue\"\nports = [\"h*:h0..h1\"]"), &["no link fits `h*:h0..h1`"]);
+    says(&probe("kind = \"queue\"\nports = [\"s0:x*\"]"), &["ports.0: `x*` fits no node", "`h0`"]);
+    says(&probe("kind = \"queue\"\nports = [\"s0:h9..h0\"]"), &["`h9..h0` is no range"]);
     says(
         &probe("kind = \"queue\"\nnodes = [\"s0\"]\npriority = 8"),
         &["probe.0.priority", "0 to 7"],
