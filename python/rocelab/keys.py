@@ -716,7 +716,8 @@ class Receiver(TypedDict):
     """Hosts whose NIC passes data on more slowly than the link for a while: to a slow bus, or not
     at all because something stalls. Data waits in a buffer of the NIC. Before that is full, the
     NIC pauses its link by PFC, and so spreads congestion that no switch has caused. Without PFC
-    (`pfc.enabled = false`) what finds no room is dropped. ACKs leave when data arrives.
+    (`pfc.enabled = false`) what finds no room is dropped. ACKs leave when data arrives. A host
+    may have several entries, at times that do not overlap.
     """
 
     at: NotRequired[str]

@@ -66,6 +66,39 @@ def test_a_receiver_has_room_for_what_arrives_in_the_response_time() -> None:
     assert result.summary["drops"] == 0
 
 
+def test_a_receiver_may_be_slow_several_times() -> None:
+    """It begins each time with an empty buffer, and is as fast as its link in between."""
+    times = [("200us", "300us", "0bps"), ("500us", None, "10Gbps"), ("300us", "320us", "0bps")]
+    slow = [
+        {"hosts": ["h0"], "rate": rate, "at": at, "xoff": "100KB"}
+        | ({"until": until} if until else {})
+        for at, until, rate in times
+    ]
+    result = rocelab.run(star(receiver=slow, trace={"pfc": True}))
+    frames = result.traces["pfc"].to_polars().filter(pl.col("node") == "s0", pl.col("port") == 0)
+    pauses, resumes = (frames.filter(pause=state)["time_ps"] / 1e6 for state in (True, False))
+    # 100 KB take 8 us at 100 Gb/s; data and frames take a microsecond on the link.
+    assert pauses[:3].to_list() == pytest.approx([209, 311, 510], abs=1)
+    assert resumes[:2].to_list() == pytest.approx([301, 321], abs=0.1)
+    assert len(pauses) > 10
+    assert result.summary["lossless_drops"] == 0
+    assert (
+        rocelab.run(star(receiver=sorted(slow, key=str), trace={"pfc": True})).summary["digest"]
+        == result.summary["digest"]
+    )
+
+
+def test_times_of_a_slow_receiver_do_not_overlap() -> None:
+    for at, until in (("0us", None), ("0us", "201us"), ("250us", "260us"), ("299us", "1ms")):
+        times: list[dict[str, Any]] = [{"at": "200us", "until": "300us"}, {"at": at}]
+        times[1] |= {"until": until} if until else {}
+        slow = [{"hosts": ["h0"], "rate": "1Gbps"} | one for one in times]
+        with pytest.raises(
+            rocelab.ConfigError, match=r"receiver\.1\.hosts: h0 has an entry for this"
+        ):
+            star(receiver=slow)
+
+
 def test_a_receiver_has_room_for_what_is_not_handled_yet() -> None:
     """Data that arrives while the host handles what came before fills the buffer, too."""
     slow = {"host": {"latency": "20us"}}

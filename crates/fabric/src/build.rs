@@ -193,8 +193,8 @@ fn pause_clock(
 
 /// The receive buffer of a host, if its NIC passes data on slowly.
 fn receive_buffer(setup: &Setup, node: u32) -> Option<Box<ReceiveBuffer>> {
-    let slow = setup.slow_receivers.iter().find(|slow| slow.host.get() == node)?;
-    Some(Box::new(ReceiveBuffer::new(*slow)))
+    let slow = setup.slow_receivers.iter().filter(|slow| slow.host.get() == node);
+    ReceiveBuffer::new(slow.copied().collect()).map(Box::new)
 }
 
 fn host_facts(setup: &Setup, common: &NetworkContext, node: u32) -> HostFacts {

@@ -183,7 +183,8 @@ fn no_room(scenario: &Scenario, node: NodeId, flow: u32, packet: Bytes) -> Scena
         scenario.network.name(message.src),
         scenario.network.name(message.dst)
     );
-    if let Some(slow) = scenario.slow_receivers.iter().find(|one| one.host == node) {
+    let slow = scenario.slow_receivers.iter().filter(|one| one.host == node);
+    if let Some(slow) = slow.min_by_key(|one| one.buffer) {
         let why = format!("{} is too small: {why}", slow.buffer);
         return ScenarioError::new("receiver", why).hint("enlarge its `buffer`");
     }

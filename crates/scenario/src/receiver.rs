@@ -7,9 +7,9 @@ use crate::spec::{Quantity, QuirksSpec, ReceiverSpec};
 use crate::traffic::{check_time, check_until};
 use model::{Link, SlowReceiver};
 use std::collections::BTreeMap;
-use units::{Bytes, Time};
+use units::{Bytes, NodeId, Time};
 
-/// The slow receivers of a run; each host comes once. `latency`: that of hosts.
+/// The slow receivers of a run, by host and time. `latency`: that of hosts.
 pub(crate) fn resolve(
     specs: &mut [ReceiverSpec],
     nodes: &Selector<'_>,
@@ -19,7 +19,7 @@ pub(crate) fn resolve(
     quirks: &QuirksSpec,
 ) -> Result<Vec<SlowReceiver>> {
     let network = nodes.network();
-    let mut found: BTreeMap<u32, SlowReceiver> = BTreeMap::new();
+    let mut found: BTreeMap<(NodeId, Time), SlowReceiver> = BTreeMap::new();
     for (index, spec) in specs.iter_mut().enumerate() {
         let key = |name: &str| format!("receiver.{index}.{name}");
         if !quirks.is_native() {
@@ -69,10 +69,14 @@ pub(crate) fn resolve(
                     .hint("enlarge `buffer`, or lower `xoff`"));
             }
             let slow = SlowReceiver { host, rate, buffer, xoff, xon, from, until };
-            if found.insert(host.get(), slow).is_some() {
-                let why = format!("{} has an entry already", network.name(host));
-                return Err(ScenarioError::new(key("hosts"), why));
+            let mut others = found.range((host, Time::ZERO)..=(host, Time::NEVER));
+            if others.any(|(_, other)| other.from < until && from < other.until) {
+                let why = format!("{} has an entry for this time already", network.name(host));
+                return Err(ScenarioError::new(key("hosts"), why).hint(
+                    "give the entries of a host times that do not overlap: `at` and `until`",
+                ));
             }
+            found.insert((host, from), slow);
         }
     }
     Ok(found.into_values().collect())

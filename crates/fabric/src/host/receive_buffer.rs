@@ -6,12 +6,16 @@ use crate::observe::lossless_drops::{LosslessDrops, Memory};
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, PfcFrame, Scheme, Win};
 use model::SlowReceiver;
+use std::cmp::Reverse;
 use units::{Bytes, Rate, Time};
 
 /// The receive buffer of a host.
 #[derive(Debug)]
 pub(crate) struct ReceiveBuffer {
+    /// That of now, or the next one.
     config: SlowReceiver,
+    /// Those that come after it, the last one first.
+    later: Vec<SlowReceiver>,
     /// When the buffer would be empty, if the NIC passes data on at all.
     empty_at: Time,
     /// Bytes in the buffer, if it does not.
@@ -22,23 +26,37 @@ pub(crate) struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    pub(crate) fn new(config: SlowReceiver) -> ReceiveBuffer {
-        ReceiveBuffer {
+    /// The buffer of a host that is slow at each of these times, which do not overlap. `None`: it
+    /// never is.
+    pub(crate) fn new(mut times: Vec<SlowReceiver>) -> Option<ReceiveBuffer> {
+        times.sort_unstable_by_key(|one| Reverse(one.from));
+        let config = times.pop()?;
+        Some(ReceiveBuffer {
             config,
+            later: times,
             empty_at: Time::ZERO,
             stalled: 0,
             is_pausing: false,
             lossless_drops: LosslessDrops::default(),
-        }
+        })
     }
 
-    /// Whether a packet of `size` bytes fits into the empty buffer.
+    /// All times at which the receiver is slow, from `config` on.
+    fn times(&self) -> impl Iterator<Item = &SlowReceiver> {
+        self.later.iter().chain([&self.config])
+    }
+
+    /// Whether a packet of `size` bytes always fits into the empty buffer.
     pub(crate) fn can_hold(&self, size: u64) -> bool {
-        size <= self.config.buffer.get()
+        self.times().all(|one| size <= one.buffer.get())
     }
 
-    /// Whether the receiver is slow at `now`.
-    fn is_slow(&self, now: Time) -> bool {
+    /// Whether the receiver is slow at `now`. Begins with the empty buffer of the last time that
+    /// has come.
+    fn is_slow(&mut self, now: Time) -> bool {
+        while let Some(next) = self.later.pop_if(|next| next.from <= now) {
+            (self.config, self.empty_at, self.stalled) = (next, Time::ZERO, 0);
+        }
         self.config.from <= now && now < self.config.until
     }
 
@@ -67,7 +85,8 @@ impl ReceiveBuffer {
     /// When the links may be resumed, as far as is known now.
     fn resumes_at(&self, now: Time) -> Time {
         let drained = if self.config.rate == Rate::ZERO {
-            Time::NEVER
+            // What arrives while a pause ends may be the first of another time.
+            if self.stalled <= self.config.xon.get() { now } else { Time::NEVER }
         } else {
             let left = self.config.rate.time_for(self.config.xon);
             self.empty_at.saturating_sub(left).max(now)
@@ -86,9 +105,10 @@ impl<S: Scheme> Host<S> {
         port: u16,
         header: &Header,
     ) -> bool {
-        let Some(buffer) = self.receive_buffer.as_mut().filter(|buffer| buffer.is_slow(now)) else {
+        let Some(buffer) = self.receive_buffer.as_mut() else { return true };
+        if !buffer.is_slow(now) {
             return true;
-        };
+        }
         let has_room = buffer.take(now, u64::from(header.size));
         if buffer.bytes(now) >= buffer.config.xoff.get() {
             if !buffer.is_pausing {
@@ -109,8 +129,9 @@ impl<S: Scheme> Host<S> {
     /// Whether its NIC passes nothing on at `now` and never will.
     pub(crate) fn stalls_for_good(&self, now: Time) -> bool {
         self.receive_buffer.as_ref().is_some_and(|buffer| {
-            let SlowReceiver { from, until, rate, .. } = buffer.config;
-            rate == Rate::ZERO && from <= now && until == Time::NEVER
+            buffer.times().any(|&SlowReceiver { from, until, rate, .. }| {
+                rate == Rate::ZERO && from <= now && until == Time::NEVER
+            })
         })
     }
 

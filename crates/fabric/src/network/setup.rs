@@ -264,7 +264,7 @@ pub struct Setup {
     pub payload: u32,
     /// How hosts behave.
     pub host: HostConfig,
-    /// Hosts that pass data on more slowly than it arrives, each once.
+    /// Hosts that pass data on more slowly than it arrives; the times of each do not overlap.
     pub slow_receivers: Vec<SlowReceiver>,
     /// How switches behave.
     pub switch: SwitchConfig,

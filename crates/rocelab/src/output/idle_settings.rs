@@ -133,7 +133,9 @@ fn named<'a>(
     some: impl Iterator<Item = &'a SlowReceiver>,
 ) -> Option<(String, &'static str)> {
     const MOST: usize = 3;
-    let names: Vec<&str> = some.map(|one| scenario.network.name(one.host)).collect();
+    let mut names: Vec<&str> = some.map(|one| scenario.network.name(one.host)).collect();
+    // A host may be slow at several times.
+    names.dedup();
     let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
     Some(match names.len() {
         0 => return None,
