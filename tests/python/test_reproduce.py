@@ -1071,6 +1071,12 @@ def test_where_a_probe_ends_a_flow_has_no_more_rates(tmp_path: Path) -> None:
     assert read["ends late"] == read["whole"] == ([2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [100.0] * 6)
 
 
+def test_the_sample_at_the_begin_of_a_span_is_of_the_time_before() -> None:
+    samples = ([1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0])
+    assert measurements.mean_since(lambda _: samples, 2.0)({}) == 35.0
+    assert measurements.mean_since(lambda _: samples, 1.0, 3.0)({}) == 25.0
+
+
 def test_fct_by_load_leaves_the_warm_up_out(tmp_path: Path) -> None:
     flows = [
         {"src": "h0", "dst": "h1", "size": f"{size}KB", "start": f"{start}us"}
@@ -1096,7 +1102,7 @@ def test_the_seeds_of_rcms_victim_make_the_paths_of_the_figure(tmp_path: Path) -
     """PFC alone gives 25 Gb/s to each where Sv shares its uplink with two of the four."""
     cases = {
         f"{seed} PFC alone": victim.victim(HEADLINE, "PFC alone", seed).with_settings(
-            run__stop="1501us"
+            run__stop="2001us"
         )
         for seed in victim.SEEDS
     }

@@ -124,6 +124,18 @@ def mean(
     return lambda runs: statistics.fmean(between(read(runs), begin_us, end_us))
 
 
+def mean_since(
+    read: Callable[[Runs], Samples], begin_us: float = 0.0, end_us: float = math.inf
+) -> Measure:
+    """The mean in a span of samples that each tell of the time since the one before."""
+
+    def reading(runs: Runs) -> float:
+        samples = zip(*read(runs), strict=True)
+        return statistics.fmean(value for time, value in samples if begin_us < time <= end_us)
+
+    return reading
+
+
 def pauses_sent(case: str, node: str) -> Measure:
     """PFC pauses that ``node`` sent, by all its ports."""
 

@@ -13,7 +13,7 @@ from rocelab.papers.measurements import (
     each,
     first,
     lines,
-    mean,
+    mean_since,
     of,
     over_us,
     peak,
@@ -99,7 +99,7 @@ def peak_queue(case: str) -> Measure:
 
 def mean_busy(case: str) -> Measure:
     """How busy the port is on average from the join on, in percent."""
-    return mean(busy_percent(case), JOIN_US)
+    return mean_since(busy_percent(case), JOIN_US)
 
 
 REACTED = 0.9

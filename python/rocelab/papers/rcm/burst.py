@@ -10,7 +10,7 @@ from rocelab.papers import seeds, setups, verdict
 from rocelab.papers.decisions import Reading
 from rocelab.papers.measurements import mean, single
 from rocelab.papers.model import Claim, Figure, Line, Measure, Panel, Runs
-from rocelab.papers.rcm.setup import COMPARED, RATE, custom, in_span, scenario, throughput
+from rocelab.papers.rcm.setup import COMPARED, RATE, custom, scenario, throughput
 from rocelab.scenario import Scenario
 
 _INCAST = ("i0", "i1", "i2", "i3")
@@ -78,6 +78,11 @@ _CUT = (_CUT_US, _CUT_US + 20)
 """The first 20 us of it."""
 
 
+def _in_span(name: str, span: tuple[float, float], *flows: int) -> Measure:
+    """The mean of the samples in a span, in microseconds, for each seed."""
+    return seeds.reading(name, lambda case: mean(throughput(*flows)(case), *span))
+
+
 def _until_its_end(name: str, *flows: int, part: tuple[float, float] = (0, 1)) -> Measure:
     """What flows get on average from then on while the burst's data arrive, for each seed.
 
@@ -138,8 +143,8 @@ FIG6 = Figure(
             "50 and 12.5 Gb/s",
             verdict.close(
                 {
-                    "burst": in_span("RCM", _FIRST, _BURST),
-                    "incast": in_span("RCM", _FIRST, *_INCASTS),
+                    "burst": _in_span("RCM", _FIRST, _BURST),
+                    "incast": _in_span("RCM", _FIRST, *_INCASTS),
                 },
                 {"burst": 50, "incast": 12.5},
                 "Gb/s",
@@ -150,7 +155,7 @@ FIG6 = Figure(
             "sharply",
             "RCM cuts the burst to a quarter, sharply",
             "25 Gb/s",
-            verdict.close({"burst": in_span("RCM", _CUT, _BURST)}, {"burst": 25}, "Gb/s"),
+            verdict.close({"burst": _in_span("RCM", _CUT, _BURST)}, {"burst": 25}, "Gb/s"),
             assumption=f"{_CUT[0]:g} to {_CUT[1]:g} us; {_MEAN}",
         ),
         Claim(

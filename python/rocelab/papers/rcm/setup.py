@@ -7,10 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from rocelab.papers import seeds
 from rocelab.papers.decisions import Reading
-from rocelab.papers.measurements import mean
-from rocelab.papers.model import Measure, Runs
+from rocelab.papers.model import Runs
 from rocelab.papers.rcm import decisions as decided
 from rocelab.scenario import Scenario
 from rocelab.series import US, Samples
@@ -110,11 +108,6 @@ def throughput(*flows: int) -> Callable[[str], Callable[[Runs], Samples]]:
         return samples
 
     return read
-
-
-def in_span(name: str, span: tuple[float, ...], *flows: int) -> Measure:
-    """Its mean over microseconds, for each seed."""
-    return seeds.reading(name, lambda case: mean(throughput(*flows)(case), *span))
 
 
 COMPARED = ("DCQCN", "RCM")

@@ -7,9 +7,9 @@ from functools import partial
 
 from rocelab.papers import seeds, setups, verdict
 from rocelab.papers.decisions import Reading
-from rocelab.papers.measurements import bars
+from rocelab.papers.measurements import bars, mean_since
 from rocelab.papers.model import Claim, Figure, Measure, Panel
-from rocelab.papers.rcm.setup import COMPARED, RATE, custom, in_span, scenario
+from rocelab.papers.rcm.setup import COMPARED, RATE, custom, scenario, throughput
 from rocelab.scenario import Scenario
 
 SEEDS = (40, 84, 86, 103, 112, 151, 160, 186)
@@ -40,12 +40,13 @@ def victim(reading: Reading, scheme: str, seed: int) -> Scenario:
 
 
 _VICTIMS = ("PFC alone", *COMPARED)
+_BEGIN_US = 1000.0
 _LONG_MEAN = f"mean from 1 to 5 ms and of {len(SEEDS)} seeds"
 
 
 def of_sender(scheme: str, flow: int) -> Measure:
     """What one of the senders gets, for each seed."""
-    return in_span(scheme, (1000.0,), flow)
+    return seeds.reading(scheme, lambda case: mean_since(throughput(flow)(case), _BEGIN_US))
 
 
 def _of_victim(scheme: str) -> Measure:
