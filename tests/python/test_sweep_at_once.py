@@ -11,6 +11,8 @@ import pytest
 
 import rocelab
 from conftest import INCAST
+from rocelab.simulate import run_checked
+from rocelab.sweeps import remote
 from rocelab.sweeps.metrics import METRICS
 from rocelab.sweeps.tune import parse_space, tune
 
@@ -43,6 +45,37 @@ def larger(scenario: rocelab.Scenario) -> rocelab.Scenario:
 
 def written(out: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in out.rglob("summary.json")}
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("on_executor", [True, False])
+def test_a_file_of_flows_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stored: bool, on_executor: bool
+) -> None:
+    """All runs are of the file as it was when the sweep began, even if it is gone."""
+    flows = tmp_path / "flows.csv"
+    flows.write_text("src,dst,size\nh1,h0,5KB\n")
+    (tmp_path / "one.toml").write_text(
+        '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
+        '[[traffic]]\nkind = "flows"\nflows_file = "flows.csv"\n'
+    )
+    base = rocelab.load(tmp_path / "one.toml")
+    if on_executor:
+        executor = Meanwhile(flows.unlink)
+    else:
+        executor = None
+
+        def run_and_remove(*args: Any, **more: Any) -> rocelab.Result:  # noqa: ANN401
+            flows.unlink(missing_ok=True)
+            return run_checked(*args, **more)
+
+        monkeypatch.setattr(remote, "run_checked", run_and_remove)
+    out = tmp_path / "out" if stored else None
+    jobs = None if on_executor else 1
+    done = rocelab.sweep(base, OVER, out=out, executor=executor, jobs=jobs)
+    assert not flows.exists()
+    assert [one.flows.to_polars()["size_bytes"].to_list() for one in done.results] == [[5000]] * 2
+    assert [one.scenario.name for one in done.results] == ["one"] * 2
 
 
 def test_another_sweep_in_the_directory_is_noticed_when_a_run_is_stored(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocelab import _memory
 from rocelab._coverage import Coverage
 from rocelab.errors import ConfigError
-from rocelab.scenario import Scenario
+from rocelab.scenario import Scenario, compact
 from rocelab.sweeps import grid
 from rocelab.sweeps.plan import Case, SweepPlan
 from rocelab.sweeps.warnings import dedup_warnings, without_effect
@@ -387,12 +387,11 @@ def run_shard(
 
     number, count = shard
     cases = [case for at, case in enumerate(plan.cases) if at % count == number - 1]
-    made = _make_runs(plan, cases, out, Workers(jobs), force=force, progress=progress)
+    own = {case.place for case in cases}
     others = {
-        case.place: plan.scenario_of(case).to_toml()
-        for case in plan.cases
-        if case.place not in made.scenarios
+        case.place: plan.scenario_of(case).to_toml() for case in plan.cases if case.place not in own
     }
+    made = _make_runs(plan, cases, out, Workers(jobs), force=force, progress=progress)
     if missing := store.missing_cases(out, others.items()):
         return ShardOutcome(len(missing), None)
     scenarios = {**made.scenarios, **others}
@@ -439,14 +438,15 @@ def _make_runs(
     # One after the other: networks may be large.
     several = min(workers.threads, len(cases))
     shortages: list[str] = []
-    scenarios: dict[str, str] = {}
+    # Files that they name are read once: they may change while runs are made.
+    scenarios: dict[str, Scenario] = {}
 
     def wanted() -> Iterator[tuple[str, str]]:
         for case in cases:
             scenario, shortage = plan.checked(case, several)
             shortages.extend([shortage] if shortage else [])
-            scenarios[case.place] = scenario.to_toml()
-            yield case.place, scenarios[case.place]
+            scenarios[case.place] = compact(scenario)
+            yield case.place, scenarios[case.place].to_toml()
 
     if out is None:
         places = {place for place, _ in wanted()}
@@ -464,5 +464,6 @@ def _make_runs(
             store.store_case(result, out / case.place, force=force)
 
     todo = [case for case in cases if case.place in places]
-    run_scenarios(todo, plan.scenario_of, keep, workers, progress=progress)
-    return _Made(results, scenarios, len(todo))
+    run_scenarios(todo, lambda case: scenarios[case.place], keep, workers, progress=progress)
+    texts = {place: scenario.to_toml() for place, scenario in scenarios.items()}
+    return _Made(results, texts, len(todo))
