@@ -27,6 +27,10 @@ _COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
 _WORDS = ("id", "start", "size", "prio", "trigger", "recv_done_trigger")
 _MAX_DIGITS = 20
 """As many as the largest numbers of htsim have, which are of 64 bits."""
+_MAX_START_PS = 10**18
+"""The latest time that a scenario may have: `MAX_TIME` of the crate scenario."""
+_MAX_SIZE = 4 * 10**12
+"""The largest message that it may have: `MAX_MESSAGE` there."""
 _BEGIN = "a connection matrix of htsim begins with lines such as Nodes 16 and Connections 16"
 """What a file has that is a matrix."""
 _KINDS = ("oneshot", "multishot", "barrier")
@@ -290,6 +294,20 @@ def _connection(path: Path, number: int, words: list[str], nodes: int) -> tuple[
             raise ConfigError(f"the connection has no {word}", file=str(path), line=number)
     if values["size"] == 0:
         raise ConfigError("the connection has no end: its size is 0", file=str(path), line=number)
+    if values["size"] > _MAX_SIZE:
+        raise ConfigError(
+            f"the connection has {values['size']} bytes; the most of a message here is {_MAX_SIZE}",
+            file=str(path),
+            line=number,
+        )
+    if values["start"] > _MAX_START_PS:
+        raise ConfigError(
+            f"the connection starts at {values['start']} ps, which is too late; "
+            f"the latest time here is {_MAX_START_PS}",
+            file=str(path),
+            line=number,
+            hint="starts are in picoseconds",
+        )
     connection = Connection(
         src,
         dst,

@@ -138,6 +138,14 @@ def test_recursive_doubling_goes_step_by_step(command: Command, tmp_path: Path) 
         ("Nodes 2\nConnections 1\n0->1 start 0 size 0\n", "m.cm:3: the connection has no end"),
         # More digits than Python reads.
         (f"Nodes 2\nConnections 1\n0->1 start 0 size {'9' * 5000}\n", "m.cm:3: size has more than"),
+        (
+            f"Nodes 2\nConnections 1\n0->1 start {10**18 + 1} size 1\n",
+            "m.cm:3: the connection starts at 1000000000000000001 ps, which is too late",
+        ),
+        (
+            f"Nodes 2\nConnections 1\n0->1 start 0 size {4 * 10**12 + 1}\n",
+            "m.cm:3: the connection has 4000000000001 bytes; the most of a message",
+        ),
         ("Nodes 2\nConnections 1\n0->1 weight 1\n", "m.cm:3: unknown word 'weight'"),
         (
             "Nodes 2\nConnections 1\n0->1 trigger 1 size 1\n",
@@ -198,6 +206,17 @@ def test_what_is_no_matrix_is_refused(
     assert done.returncode == 2
     assert says in done.stderr
     assert not (tmp_path / "flows.csv").exists()
+
+
+def test_a_scenario_takes_the_latest_start_and_the_largest_size(
+    command: Command, tmp_path: Path
+) -> None:
+    matrix = f"Nodes 2\nConnections 1\n0->1 start {10**18} size {4 * 10**12}\n"
+    (tmp_path / "m.cm").write_text(matrix, encoding="utf-8")
+    (tmp_path / "s.toml").write_text(SCENARIO, encoding="utf-8")
+    for arguments in (("import", "cm", "m.cm", "-o", "flows.csv"), ("validate", "s.toml")):
+        done = command(*arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
 
 
 def test_a_matrix_that_is_missing(command: Command, tmp_path: Path) -> None:
