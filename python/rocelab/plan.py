@@ -34,7 +34,7 @@ class Plan:
     - ``flow_id``, ``qp_id``, ``tag``, ``src``, ``dst``, ``priority``, ``size_bytes``, as in results
     - ``start_ps``, ``ideal_fct_ps``: when it is posted, and the time that it takes alone
     - ``waits``: whether it waits for others to arrive at its sender; ``start_ps`` is then the
-      earliest time
+      earliest time: that of what it waits for, and ``after_delay``
     - ``switches``, ``bottleneck_bps``: how many are on its way, and the lowest rate there
     - ``base_rtt_ps``: a full packet there and an ACK back in an empty network
 
@@ -117,9 +117,21 @@ class Plan:
         """One row for each traffic entry, with the sum or the extremes of its messages."""
         import polars as pl
 
+        return self._summed(pl.col("tag"))
+
+    def _together(self) -> pl.DataFrame:
+        """One row for all messages, with the columns of :meth:`by_tag`."""
+        import polars as pl
+
+        return self._summed(pl.lit(f"{len(self.scenario.tags):,} tags"))
+
+    def _summed(self, tag: pl.Expr) -> pl.DataFrame:
+        import polars as pl
+
         times, rates = pl.col("base_rtt_ps"), pl.col("bottleneck_bps")
         in_flight = times.cast(pl.Float64) * rates / 8e12
-        groups = self.messages.to_polars().group_by("tag", maintain_order=True)
+        messages = self.messages.to_polars().with_columns(tag.alias("tag"))
+        groups = messages.group_by("tag", maintain_order=True)
         return groups.agg(
             pl.len().alias("messages"),
             pl.col("size_bytes").sum().alias("bytes"),

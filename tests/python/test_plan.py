@@ -97,6 +97,49 @@ def test_a_plan_tells_which_messages_wait(command: Command) -> None:
     assert "times are the earliest: combine, all-reduce" in " ".join(told.split())
 
 
+def test_of_many_tags_a_plan_prints_one_row(command: Command, tmp_path: Path) -> None:
+    star = '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
+    text = f'{star}[[traffic]]\nkind = "flows"\nflows_file = "flows.csv"\n'
+    (tmp_path / "many.toml").write_text(text)
+    for tags, rows in ((256, 2 * 256), (257, 2)):
+        lines = [f"h1,h2,1KB,{number}us,t{number}," for number in range(tags)]
+        lines[-1] = lines[-1].replace("h1,h2", "h2,h3") + "t0"
+        (tmp_path / "flows.csv").write_text("\n".join(["src,dst,size,start,tag,after", *lines]))
+        told = command("plan", tmp_path / "many.toml").stdout
+        tagged = [line for line in told.splitlines() if line.startswith(("t0", "t1", "t2"))]
+        assert ("257 tags" in told) == (rows == 2)
+        if rows == 2:
+            head, *_, first = told.partition("traffic   messages")[2].splitlines()[:2]
+            assert first.split()[:5] == ["257", "tags", "257", "257", "KB"], head
+            assert "traffic: all tags together" in told
+            assert "earliest: 1 tag\n" in told
+            assert not tagged
+        else:
+            assert "earliest: t255\n" in told
+        asked = json.loads(command("plan", tmp_path / "many.toml", "--json").stdout)
+        assert len(asked["traffic"]) == tags
+
+
+def test_the_earliest_start_counts_the_delays_of_what_is_waited_for() -> None:
+    star = {"kind": "star", "hosts": 4, "host_rate": "100Gbps", "host_delay": "1us"}
+    flows = [
+        # What waits may stand before what it waits for in time.
+        {"src": "h2", "dst": "h3", "tag": "c", "after": "b", "after_delay": "7us"},
+        {"src": "h1", "dst": "h2", "tag": "b", "after": "a", "after_delay": "20us"},
+        {"src": "h1", "dst": "h3", "tag": "d", "after": "a", "start": "99us"},
+        {"src": "h0", "dst": "h1", "tag": "a", "start": "3us"},
+        {"src": "h3", "dst": "h1", "tag": "a", "start": "5us"},
+    ]
+    traffic = [{"kind": "flows", "flows": [flow | {"size": "1KB"}]} for flow in reversed(flows)]
+    plan = rocelab.Scenario(topology=star, traffic=traffic).plan()
+    starts = plan.by_tag().select("tag", "first_start_ps", "last_start_ps").rows_by_key("tag")
+    expected = {"a": (3, 5), "b": (25, 25), "c": (32, 32), "d": (99, 99)}
+    told = {tag: tuple(time // 10**6 for time in times) for tag, (times,) in starts.items()}
+    assert told == expected
+    run = rocelab.run(plan.scenario).flows.to_polars().sort("flow_id")["start_ps"]
+    assert (run >= plan.messages.to_polars().sort("flow_id")["start_ps"]).all()
+
+
 SPREADING = [
     ('routing={balance="letflow"}', 'routing.balance = "letflow"'),
     ('routing={balance="adaptive"}', 'routing.balance = "adaptive"'),

@@ -4,7 +4,7 @@ use crate::output::report::node_names;
 use crate::plan_checks::plan_checks;
 use fabric::{PortLoad, Setup};
 use results::{LoadTable, MessageTable, PlanChecks};
-use scenario::{Scenario, ScenarioError};
+use scenario::{Joins, Message, Scenario, ScenarioError};
 use std::sync::Arc;
 use units::Time;
 
@@ -46,7 +46,7 @@ impl Plan {
                 node_names: Arc::clone(&names),
                 priority: messages.iter().map(|message| message.priority).collect(),
                 size_bytes: messages.iter().map(|message| message.size.get()).collect(),
-                start_ps: messages.iter().map(|message| message.start.ps()).collect(),
+                start_ps: earliest_starts(messages, &scenario.joins),
                 waits: messages.iter().map(|message| message.after.is_some()).collect(),
                 switches: paths.iter().map(|way| way.switches).collect(),
                 bottleneck_bps: paths.iter().map(|way| way.bottleneck.bps()).collect(),
@@ -69,6 +69,42 @@ impl Plan {
             checks: plan_checks(scenario, setup, plan),
         })
     }
+}
+
+/// The earliest times at which messages may be posted, in ps: a message that waits is posted the
+/// delay of its join after those that it waits for, which may wait themselves. What these take in
+/// the network is left out, as it depends on all others.
+fn earliest_starts(messages: &[Message], joins: &Joins) -> Vec<u64> {
+    let mut starts: Vec<Time> = messages.iter().map(|message| message.start).collect();
+    let mut awaited = joins.awaited.clone();
+    awaited.sort_unstable_by_key(|one| one.message);
+    let mut missing = vec![0u32; joins.delays.len()];
+    awaited.iter().for_each(|one| missing[one.join as usize] += 1);
+    let mut waiting = vec![Vec::new(); joins.delays.len()];
+    let mut known = Vec::with_capacity(messages.len());
+    for (number, message) in (0u32..).zip(messages) {
+        match message.after {
+            Some(join) => waiting[join as usize].push(number),
+            None => known.push(number),
+        }
+    }
+    let mut posted = vec![Time::ZERO; joins.delays.len()];
+    while let Some(number) = known.pop() {
+        let first = awaited.partition_point(|one| one.message < number);
+        let its_own = awaited[first..].iter().take_while(|one| one.message == number);
+        for join in its_own.map(|one| one.join as usize) {
+            posted[join] = posted[join].max(starts[number as usize]);
+            missing[join] -= 1;
+            if missing[join] == 0 {
+                for &next in &waiting[join] {
+                    let start = &mut starts[next as usize];
+                    *start = (*start).max(posted[join].saturating_add(joins.delays[join]));
+                }
+                known.append(&mut waiting[join]);
+            }
+        }
+    }
+    starts.into_iter().map(Time::ps).collect()
 }
 
 /// A port that needs longer to send its bytes than times reach.

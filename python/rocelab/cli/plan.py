@@ -31,13 +31,16 @@ def plan(
     Prints sizes, round trips, the load by tier, the buffers that PFC needs, marking thresholds, and
     the time and memory of a run. Nothing is run. Warnings say what may go wrong in a run.
     """
+    from rocelab.scenario import MAX_TAGS
+
     plan = load_scenario(scenario, settings).plan()
     found = plan.to_dict()
     print_warnings(found["warnings"])
     if as_json:
         show(json_text(found))
     else:
-        show(_describe(found, _spreading(plan.scenario)))
+        together = plan._together().to_dicts() if len(found["traffic"]) > MAX_TAGS else []
+        show(_describe(found, together, _spreading(plan.scenario)))
 
 
 def _spreading(scenario: Scenario) -> list[str]:
@@ -53,7 +56,8 @@ def _spreading(scenario: Scenario) -> list[str]:
     return found
 
 
-def _describe(found: dict[str, Any], spreading: list[str]) -> str:
+def _describe(found: dict[str, Any], together: list[dict[str, Any]], spreading: list[str]) -> str:
+    """``together`` is a row for all tags if there are too many for a row each."""
     nodes = [
         pluralise(found["hosts"], "host", "hosts"),
         pluralise(found["switches"], "switch", "switches"),
@@ -61,12 +65,14 @@ def _describe(found: dict[str, Any], spreading: list[str]) -> str:
     ]
     parts = [f"{printable(found['name'])}: {', '.join(nodes)}, {found['scheme']}"]
     if found["traffic"]:
-        parts.append(aligned(_sizes(found["traffic"]), 1))
-        parts.append(aligned(_times(found["traffic"]), 1))
+        shown = together or found["traffic"]
+        parts.append(aligned(_sizes(shown), 1))
+        parts.append(aligned(_times(shown), 1))
+        if together:
+            parts.append("traffic: all tags together; rocelab plan --json has each")
         if waiting := [_tag(entry) for entry in found["traffic"] if entry["waits"]]:
-            told = (
-                f"waiting for other messages, so that times are the earliest: {', '.join(waiting)}"
-            )
+            names = pluralise(len(waiting), "tag", "tags") if together else ", ".join(waiting)
+            told = f"waiting for other messages, so that times are the earliest: {names}"
             parts.append(filled(told))
     parts.append(aligned(_ports(found["ports"]), 2))
     parts.append(aligned(_loads(found), 2))
