@@ -124,6 +124,21 @@ def test_a_report_draws_all_figures(opened: Open, report: Path, width: int, colo
     assert page.title().startswith("<script>")
 
 
+def test_slowdowns_close_together_have_a_scale(opened: Open, tmp_path: Path) -> None:
+    """Between 8.8 and 8.9 there is neither a power of ten nor twice or five times one."""
+    run = rocelab.run(rocelab.example("incast")).save(tmp_path / "run")
+    page = opened(write_report([run], tmp_path / "report.html"))
+    figure = page.locator("figure", has_text="FCT slowdown of each tag by flow size").first
+    ticks = figure.locator(".ytick text")
+    assert ticks.count() >= 3
+    figure.locator(".plot").evaluate(
+        "(plot) => Plotly.relayout(plot, {'yaxis.range': [Math.log10(6.1), Math.log10(6.3)]})"
+    )
+    labels = [float(one) for one in ticks.all_text_contents()]
+    assert len(labels) >= 3
+    assert all(6.1 <= one <= 6.3 for one in labels)
+
+
 @pytest.fixture(scope="module")
 def sweep_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep whose two lines have equal values, with long tables as values of a key."""

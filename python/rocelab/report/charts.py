@@ -114,8 +114,8 @@ def _panels(figure: Reproduced, frame: pl.DataFrame) -> list[Chart]:
         first = part.row(0, named=True)
         look = figure.panels.get(str(title[0]), {})
         layout = {
-            "xaxis": _axis(str(first["x_label"]), **_view(look, "x")),
-            "yaxis": _axis(str(first["y_label"]), **_view(look, "y")),
+            "xaxis": _axis(str(first["x_label"]), **_view(look, "x", part)),
+            "yaxis": _axis(str(first["y_label"]), **_view(look, "y", part)),
         }
         name = f"{figure.name} {title[0]}"
         text = f"{first['y_label']} over {first['x_label']}" if first["x_label"] else str(name)
@@ -170,11 +170,11 @@ def _numbers(values: Iterable[float | None]) -> list[float | None]:
     return [one if one is not None and math.isfinite(one) else None for one in values]
 
 
-def _view(look: Mapping[str, Any], axis: str) -> dict[str, Any]:
-    """Range and scale of an axis. Of a logarithmic one, plotly takes the range's logarithms."""
+def _view(look: Mapping[str, Any], axis: str, points: pl.DataFrame) -> dict[str, Any]:
+    """Range and scale of an axis for ``points``."""
     span = look.get(f"{axis}_range")
     if look.get(f"log_{axis}"):
-        return {"type": "log", "dtick": "D2", "tickformat": "~g"}
+        return _logarithmic(points[axis], "~g")
     return {"range": [float(one) for one in span]} if span else {}
 
 
@@ -190,6 +190,16 @@ def _line(index: int, name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
 
 def _axis(title: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"title": {"text": title}, **more}
+
+
+def _logarithmic(values: Iterable[float | None], tick_format: str) -> dict[str, Any]:
+    """A logarithmic axis for ``values``, also where no power of ten is among them.
+
+    Plotly puts ticks at 1, 2, 5, 10 and so on, and between them where few of these are in view.
+    """
+    logarithms = [math.log10(one) for one in values if one and 0 < one < math.inf]
+    decades = max(logarithms) - min(logarithms) if logarithms else 0
+    return {"type": "log", "nticks": max(3, math.ceil(2 * decades)), "tickformat": tick_format}
 
 
 def _slowdown_by_size(title: str, of: str, lists: Sequence[tuple[str, Sequence[Bin]]]) -> Chart:
@@ -211,9 +221,10 @@ def _slowdown_by_size(title: str, of: str, lists: Sequence[tuple[str, Sequence[B
                     hovertemplate="%{text}<br>slowdown %{y:.3~r}<extra></extra>",
                 )
             )
+    sizes, slowdowns = ([one for line in lines for one in line[axis]] for axis in "xy")
     layout = {
-        "xaxis": _axis("Flow size (bytes)", type="log", dtick="D2", tickformat="~s"),
-        "yaxis": _axis("FCT slowdown", type="log", dtick="D2", tickformat="~g"),
+        "xaxis": _axis("Flow size (bytes)", **_logarithmic(sizes, "~s")),
+        "yaxis": _axis("FCT slowdown", **_logarithmic(slowdowns, "~g")),
     }
     text = f"FCT slowdown of {of} by flow size: p99, and p50 if it is switched on."
     if mixes_traffic([bins for _, bins in lists]):
