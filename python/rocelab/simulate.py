@@ -186,7 +186,8 @@ def check_scratch(scratch: str | PathLike[str] | None) -> None:
     if scratch is None:
         return
     try:
-        tempfile.TemporaryFile(dir=scratch).close()
+        # Of a number tempfile would take the open file that has it, and close that.
+        tempfile.TemporaryFile(dir=Path(scratch)).close()
     except OSError as error:
         raise ConfigError(
             f"no file can be made in {str(scratch)!r}: {error.strerror or error}",

@@ -190,8 +190,10 @@ def test_options_that_no_picture_can_have(
 ) -> None:
     with pytest.raises(rocelab.ConfigError, match=said):
         mixed.plot.queue(**options)
-    with pytest.raises(TypeError, match="notes"):
-        mixed.plot.queue(notes="one")
+    wrong: tuple[Any, ...] = ("one", [1], 1, None)
+    for notes in wrong:
+        with pytest.raises(TypeError, match="notes must be True, False or a list of lines"):
+            mixed.plot.queue(notes=notes)
 
 
 def test_the_command_has_the_options(

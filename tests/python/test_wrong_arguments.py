@@ -56,6 +56,16 @@ def test_progress_is_a_flag_or_a_function(scenario: rocelab.Scenario) -> None:
             run(scenario, progress=wrong)
 
 
+def test_a_scratch_directory_is_no_open_file(scenario: rocelab.Scenario, tmp_path: Path) -> None:
+    with (tmp_path / "open").open("w") as file:
+        number: Any = file.fileno()
+        for run in (rocelab.run, rocelab.prototype(Unlimited).run):
+            with pytest.raises(TypeError, match="not int"):
+                run(scenario, scratch=number)
+        file.write("still open")
+        file.flush()
+
+
 def test_a_scenario_is_read_from_text() -> None:
     text: Any = INCAST.encode()
     with pytest.raises(TypeError, match="takes the text of a scenario, not bytes"):
@@ -74,6 +84,22 @@ def test_an_executor_has_its_own_number_of_workers(
     ):
         rocelab.sweep(scenario, seeds=2, executor=executor, jobs=3, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_progress_of_a_sweep_is_a_flag(scenario: rocelab.Scenario) -> None:
+    """A function that would never be called is no silent wish for a bar."""
+    wrong: Any = print
+    with pytest.raises(TypeError, match="progress must be True or False, not <built-in"):
+        rocelab.sweep(scenario, seeds=2, progress=wrong)
+
+
+@pytest.mark.parametrize("metric", [None, 1, Path("jain")])
+def test_metrics_have_names(scenario: rocelab.Scenario, metric: Any) -> None:  # noqa: ANN401
+    swept = rocelab.sweep(scenario, {"scheme": ["dcqcn", "hpcc"]})
+    calls: list[Callable[[], object]] = [lambda: swept.best([metric]), lambda: swept.plot(metric)]
+    for call in calls:
+        with pytest.raises(TypeError, match="a metric is given by its name, not by "):
+            call()
 
 
 @pytest.mark.parametrize("histories", [0, -1])

@@ -28,7 +28,7 @@ class Look:
 
     def __post_init__(self) -> None:
         """Raises for what no picture can have."""
-        if isinstance(self.notes, str):
+        if not isinstance(self.notes, bool) and not _are_lines(self.notes):
             raise TypeError(f"notes must be True, False or a list of lines, not {self.notes!r}")
         if self.size is not None:
             if not isinstance(self.size, Sequence):
@@ -49,6 +49,13 @@ class Look:
         if isinstance(self.notes, bool):
             return list(ours) if self.notes else []
         return list(self.notes)
+
+
+def _are_lines(notes: object) -> bool:
+    """Returns whether ``notes`` is a list of texts, and no text itself."""
+    if not isinstance(notes, Sequence) or isinstance(notes, str):
+        return False
+    return all(isinstance(line, str) for line in notes)
 
 
 DEFAULT_LOOK = Look()

@@ -315,11 +315,15 @@ def sweep(
     ``executor`` runs them elsewhere, instead of ``jobs``: any executor of ``concurrent.futures``,
     such as a ``ProcessPoolExecutor`` or that of a Dask client (``client.get_executor()``). Its
     workers need the same version of rocelab, and no directory that they share with this process.
+
+    ``progress=True`` shows how many runs are made.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(
             f"sweep takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
+    if not isinstance(progress, bool):
+        raise TypeError(f"progress must be True or False, not {progress!r}")
     plan = SweepPlan(scenario, grid.make_axes(over or {}), seeds, zipped)
     place = None if out is None else Path(out)
     return run_plan(plan, out=place, force=force, jobs=jobs, executor=executor, progress=progress)

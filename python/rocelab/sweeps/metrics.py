@@ -373,6 +373,8 @@ def select_metrics(names: Iterable[str], known: Sequence[Metric]) -> list[Metric
     by_name = {metric.name: metric for metric in known}
     found = list(dict.fromkeys(names))
     for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"a metric is given by its name, not by {name!r}")
         if name not in by_name:
             near = get_close_matches(name, by_name, n=1)
             meant = f"did you mean {near[0]}? " if near else ""
