@@ -115,6 +115,8 @@ def test_long_tables_are_written_in_row_groups(
     saved = rocelab.run(scenario).save(tmp_path / "out")
     result = rocelab.run(scenario)
     assert len(result.series["long"]) > write._ROWS_PER_GROUP
+    with pytest.raises(OSError, match=r"^\[Errno 28\] No space left on device$"):
+        write._write_table(Path("/dev/full"), result.series["long"])
     frame = result.series["long"].to_polars()
     assert (saved / "series" / "long.parquet").read_bytes() == write.to_parquet(frame)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -74,7 +76,10 @@ def _write_table(path: Path, table: Table) -> None:
             path, compression="zstd", compression_level=3, row_group_size=_ROWS_PER_GROUP
         )
     except pl.exceptions.PolarsError as error:
-        raise OSError(None, str(error)) from None
+        # The system's number stands at the end: "... No space left on device (os error 28)".
+        number = re.search(r"\(os error (\d+)\)$", str(error))
+        why = (int(number[1]), os.strerror(int(number[1]))) if number else (None, str(error))
+        raise OSError(*why) from None
     sync(path)
 
 
