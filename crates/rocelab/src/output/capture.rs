@@ -273,7 +273,9 @@ impl Frames {
                     (Syndrome::Ack(31), next.wrapping_sub(1))
                 };
                 emitted(bth(Opcode::Acknowledge, number).emit(out));
-                let aeth = Aeth { syndrome, message: index as u32 + 1 };
+                // The MSN: how many messages have arrived whole.
+                let message = self.messages_before(queue_pair, header.sequence);
+                let aeth = Aeth { syndrome, message: message as u32 };
                 emitted(aeth.emit(&mut out[Bth::BYTES..]));
                 Bth::BYTES + Aeth::BYTES
             }
@@ -295,6 +297,11 @@ impl Frames {
         let after = parts.partition_point(|part| part.start <= byte);
         let StreamPart { start, packet, .. } = parts[after.max(1) - 1];
         packet + (byte - start).div_ceil(self.payload)
+    }
+
+    /// The number of a QP's messages that end at a byte of its stream, or before it.
+    fn messages_before(&self, queue_pair: u32, byte: u64) -> usize {
+        self.queue_pairs[&queue_pair].partition_point(|part| part.start + part.size <= byte)
     }
 
     /// Hosts are 10.0.0.1 and so on, in their order.
