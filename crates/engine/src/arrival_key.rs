@@ -34,10 +34,10 @@ pub enum TieBreak {
 
 impl TieBreak {
     pub(crate) fn rotation(self) -> PortRotation {
-        PortRotation(match self {
-            TieBreak::RotatePorts => 0x9e37_79b9_7f4a_7c15,
-            TieBreak::DeviceOrder => return PortRotation::NONE,
-        })
+        match self {
+            TieBreak::RotatePorts => PortRotation(0x9e37_79b9_7f4a_7c15),
+            TieBreak::DeviceOrder => PortRotation::NONE,
+        }
     }
 }
 
