@@ -444,13 +444,15 @@ def _make_runs(
     shortages: list[str] = []
     # Files that they name are read once: they may change while runs are made.
     scenarios: dict[str, Scenario] = {}
+    texts: dict[str, str] = {}
 
     def wanted() -> Iterator[tuple[str, str]]:
         for case in cases:
             scenario, shortage = plan.checked(case, several)
             shortages.extend([shortage] if shortage else [])
             scenarios[case.place] = compact(scenario)
-            yield case.place, scenarios[case.place].to_toml()
+            texts[case.place] = scenarios[case.place].to_toml()
+            yield case.place, texts[case.place]
 
     if out is None:
         places = {place for place, _ in wanted()}
@@ -469,5 +471,4 @@ def _make_runs(
 
     todo = [case for case in cases if case.place in places]
     run_scenarios(todo, lambda case: scenarios[case.place], keep, workers, progress=progress)
-    texts = {place: scenario.to_toml() for place, scenario in scenarios.items()}
     return _Made(results, texts, len(todo))
