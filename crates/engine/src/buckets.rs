@@ -7,6 +7,17 @@ use crate::arena::Packets;
 use crate::arrival_key::Entry;
 use crate::sort::{PADDING, Sorter};
 
+/// How a device wants the arrivals of a window for its buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bucketing {
+    /// It wants no buckets.
+    None,
+    /// In no order. The bucket of a packet follows from the packet alone.
+    EachAlone,
+    /// In the order of handling. The bucket of a packet may depend on those before it.
+    InOrder,
+}
+
 /// How many arrivals ahead packets are prefetched.
 const PREFETCH_DISTANCE: usize = 8;
 

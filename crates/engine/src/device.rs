@@ -35,11 +35,12 @@
 //! ```
 //!
 //! `reorder_arrivals` is called with [`TieBreak::DeviceOrder`] only. It then comes before
-//! `wants_buckets`, and groups with a hub are advanced as those without. Which thread makes a call,
+//! `advance_bucketed`, and groups with a hub are advanced as those without. Which thread makes a call,
 //! and how devices are grouped, changes no result.
 
 use crate::arena::Packets;
 use crate::arrival_key::{Entry, TieBreak};
+use crate::buckets::Bucketing;
 use crate::window::{Arrivals, Window};
 use units::Time;
 
@@ -58,15 +59,17 @@ pub trait Device: Send {
     /// Returns the time of its next own event, at or after the window's end, or [`Time::NEVER`].
     fn advance(&mut self, window: &mut Window<'_, '_, Self::Packet>) -> Time;
 
-    /// Returns whether the device wants to handle this many arrivals in buckets, for instance one
-    /// bucket for each port. If so, [`advance_bucketed`](Device::advance_bucketed) is called.
+    /// Returns whether and how the device wants to handle this many arrivals in buckets, for
+    /// instance one bucket for each port. If it does,
+    /// [`advance_bucketed`](Device::advance_bucketed) is called.
     #[inline]
-    fn wants_buckets(&self, _arrivals: usize) -> bool {
-        false
+    fn wants_buckets(&self, _arrivals: usize) -> Bucketing {
+        Bucketing::None
     }
 
-    /// Handles the window from arrivals that may be unsorted, which it puts into buckets by
-    /// [`Window::bucket`]. Called only if [`wants_buckets`](Device::wants_buckets) returned `true`.
+    /// Handles the window from its arrivals, which it puts into buckets by [`Window::bucket`].
+    /// Called only if [`wants_buckets`](Device::wants_buckets) asked for them. They may be unsorted
+    /// unless it asked for their order.
     ///
     /// Returns the time of its next own event. Returns `None` if it handled no arrival: the engine
     /// then calls [`advance`](Device::advance). Own events due before the first arrival may be done

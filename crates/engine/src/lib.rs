@@ -88,7 +88,7 @@ mod worker_pool;
 
 pub use arena::{Fifo, Handle, Packets, Undelivered};
 pub use arrival_key::{Entry, TieBreak};
-pub use buckets::Buckets;
+pub use buckets::{Bucketing, Buckets};
 pub use config::{Collector, Group, Layout, Outcome, Progress, ProgressCallback, RunLimits};
 pub use device::Device;
 pub use link::{Link, Rank};

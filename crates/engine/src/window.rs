@@ -224,11 +224,18 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// Takes the next arrival. Returns its time, port and packet.
     #[inline]
     pub fn next_arrival(&mut self) -> Option<(Time, u16, Handle)> {
+        let (time, tag, handle) = self.take_next()?;
+        Some((time, tag.port(self), handle))
+    }
+
+    /// Takes the next arrival. Returns its time, tag and packet. It prefetches as
+    /// [`next_arrival`](Window::next_arrival) does.
+    #[inline(always)]
+    pub fn take_next(&mut self) -> Option<(Time, ArrivalTag, Handle)> {
         if let Some(&ahead) = self.arrivals.get(PREFETCH_DISTANCE + 1) {
             self.packets.prefetch(ahead.handle());
         }
-        let (time, tag, handle) = self.take_before(Time::NEVER)?;
-        Some((time, tag.port(self), handle))
+        self.take_before(Time::NEVER)
     }
 
     /// Takes the next arrival if it is not later than `limit`. Returns its time, port and packet.
@@ -275,7 +282,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     }
 
     /// Puts the arrivals of the window into `buckets` buckets, each of them in order. `bucket_of`
-    /// says to which bucket a packet belongs.
+    /// says to which bucket a packet belongs. It sees the packets in order only if the device asked
+    /// for that ([`Bucketing::InOrder`](crate::Bucketing::InOrder)).
     ///
     /// Returns `None` if a packet belongs to none of them. A device that
     /// [takes](Window::take_bucketed) one arrival must take all, each once. The list itself goes

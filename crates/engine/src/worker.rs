@@ -18,7 +18,7 @@ pub(crate) use self::report::WorkerReport;
 pub(crate) use self::schedule::Schedule;
 use crate::arena::{Arena, Packets};
 use crate::arrival_key::{Entry, Tail, TieBreak};
-use crate::buckets::Bucketizer;
+use crate::buckets::{Bucketing, Bucketizer};
 use crate::config::{Collector, Group};
 use crate::device::{Device, reorder_arrivals};
 use crate::mailbox::{MailSender, PhaseCell, Slot};
@@ -217,14 +217,15 @@ impl<'a, D: Device> Worker<'a, D> {
         self.schedule.delivered += arrivals.len() as u64;
         // SAFETY: this thread has claimed the device's group in this window.
         let this = unsafe { self.devices.cells[device as usize].get() };
+        let bucketing = this.wants_buckets(arrivals.len());
         // An order of the device's own concerns all arrivals, whatever bucket they go to.
-        let in_order = self.has_device_order();
+        let in_order = self.has_device_order() || bucketing == Bucketing::InOrder;
         if in_order {
             self.bucketizer.sorter.sort(arrivals);
             let tie_break = self.schedule.shared.layout.tie_break;
             reorder_arrivals(this, tie_break, &self.packets, span.begin, arrivals);
         }
-        if this.wants_buckets(arrivals.len()) {
+        if bucketing != Bucketing::None {
             let view = &mut self.window_of((arrivals, in_order), span, sender);
             if let Some(wake) = this.advance_bucketed(view) {
                 return wake;

@@ -29,7 +29,7 @@ use crate::port::scheduler::Scheduler;
 use crate::port::{Port, PortConfig};
 use crate::stream;
 use crate::switch::Switch;
-use engine::{Arrivals, Device};
+use engine::{Arrivals, Bucketing, Device};
 use model::{NodeKind, Watchdog};
 use schemes::contract::HostFacts;
 use std::sync::Arc;
@@ -65,8 +65,11 @@ impl<S: Scheme> Device for NodeDevice<S> {
         }
     }
     #[inline]
-    fn wants_buckets(&self, arrivals: usize) -> bool {
-        matches!(self, NodeDevice::Switch(switch) if switch.wants_buckets(arrivals))
+    fn wants_buckets(&self, arrivals: usize) -> Bucketing {
+        match self {
+            NodeDevice::Switch(switch) => switch.wants_buckets(arrivals),
+            NodeDevice::Host(_) | NodeDevice::Cioq(_) => Bucketing::None,
+        }
     }
     #[inline]
     fn advance_bucketed(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {

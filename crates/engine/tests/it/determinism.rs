@@ -5,8 +5,8 @@
 
 use crate::mix;
 use engine::{
-    Device, Group, Layout, Link, Outcome, Progress, Rank, RunLimits, TieBreak, Window, run,
-    run_reference,
+    Bucketing, Device, Group, Layout, Link, Outcome, Progress, Rank, RunLimits, TieBreak, Window,
+    run, run_reference,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -207,8 +207,10 @@ struct Ends {
     link: Option<Link>,
     hash: u64,
     last: Time,
-    /// If the sink handles its arrivals in buckets: how many.
-    buckets: Option<usize>,
+    /// If the sink handles its arrivals in buckets: how many, and how it wants the arrivals.
+    buckets: Option<(usize, Bucketing)>,
+    /// The values in the order in which the sink saw them first.
+    seen: Vec<u64>,
     recorded: Vec<Vec<(Time, u16, u64)>>,
     /// Number of tokens that the sink took from buckets.
     bucketed: u64,
@@ -224,6 +226,7 @@ impl Device for Ends {
         while let Some((now, port, handle)) = window.next_arrival() {
             let token = window.packets.remove(handle);
             self.recorded[token.value as usize].push((now, port, token.value));
+            self.seen.push(token.value);
         }
         let until = window.until();
         if let Some(link) = &mut self.link {
@@ -240,13 +243,21 @@ impl Device for Ends {
         until
     }
 
-    fn wants_buckets(&self, arrivals: usize) -> bool {
-        self.buckets.is_some() && arrivals > 0
+    fn wants_buckets(&self, arrivals: usize) -> Bucketing {
+        self.buckets.filter(|_| arrivals > 0).map_or(Bucketing::None, |(_, bucketing)| bucketing)
     }
 
     fn advance_bucketed(&mut self, window: &mut Window<'_, '_, Token>) -> Option<Time> {
-        let count = self.buckets?;
-        let buckets = window.bucket(count, |token| token.value as u16)?;
+        let (count, _) = self.buckets?;
+        let before = self.seen.len();
+        let buckets = window.bucket(count, |token| {
+            self.seen.push(token.value);
+            token.value as u16
+        });
+        let Some(buckets) = buckets else {
+            self.seen.truncate(before);
+            return None;
+        };
         for bucket in 0..count {
             for &entry in buckets.get(bucket) {
                 // SAFETY: takes each entry of each bucket once.
@@ -271,22 +282,28 @@ fn arrivals_in_buckets_keep_their_order_and_none_is_lost() {
             last: Time::ZERO,
             buckets: if number == 0 { buckets } else { None },
             recorded: vec![Vec::new(); VALUES as usize],
+            seen: Vec::new(),
             bucketed: 0,
         };
         let limits = RunLimits { stop: SPAN, goal: None, max_records: u64::MAX };
         let layout = Layout::one_group_per_device(senders as usize + 1, 2, Time::from_us(1));
         let (devices, _) = run_all((0..=senders).map(end).collect(), &layout, limits, &|_| true);
         let sink = devices.into_iter().next().expect("it is the first");
-        (sink.recorded, sink.bucketed)
+        (sink.recorded, sink.bucketed, sink.seen)
     };
     // Buckets of a few tokens, of dozens, and of more than a hundred.
     for senders in if cfg!(miri) { &[1, 7][..] } else { &[1, 7, 40, 250] } {
-        let (in_order, none) = sink(*senders, None);
+        let (in_order, none, seen) = sink(*senders, None);
         let all: usize = in_order.iter().map(Vec::len).sum();
         assert!(none == 0 && all > SPAN.ps() as usize / 2_000_000 * *senders as usize);
-        assert_eq!(sink(*senders, Some(VALUES as usize)), (in_order.clone(), all as u64));
+        for bucketing in [Bucketing::EachAlone, Bucketing::InOrder] {
+            let (recorded, bucketed, told) = sink(*senders, Some((VALUES as usize, bucketing)));
+            assert_eq!((&recorded, bucketed), (&in_order, all as u64));
+            assert!(bucketing == Bucketing::EachAlone || told == seen);
+        }
         // In most windows some token belongs to no bucket. Then all are handled in order.
-        let (recorded, bucketed) = sink(*senders, Some(VALUES as usize - 1));
+        let few = (VALUES as usize - 1, Bucketing::EachAlone);
+        let (recorded, bucketed, _) = sink(*senders, Some(few));
         assert!(recorded == in_order && bucketed < all as u64);
     }
 }

@@ -115,6 +115,11 @@ impl Ecmp {
         ForwardingRow { row: routes.table_row(row), salt: self.salt, hash, at_once: false }
     }
 
+    /// What makes its hash differ from other nodes'.
+    pub(super) fn salt(&self) -> u32 {
+        self.salt
+    }
+
     /// Whether it hashes as the HPCC simulator does.
     pub(super) fn hashes_with_murmur3(&self) -> bool {
         self.addresses.is_some()
@@ -169,48 +174,10 @@ mod tests {
     use super::*;
     use crate::compat::Quirks;
     use crate::forwarding::Router;
+    use crate::forwarding::test_network::{LEAVES, SPINES, leaf_spine, routes};
     use crate::packet::{Address, PacketKind, blank};
-    use crate::routing::HopCosts;
-    use model::{Link, Node, NodeKind};
     use proptest::prelude::*;
-    use units::{NodeId, Rate, Time};
-
-    const LEAVES: u32 = 4;
-    const SPINES: u32 = 3;
-
-    /// Leaves, then spines, then two hosts at each leaf.
-    fn leaf_spine() -> Graph {
-        let node = |kind, tier| Node { kind, tier, buffer: None };
-        let link = |a, b| Link {
-            a: NodeId::new(a),
-            b: NodeId::new(b),
-            rate: Rate::from_gbps(100),
-            delay: Time::from_us(1),
-            pfc: true,
-            error_rate: 0.0,
-        };
-        let (leaves, spines) = (0..LEAVES, LEAVES..LEAVES + SPINES);
-        let mut nodes = vec![node(NodeKind::Switch, 1); LEAVES as usize];
-        nodes.extend(vec![node(NodeKind::Switch, 2); SPINES as usize]);
-        let mut links: Vec<Link> =
-            leaves.flat_map(|leaf| spines.clone().map(move |spine| link(leaf, spine))).collect();
-        for host in 0..2 * LEAVES {
-            nodes.push(node(NodeKind::Host, 0));
-            links.push(link(LEAVES + SPINES + host, host / 2));
-        }
-        Graph::new(&nodes, &links, &[], &[])
-    }
-
-    fn routes(graph: &Graph, compat: &Compat, paths: Paths) -> Routes {
-        let hop_costs = HopCosts {
-            data: 1000,
-            ack: 60,
-            payload_only: None,
-            host_latency: Time::ZERO,
-            switch_latency: Time::ZERO,
-        };
-        Routes::new(graph, &hop_costs, compat, paths).unwrap()
-    }
+    use units::Time;
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]

@@ -7,6 +7,17 @@ pub(super) struct GroupTable<T> {
     groups: Vec<(u32, T)>,
 }
 
+impl<T: Clone> Clone for GroupTable<T> {
+    fn clone(&self) -> GroupTable<T> {
+        GroupTable { groups: self.groups.clone() }
+    }
+
+    /// Uses the memory again, as it is done for each batch of packets.
+    fn clone_from(&mut self, other: &GroupTable<T>) {
+        self.groups.clone_from(&other.groups);
+    }
+}
+
 impl<T> GroupTable<T> {
     pub(super) fn new() -> GroupTable<T> {
         GroupTable { groups: Vec::new() }

@@ -13,8 +13,10 @@
 //! [`Depends`] decides which fast paths a switch may take. With [`Depends::Header`] the policy is a
 //! pure function: next hops are looked up in batches, for packets in no particular order
 //! (`switch/plain.rs`, `switch/by_port`). All other policies are asked once for each packet, in
-//! the order of arrival, by `select_port` of the two kinds of switch. Before it asks a policy with
-//! [`Depends::Queues`], a switch drains the ports of all next hops and shows their loads.
+//! the order of arrival. With [`Depends::Order`] they may be asked for all packets of a window
+//! before the first of them is handled (`switch/by_port`). Otherwise `select_port` of the two kinds
+//! of switch asks. Before it asks a policy with [`Depends::Queues`], a switch drains the ports of
+//! all next hops and shows their loads.
 //!
 //! If [`Balance::has_tags`], each packet of the run has a tag, a word that the policy of one switch
 //! writes and that of the next reads. The policy also sees each packet when it leaves.
@@ -37,6 +39,8 @@ mod letflow;
 mod moves;
 mod random;
 mod round_robin;
+#[cfg(test)]
+mod test_network;
 
 pub use choice::{Choice, NextHopLoad};
 pub(crate) use conweave::{Arrival, ConWeave, Fate, Notice, PathTable};
@@ -53,6 +57,7 @@ use crate::stream;
 use adaptive::Adaptive;
 use conga::Conga;
 use drill::Drill;
+use engine::Bucketing;
 use letflow::LetFlow;
 use model::{Balance, PortUse};
 use random::Random;
@@ -66,7 +71,9 @@ use units::{PortId, Rate, Time};
 pub enum Depends {
     /// On the header and the next hops alone.
     Header,
-    /// Also on the packets that the switch forwarded before, and on the time.
+    /// Also on which packets the switch forwarded before, in their order, but not on times.
+    Order,
+    /// Also on when it forwarded them.
     History,
     /// Also on the queues of the switch.
     Queues,
@@ -217,6 +224,24 @@ impl Router {
         with_policy!(self, policy => policy.on_depart(now, port, size, tag))
     }
 
+    /// Returns whether and how arrivals may be put into buckets by the next hops that the policy
+    /// selects.
+    pub(crate) fn bucketing(&self) -> Bucketing {
+        match self.depends() {
+            Depends::Header => Bucketing::EachAlone,
+            Depends::Order => Bucketing::InOrder,
+            Depends::History | Depends::Queues => Bucketing::None,
+        }
+    }
+
+    /// Takes back what the policy noted of the last batch of packets, whose buckets are not used.
+    #[inline]
+    pub(crate) fn undo_batch(&mut self) {
+        if let Router::RoundRobin(policy) = self {
+            policy.undo_batch();
+        }
+    }
+
     /// Returns whether rows of this policy choose by flow ([`RowHash::Flow`]).
     pub(crate) fn hashes_flows(&self) -> bool {
         matches!(self, Router::Ecmp(ecmp) if !ecmp.hashes_with_murmur3())
@@ -256,7 +281,7 @@ impl Router {
         with_policy!(self, policy => policy.counters())
     }
 
-    /// Returns the next hop of a packet in a plain switch, whose policy depends on the header
+    /// Returns the next hop of a packet in a plain switch, if the policy depends on the header
     /// alone. Returns [`NO_ROUTE`](crate::routing::NO_ROUTE) if there is none.
     #[inline(always)]
     pub(crate) fn look_up(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
@@ -270,7 +295,7 @@ impl Router {
     fn look_up_otherwise(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
         match self {
             Router::Random(random) => random.ecmp.look_up(routes, row, &random.sprayed(header)),
-            _ => unreachable!("plain switches have policies that depend on the header alone"),
+            _ => unreachable!("they are asked by `select`, once for each packet"),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Round-robin packet spraying: data packets take the next hops of a group in turn.
 
 use super::group_table::GroupTable;
-use super::{Choice, Depends, Ecmp, Forwarding};
-use crate::packet::Header;
+use super::{Choice, Depends, Ecmp, Forwarding, ecmp};
+use crate::packet::{Header, PacketKind};
+use crate::routing::{Routes, SwitchRow, TableRow};
 use units::PortId;
 use units::splitmix;
 
@@ -10,34 +11,145 @@ use units::splitmix;
 #[derive(Debug)]
 pub(crate) struct RoundRobin {
     ecmp: Ecmp,
+    turns: Turns,
+    /// The turns when the last batch began.
+    before_batch: GroupTable<u32>,
+}
+
+/// Whose turn it is in each group.
+#[derive(Debug)]
+struct Turns {
     /// Decides where each group begins, so that switches are not in step.
     seed: u64,
-    /// By group: whose turn it is.
-    turns: GroupTable<u32>,
+    /// By group: the index of the port that is next.
+    next: GroupTable<u32>,
+}
+
+impl Turns {
+    /// Returns the index of the port that is next in a group of `count` ports, and moves on.
+    #[inline(always)]
+    fn take(&mut self, group: u32, count: u32) -> usize {
+        let seed = self.seed;
+        let first = || splitmix::mix(seed ^ u64::from(group)) as u32 % count;
+        let next = self.next.get(group, first);
+        let turn = *next;
+        *next = if turn + 1 == count { 0 } else { turn + 1 };
+        turn as usize
+    }
 }
 
 impl RoundRobin {
     pub(crate) fn new(ecmp: Ecmp, seed: u64) -> RoundRobin {
-        RoundRobin { ecmp, seed, turns: GroupTable::new() }
+        let turns = Turns { seed, next: GroupTable::new() };
+        RoundRobin { ecmp, turns, before_batch: GroupTable::new() }
+    }
+
+    /// Begins a batch of packets that are looked up in order, ahead of the rest of their handling.
+    /// Returns `None` if they take more than the table.
+    pub(crate) fn begin_batch<'a>(
+        &'a mut self,
+        routes: &'a Routes,
+        row: &SwitchRow,
+    ) -> Option<TurnRow<'a>> {
+        if self.ecmp.hashes_with_murmur3() {
+            return None;
+        }
+        self.before_batch.clone_from(&self.turns.next);
+        let row = routes.table_row(row);
+        Some(TurnRow { row, salt: self.ecmp.salt(), turns: &mut self.turns })
+    }
+
+    /// Gives back all turns that the last batch took.
+    pub(crate) fn undo_batch(&mut self) {
+        std::mem::swap(&mut self.turns.next, &mut self.before_batch);
     }
 }
 
 impl Forwarding for RoundRobin {
-    const DEPENDS: Depends = Depends::History;
+    const DEPENDS: Depends = Depends::Order;
 
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
         if !choice.is_open(header) {
             return self.ecmp.select(choice, header);
         }
         let next_hops = choice.next_hops(header);
-        let (group, seed) = (choice.group(header), self.seed);
-        let turn = self.turns.get(group, || splitmix::mix(seed ^ u64::from(group)) as u32);
-        let place = *turn as usize % next_hops.len();
-        *turn = (place + 1) as u32;
-        Some(next_hops[place])
+        let turn = self.turns.take(choice.group(header), next_hops.len() as u32);
+        Some(next_hops[turn])
     }
 
     fn on_reroute(&mut self) {
-        self.turns.clear();
+        self.turns.next.clear();
+    }
+}
+
+/// What a switch looks up for each packet of a batch.
+pub(crate) struct TurnRow<'a> {
+    row: TableRow<'a>,
+    salt: u32,
+    turns: &'a mut Turns,
+}
+
+impl TurnRow<'_> {
+    /// Returns the next hop of the next packet of the batch. Returns
+    /// [`NO_ROUTE`](crate::routing::NO_ROUTE) also if the table alone does not tell it.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, header: &Header) -> u16 {
+        let host = header.destination();
+        if header.kind != PacketKind::Data {
+            return self.row.pick(host, || ecmp::mix(header.address.hash, self.salt));
+        }
+        self.row.pick_in_turn(host, |group, count| self.turns.take(group, count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::Compat;
+    use crate::forwarding::test_network::{LEAVES, SPINES, leaf_spine, routes};
+    use crate::forwarding::{EcmpHashes, Router};
+    use crate::packet::{Address, blank};
+    use model::Paths;
+    use proptest::prelude::*;
+    use units::Time;
+
+    proptest! {
+        /// Packets get the same ports one by one as in batches, whatever was looked up and undone
+        /// before.
+        #[test]
+        fn batches_take_the_turns_that_single_packets_take(
+            batches in prop::collection::vec(
+                (prop::collection::vec((0u32..8, any::<bool>(), any::<u32>()), 0..12), 0usize..20),
+                1..12,
+            ),
+            node in 0..LEAVES + SPINES,
+            seed in any::<u64>(),
+        ) {
+            let (graph, compat) = (leaf_spine(), Compat::default());
+            let routes = routes(&graph, &compat, Paths::FiveTuple);
+            let row = routes.switch_row(node, 0);
+            let policy = || {
+                let ecmp = EcmpHashes::new(&graph, 7, &compat, Paths::FiveTuple).at(node);
+                RoundRobin::new(ecmp, seed)
+            };
+            let (mut one_by_one, mut batched) = (Router::RoundRobin(policy()), policy());
+            for (packets, undone) in batches {
+                let headers: Vec<Header> = packets.iter().map(|&(dst, is_data, hash)| {
+                    let kind = if is_data { PacketKind::Data } else { PacketKind::Ack };
+                    blank(kind, Address { dst, hash, ..Address::default() }, 0, 1000)
+                }).collect();
+                if undone < headers.len() {
+                    let mut row = batched.begin_batch(&routes, &row).unwrap();
+                    headers[..undone].iter().for_each(|header| { row.next(header); });
+                    batched.undo_batch();
+                }
+                let mut turns = batched.begin_batch(&routes, &row).unwrap();
+                for header in &headers {
+                    let choice = Choice::new(&routes, &row, Time::ZERO);
+                    let expected = one_by_one.select(&choice, header).unwrap();
+                    prop_assert_eq!(turns.next(header), expected.get());
+                }
+            }
+        }
     }
 }

@@ -321,6 +321,19 @@ impl TableRow<'_> {
         }
     }
 
+    /// Returns the port to `host` at the index that `choice` returns for the number of the set
+    /// ([`Routes::group_from`]) and of its ports. A set of one port has no choice. Returns
+    /// [`NO_ROUTE`] as [`pick`](Self::pick) does.
+    #[inline(always)]
+    pub(crate) fn pick_in_turn(&self, host: u32, choice: impl FnOnce(u32, u32) -> usize) -> u16 {
+        match self.port_set(host) {
+            Some(set) => pick_at(self.members, self.codec, set, |count| {
+                if count == 1 { 0 } else { choice(set.0, count) }
+            }),
+            None => NO_ROUTE,
+        }
+    }
+
     #[inline(always)]
     fn port_set(&self, host: u32) -> Option<PortSet> {
         let slot = self.host_slots[host as usize];

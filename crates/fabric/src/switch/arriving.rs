@@ -2,7 +2,7 @@
 
 use super::Switch;
 use super::actions::SwitchCore;
-use crate::forwarding::{Choice, NextHopLoad};
+use crate::forwarding::{Choice, Depends, NextHopLoad};
 use crate::hooks::{ArrivalsOf, SubQueuesOf};
 use crate::mmu::{Admission, Full, Mmu, Refused};
 use crate::observe::lossless_drops::Memory;
@@ -204,7 +204,7 @@ impl<S: Scheme> Switch<S> {
         now: Time,
     ) -> Option<usize> {
         let packet = window.packets.get(handle);
-        if self.balances_by_load {
+        if self.depends == Depends::Queues {
             self.measure_loads(window, &packet.header, now);
         }
         if self.chassis.tags {

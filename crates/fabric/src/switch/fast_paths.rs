@@ -1,11 +1,11 @@
 //! Which fast paths a switch may use in a run. ARCHITECTURE.md has a table of them.
 
-use crate::forwarding::Depends;
 use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf, has_own_classes};
 use crate::packet::Scheme;
 use crate::port::losses::Losses;
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::LevelOf;
+use engine::Bucketing;
 use schemes::contract::{ArrivalSlot, Level, Order, RequeueSlot, SubQueueSlot};
 
 /// The fast paths that a switch may use. Each needs the ones before it.
@@ -40,8 +40,11 @@ pub(super) struct Conditions {
     /// The scheme has traffic classes of its own, or sub-queues in this switch.
     own_classes: bool,
     sub_queues: bool,
-    /// The forwarding policy looks at the header alone, and at no more of it than hashes of flows.
-    by_header: bool,
+    /// Packets have tags, which the forwarding policy reads and writes.
+    tags: bool,
+    /// The forwarding policy chooses by headers and the order of packets alone, and by no more than
+    /// hashes of flows.
+    by_order: bool,
     by_flow_hash: bool,
     /// Packets are lost on links to the switch.
     losses: bool,
@@ -75,7 +78,8 @@ impl Conditions {
             local_point: !has_point || (is_lazy && !LevelOf::<S>::EMITS),
             own_classes: has_own_classes::<S>(),
             sub_queues: has_point && SubQueuesOf::<S>::ENABLED,
-            by_header: router.depends() == Depends::Header,
+            tags: chassis.tags,
+            by_order: router.bucketing() != Bucketing::None,
             by_flow_hash: router.hashes_flows(),
             losses: losses.is_some(),
             short_links,
@@ -97,12 +101,12 @@ impl FastPaths {
     pub(super) fn under(it: &Conditions) -> FastPaths {
         let plain = it.enabled
             && it.plain_point
-            && it.by_header
-            && !(it.sub_queues || it.losses || it.short_links)
+            && !(it.sub_queues || it.losses || it.short_links || it.tags)
             && !(it.records_packets || it.marks_at_enqueue || it.watchdog);
         // With an order by emission, all arrivals of the switch are put in order first.
         let independent_ports = plain
             && it.local_point
+            && it.by_order
             && !it.own_classes
             && (it.orders_by_emission
                 || !(it.shared_draws || it.alternates_packets || it.records_queues_or_packets));
@@ -126,7 +130,8 @@ mod tests {
         local_point: true,
         own_classes: false,
         sub_queues: false,
-        by_header: true,
+        tags: false,
+        by_order: true,
         by_flow_hash: true,
         losses: false,
         short_links: false,
@@ -150,7 +155,7 @@ mod tests {
             ("none", all, 3),
             ("reference mode", Conditions { enabled: false, ..all }, 0),
             ("a point that is not lazy", Conditions { plain_point: false, ..all }, 0),
-            ("a policy that looks at more", Conditions { by_header: false, ..all }, 0),
+            ("tags", Conditions { tags: true, ..all }, 0),
             ("sub-queues", Conditions { sub_queues: true, ..all }, 0),
             ("losses", Conditions { losses: true, ..all }, 0),
             ("short links", Conditions { short_links: true, ..all }, 0),
@@ -158,6 +163,7 @@ mod tests {
             ("marks at enqueue", Conditions { marks_at_enqueue: true, ..all }, 0),
             ("a watchdog", Conditions { watchdog: true, ..all }, 0),
             ("a point that emits", Conditions { local_point: false, ..all }, 1),
+            ("a policy that looks at times or queues", Conditions { by_order: false, ..all }, 1),
             ("own classes", Conditions { own_classes: true, ..all }, 1),
             ("one generator of marks", Conditions { shared_draws: true, ..all }, 1),
             ("packets alternate", Conditions { alternates_packets: true, ..all }, 1),

@@ -45,7 +45,7 @@ use crate::switch::fast_paths::{Conditions, FastPaths};
 use crate::switch::held::HeldPackets;
 use crate::switch::pause_times::PauseTimes;
 use crate::switch::sub_queue::SubQueues;
-use engine::Fifo;
+use engine::{Bucketing, Fifo};
 use rack::RackPorts;
 use schemes::contract::{ArrivalSlot, Level, RequeueSlot, SubQueueSlot};
 use units::Time;
@@ -60,8 +60,9 @@ pub(crate) struct Switch<S: Scheme> {
     /// Shapers or gates may hold packets that are at the head of a queue.
     gated: bool,
     fast_paths: FastPaths,
-    /// The forwarding policy looks at the queues.
-    balances_by_load: bool,
+    /// What the forwarding policy depends on, and how arrivals are put into buckets by it.
+    depends: Depends,
+    bucketing: Bucketing,
     /// Something besides the congestion point may have timers.
     has_rare_timers: bool,
     /// The ports of a rack's switch that may be advanced in three parts; `None` in other switches.
@@ -116,7 +117,8 @@ impl<S: Scheme> Switch<S> {
         Switch {
             gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
             fast_paths,
-            balances_by_load: router.depends() == Depends::Queues,
+            depends: router.depends(),
+            bucketing: router.bucketing(),
             has_rare_timers: chassis.tags || chassis.pause_clock.is_some(),
             rack: fast_paths.rack.then(|| Box::new(RackPorts::new(common, *node))),
             marks_at_dequeue: common.marks_at_dequeue,
@@ -171,7 +173,10 @@ impl<S: Scheme> Switch<S> {
                 // make the congestion point ask for a wake-up.
                 let quiet = self.next_timer().min(self.chassis.probes.next()).min(until);
                 if self.fast_paths.plain {
-                    self.forward_batch(window, quiet);
+                    match self.depends {
+                        Depends::Header => self.forward_batch(window, quiet),
+                        _ => self.forward_each(window, quiet),
+                    }
                 } else {
                     let last = quiet.min(until - Time::from_ps(1));
                     while let Some((time, port, handle)) = window.next_arrival_by(last) {

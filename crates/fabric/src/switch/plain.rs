@@ -7,6 +7,7 @@ use super::actions::SwitchCore;
 use super::fast_paths::can_point_be_plain;
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
+use crate::forwarding::Depends;
 use crate::hooks::has_own_classes;
 use crate::packet::{Packet, PacketKind, Scheme, Win};
 use crate::routing::NO_ROUTE;
@@ -48,7 +49,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Returns the port that a packet leaves through. Returns [`NO_ROUTE`] if there is none, or if
+    /// Returns the port that a packet leaves through, if the policy depends on the header alone. Returns [`NO_ROUTE`] if there is none, or if
     /// the packet is not to be forwarded.
     #[inline(always)]
     pub(super) fn next_hop(&self, packet: &Packet<S>) -> u16 {
@@ -186,13 +187,36 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Forwards the next arrival, which must be due before anything else. `coincides`: see
-    /// [`forward_one`](Self::forward_one).
+    /// Forwards the next arrival, which must be due before anything else. Returns whether it left
+    /// without waiting. `coincides`: see [`forward_one`](Self::forward_one).
     #[inline(never)]
-    pub(super) fn forward_next(&mut self, window: &mut Win<'_, '_, S>, coincides: Option<bool>) {
-        let packet = window.peek_ahead(0).expect("there is one");
-        let next_hop = self.next_hop(packet);
-        let arrival = window.take_before(Time::NEVER).expect("as above");
-        self.forward_one(window, arrival, next_hop, coincides);
+    pub(super) fn forward_next(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        coincides: Option<bool>,
+    ) -> bool {
+        let arrival = window.take_next().expect("there is one");
+        let (now, tag, mut handle) = arrival;
+        let packet = window.packets.get(&handle);
+        let next_hop = match self.depends {
+            Depends::Header => self.next_hop(packet),
+            _ if !packet.header.kind.is_routed() => NO_ROUTE,
+            _ => self.select_port(window, &mut handle, now).map_or(NO_ROUTE, |out| out as u16),
+        };
+        self.forward_one(window, (now, tag, handle), next_hop, coincides)
+    }
+
+    /// Forwards all that arrives before `limit`, as [`forward_batch`](Self::forward_batch) does,
+    /// but asks the forwarding policy for each packet when its turn comes.
+    pub(super) fn forward_each(&mut self, window: &mut Win<'_, '_, S>, limit: Time) {
+        while window.next_arrival_time() < limit {
+            let passed = self.forward_next(window, None);
+            if !passed && self.departs_in_time_order() {
+                return;
+            }
+            if (!passed || LevelOf::<S>::EMITS) && self.next_timer() < limit {
+                return;
+            }
+        }
     }
 }

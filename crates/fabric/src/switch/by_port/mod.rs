@@ -8,7 +8,7 @@ mod backlogged;
 
 use super::Switch;
 use crate::compat::event_order::set_ns3_lead;
-use crate::forwarding::{ForwardingRow, RowHash};
+use crate::forwarding::{ForwardingRow, Router, RowHash};
 use crate::hooks::EnqueuesOf;
 use crate::mmu::Mmu;
 use crate::observe::recorder::Recorder;
@@ -19,7 +19,7 @@ use crate::routing::NO_ROUTE;
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::ArrivalSchedule;
-use engine::{Buckets, Entry, Handle, LinkLane};
+use engine::{Bucketing, Buckets, Entry, Handle, LinkLane};
 use schemes::contract::EnqueueSlot;
 use units::Time;
 
@@ -32,7 +32,7 @@ const MIN_ARRIVALS_PER_PORT: usize = 3;
 fn bucket<S: Scheme>(
     window: &mut Win<'_, '_, S>,
     ports: usize,
-    next_hop: impl Fn(&Header) -> u16,
+    mut next_hop: impl FnMut(&Header) -> u16,
 ) -> Option<(Buckets, u64)> {
     let mut bytes = 0;
     let sum = &mut bytes;
@@ -64,26 +64,37 @@ fn bucket_by_row<S: Scheme>(
 impl<S: Scheme> Switch<S> {
     /// Returns whether the switch wants its arrivals of a window bucketed by port.
     #[inline]
-    pub(crate) fn wants_buckets(&self, arrivals: usize) -> bool {
-        self.fast_paths.independent_ports
+    pub(crate) fn wants_buckets(&self, arrivals: usize) -> Bucketing {
+        if self.fast_paths.independent_ports
             && arrivals >= MIN_ARRIVALS_PER_PORT * self.chassis.ports.len()
+        {
+            self.bucketing
+        } else {
+            Bucketing::None
+        }
     }
 
-    /// Advances all ports through a window with arrivals in no order. Returns when something is due
-    /// next, or `None` if the window must be handled otherwise.
+    /// Advances all ports through a window with arrivals in the order that
+    /// [`wants_buckets`](Self::wants_buckets) asked for. Returns when something is due next, or
+    /// `None` if the window must be handled otherwise.
     #[inline(never)]
     pub(crate) fn advance_ports(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
         // Control packets of the scheme may be larger than data. That is checked below.
         let expected =
             window.remaining_arrivals() as u64 * u64::from(self.chassis.common.wire.full_packet);
         let next = self.quiet_until(window, expected)?;
-        let Chassis { common, router, switch_row, ports, .. } = &self.chassis;
-        let row = router.row(&common.routes, switch_row)?;
-        let (buckets, bytes) = bucket_by_row(window, ports.len(), &row)?;
-        if bytes > expected || (self.chassis.draws.is_some() && self.may_draw(window, &buckets)) {
-            window.recycle(buckets);
+        let bucketed = self.bucket_by_next_hop(window).and_then(|(buckets, bytes)| {
+            let draws = self.chassis.draws.is_some() && self.may_draw(window, &buckets);
+            if bytes > expected || draws {
+                window.recycle(buckets);
+                return None;
+            }
+            Some((buckets, bytes))
+        });
+        let Some((buckets, bytes)) = bucketed else {
+            self.chassis.router.undo_batch();
             return None;
-        }
+        };
         self.chassis.audit.arrived += bytes;
         let due = if self.emission_order.is_off() {
             self.advance_each::<false>(window, &buckets)
@@ -93,6 +104,18 @@ impl<S: Scheme> Switch<S> {
         window.recycle(buckets);
         Recorder::end(&mut self.chassis.recorder, window);
         Some(due.min(next))
+    }
+
+    /// Buckets the arrivals of a window by their next hops; see [`bucket`].
+    #[inline(always)]
+    fn bucket_by_next_hop(&mut self, window: &mut Win<'_, '_, S>) -> Option<(Buckets, u64)> {
+        let Chassis { common, router, switch_row, ports, .. } = &mut self.chassis;
+        if let Router::RoundRobin(policy) = router {
+            let mut row = policy.begin_batch(&common.routes, switch_row)?;
+            return bucket(window, ports.len(), move |header| row.next(header));
+        }
+        let row = router.row(&common.routes, switch_row)?;
+        bucket_by_row(window, ports.len(), &row)
     }
 
     /// Returns whether ports could draw marks from the generator that they share.
