@@ -76,7 +76,6 @@ fn chassis<S: Scheme>(
         switch_row: common.routes.switch_row(node, 0),
         tags: common.has_tags,
         router,
-        loads: Vec::new(),
         probes,
         recorder: Recorder::new(&setup.records, NodeId::new(node), ports.len()),
         lossless_drops: LosslessDrops::default(),

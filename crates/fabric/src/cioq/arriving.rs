@@ -147,14 +147,15 @@ impl<S: Scheme> CioqSwitch<S> {
     pub(super) fn select_port(&mut self, packet: &Packet<S>, now: Time) -> usize {
         let header = &packet.header;
         let Chassis { common, cp, effects, views, switch_row, router, .. } = &mut self.chassis;
-        let choice = Choice::new(&common.routes, switch_row, now);
+        let set = common.routes.ports_to(switch_row, header.destination());
+        let choice = Choice::new(&common.routes, set, now);
         let chosen = router.select(&choice, header);
         let chosen = chosen.expect("links to these switches do not fail");
         let Some(cp) = cp.as_mut().filter(|_| InputQueuesOf::<S>::ENABLED) else {
             return chosen.index();
         };
         let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
-        let candidates = choice.next_hops(header);
+        let candidates = choice.next_hops();
         if header.kind == PacketKind::Data {
             return InputQueuesOf::<S>::reroute(cp, &mut cx, header, candidates, chosen).index();
         }

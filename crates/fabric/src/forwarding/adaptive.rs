@@ -5,8 +5,8 @@
 
 use super::flowlet_table::FlowletTable;
 use super::group_table::GroupTable;
-use super::least_loaded::{Rank, by_time, least};
-use super::{Choice, Depends, Ecmp, Forwarding, Moves, NextHopLoad};
+use super::least_loaded::{Rank, least};
+use super::{Choice, Depends, Ecmp, Forwarding, Moves};
 use crate::packet::Header;
 use rand_pcg::Pcg64Mcg;
 use units::{Bytes, PortId, Time};
@@ -45,26 +45,31 @@ impl Adaptive {
 
 impl Best {
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> PortId {
-        let levels = &self.levels;
-        let rank = |load: &NextHopLoad| match levels[..] {
-            [] => by_time(load),
-            _ => {
+        let (next_hops, levels) = (choice.next_hops(), &self.levels);
+        let load = |&next_hop: &PortId| choice.load(next_hop, header);
+        if levels.is_empty() && self.update == Time::ZERO {
+            let ranks = next_hops.iter().map(|next_hop| Rank::by_time(load(next_hop)));
+            return next_hops[least(ranks, &mut self.draws)];
+        }
+        let rank = |next_hop: &PortId| match (levels[..].is_empty(), load(next_hop)) {
+            (true, load) => Rank::by_time(load),
+            (false, load) => {
                 let level = levels.partition_point(|level| *level <= load.bytes);
-                (load.is_paused, Time::from_ps(level as u64))
+                Rank::new(load.is_paused, level as u64)
             }
         };
         let place = if self.update == Time::ZERO {
-            least(choice.loads().iter().map(rank), &mut self.draws)
+            least(next_hops.iter().map(rank), &mut self.draws)
         } else {
             let instant = choice.now().ps() / self.update.ps();
-            let ranks = || choice.loads().iter().map(rank).collect::<Vec<Rank>>();
-            let seen = self.seen.get(choice.group(header), || (instant, ranks()));
+            let ranks = || next_hops.iter().map(rank).collect::<Vec<Rank>>();
+            let seen = self.seen.get(choice.group(), || (instant, ranks()));
             if seen.0 != instant {
                 *seen = (instant, ranks());
             }
             least(seen.1.iter().copied(), &mut self.draws)
         };
-        choice.loads()[place].port
+        next_hops[place]
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a policy may use beside the header of a packet.
 
 use crate::packet::{Header, PacketKind};
-use crate::routing::{Routes, SwitchRow};
+use crate::port::Port;
+use crate::routing::{PortSet, Routes};
 use schemes::contract::HostLocation;
 use std::cell::Cell;
 use units::{Bytes, PortId, Time};
@@ -9,8 +10,6 @@ use units::{Bytes, PortId, Time};
 /// The load of a next hop as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextHopLoad {
-    /// The port.
-    pub port: PortId,
     /// PFC pauses the priority of the packet there.
     pub is_paused: bool,
     /// Bytes that wait there, in all priorities.
@@ -20,27 +19,22 @@ pub struct NextHopLoad {
     pub backlog: Time,
 }
 
-impl NextHopLoad {
-    /// A port whose load is still to be measured.
-    pub(crate) fn unmeasured(port: PortId) -> NextHopLoad {
-        NextHopLoad { port, is_paused: false, bytes: Bytes::ZERO, backlog: Time::ZERO }
-    }
-}
-
 /// What a policy may use beside the header.
 pub struct Choice<'a> {
-    pub(super) routes: &'a Routes,
-    pub(super) row: &'a SwitchRow,
+    set: PortSet,
+    next_hops: &'a [PortId],
     now: Time,
-    loads: &'a [NextHopLoad],
+    ports: &'a [Port],
     hosts: &'a [HostLocation],
     tag: Cell<u64>,
 }
 
 impl<'a> Choice<'a> {
+    /// A choice among the ports of a set ([`Routes::ports_to`]).
     #[inline]
-    pub(crate) fn new(routes: &'a Routes, row: &'a SwitchRow, now: Time) -> Choice<'a> {
-        Choice { routes, row, now, loads: &[], hosts: &[], tag: Cell::new(0) }
+    pub(crate) fn new(routes: &'a Routes, set: PortSet, now: Time) -> Choice<'a> {
+        let next_hops = routes.members(set);
+        Choice { set, next_hops, now, ports: &[], hosts: &[], tag: Cell::new(0) }
     }
 
     /// Adds the tag of the packet, and where hosts are.
@@ -48,9 +42,11 @@ impl<'a> Choice<'a> {
         Choice { hosts, tag: Cell::new(tag), ..self }
     }
 
-    /// Adds the loads of the packet's next hops.
-    pub(crate) fn with_loads(self, loads: &'a [NextHopLoad]) -> Choice<'a> {
-        Choice { loads, ..self }
+    /// Adds the ports of the switch. Those that lead to the packet's destination must have been
+    /// drained.
+    #[inline]
+    pub(crate) fn with_ports(self, ports: &'a [Port]) -> Choice<'a> {
+        Choice { ports, ..self }
     }
 
     /// When the packet is forwarded.
@@ -62,21 +58,21 @@ impl<'a> Choice<'a> {
     /// The ports that lead to the packet's destination: those on shortest paths, or one for each
     /// spanning tree.
     #[inline]
-    pub fn next_hops(&self, header: &Header) -> &'a [PortId] {
-        self.routes.next_hops_from(self.row, header.destination())
+    pub fn next_hops(&self) -> &'a [PortId] {
+        self.next_hops
     }
 
     /// Whether there is something to choose for a packet: it carries data, and has several next
     /// hops. Other packets take ECMP's.
     #[inline]
     pub(crate) fn is_open(&self, header: &Header) -> bool {
-        header.kind == PacketKind::Data && self.next_hops(header).len() > 1
+        header.kind == PacketKind::Data && self.next_hops.len() > 1
     }
 
     /// The number of the group of next hops of a packet. Packets of one group have the same.
     #[inline]
-    pub(crate) fn group(&self, header: &Header) -> u32 {
-        self.routes.group_from(self.row, header.destination())
+    pub(crate) fn group(&self) -> u32 {
+        self.set.number()
     }
 
     /// The numbers of the racks that a packet travels from and to. Only a policy with
@@ -98,10 +94,10 @@ impl<'a> Choice<'a> {
         self.tag.set(tag);
     }
 
-    /// The loads of the next hops, in their order. Only a policy that depends on
-    /// [queues](super::Depends::Queues) sees them.
+    /// The load that a next hop has for a packet. Only a policy that depends on
+    /// [queues](super::Depends::Queues) may ask.
     #[inline]
-    pub fn loads(&self) -> &'a [NextHopLoad] {
-        self.loads
+    pub fn load(&self, next_hop: PortId, header: &Header) -> NextHopLoad {
+        self.ports[next_hop.index()].load(header.priority, self.now)
     }
 }

@@ -7,7 +7,7 @@
 //! [`DrillForm`] has the other simulator's decisions.
 
 use super::group_table::GroupTable;
-use super::least_loaded::by_time;
+use super::least_loaded::Rank;
 use super::{Choice, Depends, Ecmp, Forwarding};
 use crate::compat::DrillForm;
 use crate::packet::Header;
@@ -57,10 +57,11 @@ impl Forwarding for Drill {
         if !choice.is_open(header) {
             return self.ecmp.select(choice, header);
         }
-        let loads = choice.loads();
-        let count = loads.len();
+        let next_hops = choice.next_hops();
+        let count = next_hops.len();
+        let load = |place: usize| choice.load(next_hops[place], header);
         let key = match self.form {
-            DrillForm::Native => choice.group(header),
+            DrillForm::Native => choice.group(),
             DrillForm::ByHostAndBytes => header.destination(),
         };
         let remembered = self.remembered.get(key, Vec::new);
@@ -73,19 +74,20 @@ impl Forwarding for Drill {
                 candidates.push(place);
             }
         }
-        // A stable sort: remembered ones come first among equals.
-        match self.form {
-            DrillForm::Native => candidates.sort_by_key(|&place| by_time(&loads[place])),
-            DrillForm::ByHostAndBytes => candidates.sort_by_key(|&place| loads[place].bytes),
+        let rank = |place: usize| match self.form {
+            DrillForm::Native => Rank::by_time(load(place)),
+            DrillForm::ByHostAndBytes => Rank::new(false, load(place).bytes.get()),
+        };
+        for _ in 0..self.memory.max(1) {
+            // The first of equals: remembered ones come before.
+            let others = candidates.iter().filter(|place| !remembered.contains(place));
+            let Some(&best) = others.min_by_key(|&&place| rank(place)) else { break };
+            remembered.push(best);
         }
-        for place in candidates.drain(..) {
-            if remembered.len() < self.memory.max(1) && !remembered.contains(&place) {
-                remembered.push(place);
-            }
-        }
+        candidates.clear();
         let best = remembered[0];
         remembered.truncate(self.memory);
-        Some(loads[best].port)
+        Some(next_hops[best])
     }
 
     fn on_reroute(&mut self) {

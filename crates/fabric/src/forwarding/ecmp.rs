@@ -76,8 +76,12 @@ impl Forwarding for Ecmp {
 
     #[inline(always)]
     fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
-        let port = self.look_up(choice.routes, choice.row, header);
-        (port != NO_ROUTE).then_some(PortId::new(port))
+        let next_hops = choice.next_hops();
+        if next_hops.is_empty() {
+            return None;
+        }
+        let addresses = self.addresses.as_deref();
+        Some(pick(self.salt, addresses, next_hops, header.route_ends(), header.address.hash))
     }
 }
 
@@ -101,7 +105,7 @@ impl Ecmp {
     #[inline(never)]
     fn look_up_slow(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
         let ends = header.route_ends();
-        let next_hops = routes.next_hops_from(row, ends.1);
+        let next_hops = routes.members(routes.ports_to(row, ends.1));
         if next_hops.is_empty() {
             return NO_ROUTE;
         }
@@ -206,11 +210,11 @@ mod tests {
                 let header = blank(PacketKind::Data, address, 0, 1000);
                 let row = routes.switch_row(node, 0);
                 let router = &mut routers[node as usize];
-                let choice = Choice::new(&routes, &row, Time::ZERO);
+                let choice = Choice::new(&routes, routes.ports_to(&row, dst), Time::ZERO);
                 let port = router.select(&choice, &header).unwrap();
                 let next_hops = routes.next_hops(node, dst, 0);
                 prop_assert!(next_hops.contains(&port));
-                prop_assert_eq!(choice.next_hops(&header), next_hops);
+                prop_assert_eq!(choice.next_hops(), next_hops);
                 prop_assert_eq!(hashes.pick(node, next_hops, (src, dst), hash), port);
                 prop_assert_eq!(router.look_up(&routes, &row, &header), port.get());
                 let row = router.row(&routes, &row).unwrap();

@@ -32,7 +32,7 @@ impl Forwarding for LetFlow {
             self.flows.note_only_port(header, port);
             return Some(port);
         }
-        let (next_hops, draws) = (choice.next_hops(header), &mut self.draws);
+        let (next_hops, draws) = (choice.next_hops(), &mut self.draws);
         Some(self.flows.port(header, choice.now(), |_| {
             next_hops[scale_to(draws.next_u32(), next_hops.len() as u32)]
         }))

@@ -16,7 +16,7 @@
 //! the order of arrival. With [`Depends::Order`] they may be asked for all packets of a window
 //! before the first of them is handled (`switch/by_port`). Otherwise `select_port` of the two kinds
 //! of switch asks. Before it asks a policy with [`Depends::Queues`], a switch drains the ports of
-//! all next hops and shows their loads.
+//! all next hops.
 //!
 //! If [`Balance::has_tags`], each packet of the run has a tag, a word that the policy of one switch
 //! writes and that of the next reads. The policy also sees each packet when it leaves.

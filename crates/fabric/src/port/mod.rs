@@ -216,13 +216,17 @@ impl Port {
     }
 
     /// Returns its load for a packet of `priority` at `now`. It must have been drained to `now`.
-    pub(crate) fn load(&self, port: PortId, priority: u8, now: Time) -> NextHopLoad {
+    #[inline]
+    pub(crate) fn load(&self, priority: u8, now: Time) -> NextHopLoad {
         let bytes = Bytes::new(self.queue_bytes);
+        let to_send = match self.byte_time {
+            0 => self.rate.time_for(bytes),
+            byte_time => Time::from_ps(self.queue_bytes * byte_time),
+        };
         NextHopLoad {
-            port,
             is_paused: self.paused & 1 << priority != 0,
             bytes,
-            backlog: self.free_at.saturating_sub(now) + self.rate.time_for(bytes),
+            backlog: self.free_at.saturating_sub(now) + to_send,
         }
     }
 

@@ -36,6 +36,14 @@ pub(crate) struct SwitchRow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PortSet(u32);
 
+impl PortSet {
+    /// Its number. Equal sets have equal numbers, unless they are of different epochs.
+    #[inline]
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// Next hops of all nodes to all hosts.
 #[derive(Debug)]
 pub(crate) struct Routes {
@@ -170,38 +178,32 @@ impl Routes {
     pub(crate) fn next_hops(&self, node: u32, host: u32, epoch: usize) -> &[PortId] {
         match self.row(node, epoch) {
             NO_ROW => const { &[PortId::new(0)] },
-            row => self.next_hops_at(row as usize * self.attachments, host),
+            row => self.members(self.set_with_ports(row as usize * self.attachments, host)),
         }
     }
 
-    /// The ports of a switch that lead to `host`.
+    /// The set of ports of a switch that lead to `host`.
     #[inline]
-    pub(crate) fn next_hops_from(&self, row: &SwitchRow, host: u32) -> &[PortId] {
-        self.next_hops_at(row.begin, host)
-    }
-
-    /// The number of the set of ports of a switch that lead to `host`. Equal sets have equal
-    /// numbers, unless they are of different epochs.
-    #[inline]
-    pub(crate) fn group_from(&self, row: &SwitchRow, host: u32) -> u32 {
+    pub(crate) fn ports_to(&self, row: &SwitchRow, host: u32) -> PortSet {
         self.set_with_ports(row.begin, host)
     }
 
+    /// The ports of a set.
     #[inline]
-    fn next_hops_at(&self, row_begin: usize, host: u32) -> &[PortId] {
-        let set = self.set_with_ports(row_begin, host);
+    pub(crate) fn members(&self, PortSet(set): PortSet) -> &[PortId] {
         &self.members[self.codec.index(set)..][..self.codec.count(set) as usize]
     }
 
-    /// The name of the set of ports that lead to `host` from the node whose row begins there.
+    /// The set of ports that lead to `host` from the node whose row begins there.
     #[inline]
-    fn set_with_ports(&self, row_begin: usize, host: u32) -> u32 {
+    fn set_with_ports(&self, row_begin: usize, host: u32) -> PortSet {
         let (set, is_local) = self.named_set(row_begin, host);
-        if self.codec.count(set) == 0 && is_local { self.local[self.codec.index(set)] } else { set }
+        let is_elsewhere = self.codec.count(set) == 0 && is_local;
+        PortSet(if is_elsewhere { self.local[self.codec.index(set)] } else { set })
     }
 
     /// The set of ports of a switch that lead to `host`; `None` if there are none, or if it takes
-    /// another look-up to find them ([`next_hops_from`](Self::next_hops_from)).
+    /// another look-up to find them ([`ports_to`](Self::ports_to)).
     #[inline(always)]
     pub(crate) fn port_set(&self, row: &SwitchRow, host: u32) -> Option<PortSet> {
         let (set, _) = self.named_set(row.begin, host);
@@ -322,7 +324,7 @@ impl TableRow<'_> {
     }
 
     /// Returns the port to `host` at the index that `choice` returns for the number of the set
-    /// ([`Routes::group_from`]) and of its ports. A set of one port has no choice. Returns
+    /// ([`PortSet::number`]) and of its ports. A set of one port has no choice. Returns
     /// [`NO_ROUTE`] as [`pick`](Self::pick) does.
     #[inline(always)]
     pub(crate) fn pick_in_turn(&self, host: u32, choice: impl FnOnce(u32, u32) -> usize) -> u16 {

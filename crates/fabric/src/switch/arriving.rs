@@ -2,11 +2,12 @@
 
 use super::Switch;
 use super::actions::SwitchCore;
-use crate::forwarding::{Choice, Depends, NextHopLoad};
+use crate::forwarding::{Choice, Depends};
 use crate::hooks::{ArrivalsOf, SubQueuesOf};
 use crate::mmu::{Admission, Full, Mmu, Refused};
 use crate::observe::lossless_drops::Memory;
 use crate::packet::{Header, NO_INGRESS, PacketKind, PfcFrame, Scheme, Win};
+use crate::routing::PortSet;
 use crate::switch::chassis::Chassis;
 use engine::Handle;
 use schemes::contract::{ArrivalSlot, HoldVerdict, QueueLimit, SubQueueSlot};
@@ -204,33 +205,34 @@ impl<S: Scheme> Switch<S> {
         now: Time,
     ) -> Option<usize> {
         let packet = window.packets.get(handle);
+        let Chassis { common, switch_row, .. } = &self.chassis;
+        let set = common.routes.ports_to(switch_row, packet.header.destination());
         if self.depends == Depends::Queues {
-            self.measure_loads(window, &packet.header, now);
+            self.drain_next_hops(window, &packet.header, set, now);
         }
         if self.chassis.tags {
-            return self.chassis.select_tagged(window, now, handle).map(PortId::index);
+            return self.chassis.select_tagged(window, now, handle, set).map(PortId::index);
         }
-        let Chassis { common, switch_row, router, loads, .. } = &mut self.chassis;
-        let choice = Choice::new(&common.routes, switch_row, now).with_loads(loads);
+        let Chassis { common, router, ports, .. } = &mut self.chassis;
+        let choice = Choice::new(&common.routes, set, now).with_ports(ports);
         router.select(&choice, &packet.header).map(PortId::index)
     }
 
-    /// Measures the loads of a packet's next hops, for a policy that chooses by them.
-    #[inline(never)]
-    fn measure_loads(&mut self, window: &mut Win<'_, '_, S>, header: &Header, now: Time) {
-        let Chassis { common, switch_row, loads, .. } = &mut self.chassis;
-        let choice = Choice::new(&common.routes, switch_row, now);
-        loads.clear();
-        if choice.is_open(header) {
-            let next_hops = choice.next_hops(header).iter();
-            loads.extend(next_hops.map(|&port| NextHopLoad::unmeasured(port)));
+    /// Drains the next hops of a packet, for a policy that chooses by their loads.
+    #[inline]
+    fn drain_next_hops(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        header: &Header,
+        set: PortSet,
+        now: Time,
+    ) {
+        if header.kind != PacketKind::Data || self.chassis.due.lower_bound() >= now {
+            return;
         }
-        // Draining a port needs the whole switch.
-        for index in 0..self.chassis.loads.len() {
-            let port = self.chassis.loads[index].port;
+        for index in 0..self.chassis.common.routes.members(set).len() {
+            let port = self.chassis.common.routes.members(set)[index];
             self.drain(window, port.index(), now);
-            let measured = self.chassis.ports[port.index()].load(port, header.priority, now);
-            self.chassis.loads[index] = measured;
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::compat::mrg::Draws;
 use crate::context::RunContext;
-use crate::forwarding::{Choice, NextHopLoad, Router};
+use crate::forwarding::{Choice, Router};
 use crate::hooks::{ArrivalsOf, CpTimerOf};
 use crate::mmu::Mmu;
 use crate::observe::lossless_drops::LosslessDrops;
@@ -15,7 +15,7 @@ use crate::packet::{Header, Packet, PacketKind, PfcFrame, Scheme, Win};
 use crate::port::Port;
 use crate::port::pause_clock::PauseClock;
 use crate::port::red::Red;
-use crate::routing::SwitchRow;
+use crate::routing::{PortSet, SwitchRow};
 use crate::switch::departure_times::DepartureTimes;
 use crate::switch::egress::{Egress, LevelOf};
 use engine::{Handle, prefetch};
@@ -77,7 +77,6 @@ pub(crate) struct Chassis<S: Scheme> {
     /// Packets have tags, for the forwarding policy.
     pub(crate) tags: bool,
     /// The loads of a packet's next hops, for a policy that asks for them.
-    pub(crate) loads: Vec<NextHopLoad>,
     pub(crate) probes: PortProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) lossless_drops: LosslessDrops,
@@ -172,18 +171,19 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
-    /// Asks the forwarding policy for the port of a packet with a tag.
+    /// Asks the forwarding policy for the port of a packet with a tag. `set`: its next hops.
     #[inline(never)]
     pub(crate) fn select_tagged(
         &mut self,
         window: &Win<'_, '_, S>,
         now: Time,
         handle: &mut Handle,
+        set: PortSet,
     ) -> Option<PortId> {
-        let Chassis { common, switch_row, router, loads, .. } = self;
+        let Chassis { common, router, ports, .. } = self;
         let header = &window.packets.get(handle).header;
-        let choice = Choice::new(&common.routes, switch_row, now)
-            .with_loads(loads)
+        let choice = Choice::new(&common.routes, set, now)
+            .with_ports(ports)
             .with_tag(window.packets.tag(handle), &common.host_locations);
         let port = router.select(&choice, header);
         let tag = choice.tag();

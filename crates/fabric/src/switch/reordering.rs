@@ -44,9 +44,11 @@ impl<S: Scheme> Switch<S> {
     fn arrive(&mut self, window: &Win<'_, '_, S>, now: Time, handle: &Handle) -> Arrival {
         let Chassis { common, switch_row, router, .. } = &mut self.chassis;
         let Some(policy) = router.conweave() else { return Arrival::PASS };
-        let choice = Choice::new(&common.routes, switch_row, now)
+        let header = &window.packets.get(handle).header;
+        let set = common.routes.ports_to(switch_row, header.destination());
+        let choice = Choice::new(&common.routes, set, now)
             .with_tag(window.packets.tag(handle), &common.host_locations);
-        policy.arrive(&choice, &window.packets.get(handle).header)
+        policy.arrive(&choice, header)
     }
 
     /// Puts a packet into a queue that does not send. It takes room in the buffer, unless what

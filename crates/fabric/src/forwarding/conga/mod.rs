@@ -111,7 +111,7 @@ impl Conga {
         let Conga { estimators, scale, form, leaf, .. } = self;
         let leaf = leaf.as_mut().expect("only leaves choose");
         let Leaf { flows, age, draws, uplinks, to, .. } = &mut **leaf;
-        let (mut next_hops, now) = (choice.next_hops(header), choice.now());
+        let (mut next_hops, now) = (choice.next_hops(), choice.now());
         let mut level = |port: PortId| {
             let known = to[target as usize][usize::from(uplinks[port.index()])];
             let is_old = now.saturating_sub(known.at) > *age;

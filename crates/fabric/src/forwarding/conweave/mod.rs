@@ -112,7 +112,7 @@ impl ConWeave {
         if in_port.is_none_or(|port| self.switches[port.index()].is_none()) {
             return Arrival::PASS;
         }
-        match (header.kind, Tag::from_bits(choice.tag()), choice.next_hops(header)) {
+        match (header.kind, Tag::from_bits(choice.tag()), choice.next_hops()) {
             (PacketKind::PathControl, Some(tag), _) => {
                 rack.source.hear(header, tag, from, choice.now());
                 Arrival { fate: Fate::Consume, ..Arrival::PASS }
@@ -163,8 +163,8 @@ impl ConWeave {
     }
 
     /// The next hop of a packet on its path.
-    fn follow(&self, choice: &Choice<'_>, header: &Header, tag: Tag, to: u32) -> Option<PortId> {
-        let neighbours = choice.next_hops(header).iter();
+    fn follow(&self, choice: &Choice<'_>, tag: Tag, to: u32) -> Option<PortId> {
+        let neighbours = choice.next_hops().iter();
         let neighbours = neighbours.map(|&port| (port, self.switches[port.index()]));
         let paths = self.paths.toward(self.epoch, self.node, to).paths;
         // Where links have failed meanwhile the number may be of no path.
@@ -190,7 +190,7 @@ impl Forwarding for ConWeave {
             choice.set_tag(tag);
         }
         match Tag::from_bits(choice.tag()) {
-            Some(tag) if own != Some(to) => self.follow(choice, header, tag, to),
+            Some(tag) if own != Some(to) => self.follow(choice, tag, to),
             _ => self.ecmp.select(choice, header),
         }
     }
