@@ -136,6 +136,8 @@ pub(crate) struct Host<S: Scheme> {
     pub(crate) pause_clock: Option<Box<PauseClock>>,
     pub(crate) port_probes: PortProbes,
     pub(crate) flow_probes: FlowProbes,
+    /// When the next sample of one of them is due.
+    next_sample: Time,
     pub(crate) recorder: Option<Box<Recorder>>,
 }
 
@@ -224,11 +226,13 @@ impl<S: Scheme> Host<S> {
             pause_clock,
             port_probes,
             flow_probes,
+            next_sample: Time::NEVER,
             recorder,
             common,
         };
         host.examines_arrivals = host.examines_arrivals();
         host.find_next_post();
+        host.find_next_sample();
         for place in 0..host.outgoing.len() {
             let flow = host.outgoing[place];
             if host.common.flows[flow as usize].has_dependency {
@@ -284,8 +288,7 @@ impl<S: Scheme> Host<S> {
         loop {
             let arrival = window.next_arrival_time();
             let timer = self.next_timer();
-            let probe = self.port_probes.next().min(self.flow_probes.next());
-            let time = arrival.min(timer).min(probe);
+            let time = arrival.min(timer).min(self.next_sample);
             if time >= until {
                 break;
             }
@@ -306,8 +309,7 @@ impl<S: Scheme> Host<S> {
         }
         self.drain(window, until);
         let due = self.nics.iter().map(|nic| nic.due).min().unwrap_or(Time::NEVER);
-        let probe = self.port_probes.next().min(self.flow_probes.next());
-        due.min(self.next_timer()).min(probe)
+        due.min(self.next_timer()).min(self.next_sample)
     }
 
     /// Skips the messages that depend on others, and notes when the next one is posted.

@@ -25,7 +25,7 @@ impl<S: Scheme> Host<S> {
         let on_the_way = wire + handling;
         let sent = now.saturating_sub(on_the_way);
         if nic.ns3_scheduled_before(now, sent) {
-            self.drain(window, now + Time::from_ps(1));
+            self.drain_what_is_due(window, now + Time::from_ps(1));
         }
         self.set_cause(sent);
     }

@@ -20,12 +20,23 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Finds when the next sample is due.
+    pub(super) fn find_next_sample(&mut self) {
+        self.next_sample = self.port_probes.next().min(self.flow_probes.next());
+    }
+
     /// Takes the samples that are due at `now`.
     pub(super) fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        if !window.may_record() {
+        if window.may_record() {
+            self.take_samples(window, now);
+        } else {
             self.port_probes.stop();
-            return self.flow_probes.stop();
+            self.flow_probes.stop();
         }
+        self.find_next_sample();
+    }
+
+    fn take_samples(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if self.port_probes.next() == now {
             let nics = &self.nics;
             let port = |port: usize| &nics[port].port;

@@ -164,17 +164,19 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    /// Has all ports send what they send before `time`. A departure may set a timer before then. At
-    /// the same instant, timers come before departures.
+    /// Has all ports send what they send before `time`. No timer may be due before then.
     #[inline(always)]
     pub(super) fn drain(&mut self, window: &mut Win<'_, '_, S>, time: Time) {
-        if self.timers.due() < time || self.nics.iter().any(|nic| nic.due < time) {
+        debug_assert!(self.timers.due() >= time);
+        if self.nics.iter().any(|nic| nic.due < time) {
             self.drain_what_is_due(window, time);
         }
     }
 
+    /// Handles timers and has all ports send what they send before `time`. A departure may set a
+    /// timer before then. At the same instant, timers come before departures.
     #[inline(never)]
-    fn drain_what_is_due(&mut self, window: &mut Win<'_, '_, S>, time: Time) {
+    pub(super) fn drain_what_is_due(&mut self, window: &mut Win<'_, '_, S>, time: Time) {
         loop {
             let (mut due, mut nic) = (self.nics[0].due, 0);
             if self.nics.len() > 1 {
