@@ -167,7 +167,7 @@ where
         if let Some(meta) = packet.meta_mut() {
             // Two paths, so that a record of full precision is written to its place directly,
             // without a copy on the stack.
-            if self.format == IntFormat::FULL {
+            if self.format.is_full() {
                 meta.push_record(is_data, self.node, view.port, IntRecord::of(*port, cx.now, view));
             } else if is_data {
                 let sizes = (view.tx_bytes, view.queue_bytes);

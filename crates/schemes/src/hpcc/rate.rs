@@ -65,6 +65,8 @@ pub struct ReactionPoint<const N: usize> {
     law: Arc<Law>,
     /// One track for the path, or one for each hop.
     tracks: Box<[Track]>,
+    /// How many of them an ACK has had a record for.
+    used: usize,
     /// lastUpdateSeq: an ACK beyond this byte updates the reference rate. 0 before the first ACK.
     last_update: u64,
     /// L.
@@ -114,6 +116,7 @@ impl<const N: usize> ReactionPoint<N> {
         ReactionPoint {
             law,
             tracks: vec![track; tracks].into(),
+            used: if per_hop { 0 } else { 1 },
             last_update: 0,
             records: PreviousRecords::NONE,
             rate: Rate::from_bps(line_rate),
@@ -127,9 +130,10 @@ impl<const N: usize> ReactionPoint<N> {
         SendLimits { rate: self.rate, window: self.window, ..SendLimits::UNLIMITED }
     }
 
-    /// U. If each hop has its own, the largest.
+    /// U. If each hop has its own, the largest of those that the path has had.
     pub fn utilisation(&self) -> f64 {
-        self.tracks.iter().fold(0.0, |most, track| track.utilisation.max(most))
+        let known = &self.tracks[..self.used.max(1)];
+        known.iter().fold(0.0, |most, track| track.utilisation.max(most))
     }
 
     /// R^c. If each hop has its own, the lowest.
@@ -196,7 +200,8 @@ impl<const N: usize> ReactionPoint<N> {
         let full = acknowledged > self.last_update;
         let computed = self.last_update != 0;
         if computed {
-            for track in &mut self.tracks {
+            self.used = self.used.max(1);
+            for track in &mut self.tracks[..self.used] {
                 track.utilisation = utilisation;
                 track.fresh = true;
             }
@@ -215,8 +220,12 @@ impl<const N: usize> ReactionPoint<N> {
     /// MeasureInflight. Returns whether any hop has a new record.
     fn measure(&mut self, now: Time, ack: &IntStack<N>, full: bool) -> bool {
         let law = &*self.law;
-        let per_hop = self.tracks.len() > 1;
-        for track in &mut self.tracks {
+        let per_hop = law.per_hop;
+        if per_hop {
+            self.used = self.used.max(ack.hops());
+        }
+        let tracks = &mut self.tracks[..self.used];
+        for track in &mut *tracks {
             track.fresh = false;
         }
         let (mut max_load, mut span_of_max, mut any) = (0.0, 0.0, false);
@@ -238,18 +247,18 @@ impl<const N: usize> ReactionPoint<N> {
                 let queue = float(new.queue_bytes.min(old.queue_bytes));
                 let load = tx_rate / rate + queue * float(law.line_rate) / rate / law.full_window;
                 if per_hop {
-                    self.tracks[hop].average(load, span, law.base_rtt);
+                    tracks[hop].average(load, span, law.base_rtt);
                 } else if load > max_load {
                     (max_load, span_of_max) = (load, span);
                 }
             }
             if per_hop {
-                self.tracks[hop].fresh = true;
+                tracks[hop].fresh = true;
             }
         }
         if any && !per_hop {
-            self.tracks[0].average(max_load, span_of_max, law.base_rtt);
-            self.tracks[0].fresh = true;
+            tracks[0].average(max_load, span_of_max, law.base_rtt);
+            tracks[0].fresh = true;
         }
         any
     }
@@ -258,7 +267,7 @@ impl<const N: usize> ReactionPoint<N> {
     fn react(&mut self, full: bool) {
         let Law { eta, max_stage, increase, min_rate, line_rate, limit, .. } = *self.law;
         let mut lowest = line_rate;
-        for track in &mut self.tracks {
+        for track in &mut self.tracks[..self.used] {
             let mut next = *track;
             if track.fresh {
                 let load = track.utilisation / eta;

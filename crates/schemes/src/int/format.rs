@@ -17,10 +17,10 @@ pub struct IntFormat(Form);
 enum Form {
     Full,
     Paper,
-    /// `multiple` scales the units of bytes (INT_MULTI). With `uncoded`, a port whose rate has no
-    /// code reports the rate of the first code.
+    /// With `uncoded`, a port whose rate has no code reports the rate of the first code.
     Simulator {
-        multiple: u32,
+        sent: Field,
+        queue: Field,
         uncoded: bool,
     },
 }
@@ -33,24 +33,61 @@ const NARROW_QUEUE_BITS: u32 = 17;
 const SENT_UNIT: u64 = 128;
 const QUEUE_UNIT: u64 = 80;
 
-/// Returns `bytes` rounded down to whole units of `unit` bytes times `multiple`, of which there are
-/// less than `2^bits` before they wrap around. The compiler knows `unit`, and `multiple` is nearly
-/// always a power of two. A division by a number that it does not know takes as long as all else
-/// about a record.
-#[inline(always)]
-fn rounded(multiple: u32, bytes: u64, unit: u64, bits: u32) -> u64 {
-    let size = unit * u64::from(multiple);
-    if size.is_power_of_two() {
-        let kept = mask(bits) * size;
-        return bytes & kept;
+/// A field for bytes in whole units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Field {
+    /// Bytes per unit, at least 2.
+    unit: u64,
+    /// The bits of the number of units that are kept.
+    kept: u64,
+    /// `2^64 / unit`, rounded up. A division by a number that the compiler does not know takes as
+    /// long as all else about a record.
+    reciprocal: u64,
+}
+
+impl Field {
+    /// The field for bytes sent, in both formats. `multiple` scales the unit.
+    const fn sent(multiple: u32) -> Field {
+        Field::new(SENT_UNIT, multiple, NARROW_SENT_BITS)
     }
-    let units = if multiple.is_power_of_two() {
-        let units = bytes / unit;
-        units >> multiple.trailing_zeros()
-    } else {
-        bytes / size
-    };
-    (units & mask(bits)) * size
+
+    /// The field for the queue in the HPCC simulator's format.
+    const fn queue(multiple: u32) -> Field {
+        Field::new(QUEUE_UNIT, multiple, NARROW_QUEUE_BITS)
+    }
+
+    const fn new(unit: u64, multiple: u32, bits: u32) -> Field {
+        let unit = unit * multiple as u64;
+        Field { unit, kept: mask(bits), reciprocal: (u64::MAX / unit) + 1 }
+    }
+
+    /// Returns the number of whole units.
+    #[inline(always)]
+    fn units(self, bytes: u64) -> u64 {
+        if bytes >> u32::BITS != 0 {
+            return self.units_of_many(bytes);
+        }
+        // The reciprocal is too large by less than 1, and the product by less than 2^32. That adds
+        // no unit: the exact product is at least 2^64 / unit below the next whole number of them.
+        ((u128::from(bytes) * u128::from(self.reciprocal)) >> u64::BITS) as u64
+    }
+
+    #[cold]
+    fn units_of_many(self, bytes: u64) -> u64 {
+        bytes / self.unit
+    }
+
+    /// Returns `bytes` rounded down to whole units and wrapped around.
+    #[inline(always)]
+    fn rounded(self, bytes: u64) -> u64 {
+        (self.units(bytes) & self.kept) * self.unit
+    }
+
+    /// Returns how much was added from `older` to `newer`, if the field did not wrap around twice.
+    #[inline(always)]
+    fn between(self, newer: u64, older: u64) -> u64 {
+        (self.units(newer).wrapping_sub(self.units(older)) & self.kept) * self.unit
+    }
 }
 
 impl IntFormat {
@@ -70,15 +107,17 @@ impl IntFormat {
     /// Returns the HPCC simulator's format: whole nanoseconds, bytes sent in units of 128 bytes and
     /// queues in units of 80 bytes, both times `multiple`.
     pub fn hpcc_ns3(multiple: u32) -> IntFormat {
-        IntFormat(Form::Simulator { multiple: multiple.max(1), uncoded: false })
+        let multiple = multiple.max(1);
+        let (sent, queue) = (Field::sent(multiple), Field::queue(multiple));
+        IntFormat(Form::Simulator { sent, queue, uncoded: false })
     }
 
     /// Returns this format with one change: a port whose rate has no code leaves the field at 0,
     /// which is 25 Gb/s.
     pub fn with_uncoded(self) -> IntFormat {
         match self.0 {
-            Form::Simulator { multiple, .. } => {
-                IntFormat(Form::Simulator { multiple, uncoded: true })
+            Form::Simulator { sent, queue, .. } => {
+                IntFormat(Form::Simulator { sent, queue, uncoded: true })
             }
             _ => self,
         }
@@ -114,29 +153,28 @@ impl IntFormat {
     /// Like [`round`](IntFormat::round), for a format that is not full.
     #[inline(always)]
     pub(super) fn narrowed(self, record: IntRecord) -> IntRecord {
-        let Form::Simulator { multiple, .. } = self.0 else {
-            return IntFormat::of_paper(record);
-        };
         let IntRecord { rate, time, tx_bytes, queue_bytes } = record;
+        let Form::Simulator { sent, queue, .. } = self.0 else {
+            return IntFormat::of_paper(rate, time, tx_bytes, queue_bytes);
+        };
         IntRecord {
             rate,
             time: Time::from_ns(time.ns() & mask(NARROW_TIME_BITS)),
-            tx_bytes: rounded(multiple, tx_bytes, SENT_UNIT, NARROW_SENT_BITS),
-            queue_bytes: rounded(multiple, queue_bytes, QUEUE_UNIT, NARROW_QUEUE_BITS),
+            tx_bytes: sent.rounded(tx_bytes),
+            queue_bytes: queue.rounded(queue_bytes),
         }
     }
 
-    /// Returns `record` as the paper's format encodes it.
+    /// Returns a record as the paper's format encodes it.
     #[cold]
-    fn of_paper(record: IntRecord) -> IntRecord {
-        let IntRecord { time, tx_bytes, queue_bytes, .. } = record;
+    fn of_paper(rate: RateCode, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
         let hop = IntHop::new(wire::int::RATES[0], time, tx_bytes, queue_bytes)
             .expect("the rate has a code");
         IntRecord {
+            rate,
             time: hop.wrapped_time(),
             tx_bytes: hop.wrapped_sent(),
             queue_bytes: hop.queue_bytes(),
-            ..record
         }
     }
 
@@ -184,19 +222,11 @@ impl IntFormat {
     /// Returns the bytes that the port sent from `older` to `newer`.
     #[inline(always)]
     pub fn sent_between(self, newer: &IntRecord, older: &IntRecord) -> u64 {
-        let multiple = match self.0 {
-            Form::Full => {
-                return u64::from((newer.tx_bytes as u32).wrapping_sub(older.tx_bytes as u32));
-            }
-            Form::Paper => 1,
-            Form::Simulator { multiple, .. } => multiple,
-        };
-        let (size, mask) = (SENT_UNIT * u64::from(multiple), mask(NARROW_SENT_BITS));
         let (newer, older) = (newer.tx_bytes, older.tx_bytes);
-        if size.is_power_of_two() {
-            let (whole, kept) = (!(size - 1), mask * size);
-            return (newer & whole).wrapping_sub(older & whole) & kept;
+        match self.0 {
+            Form::Full => u64::from((newer as u32).wrapping_sub(older as u32)),
+            Form::Paper => const { Field::sent(1) }.between(newer, older),
+            Form::Simulator { sent, .. } => sent.between(newer, older),
         }
-        ((newer / size).wrapping_sub(older / size) & mask) * size
     }
 }
