@@ -1202,7 +1202,7 @@ def test_causes_tell_what_the_checks_work_out() -> None:
 def test_a_rate_that_is_right_on_average_alone_is_not_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """RCM's burst, headline: far above a quarter, then far below it."""
+    """RCM's burst, headline: above a quarter, then far below it."""
     monkeypatch.setattr(rcm.burst, "_SEEDS", range(1, 3))
     (claim,) = (claim for claim in rcm.burst.FIG6.claims if claim.id == "quarter")
     runs = run_all(rcm.burst.FIG6.cases(HEADLINE, True), tmp_path)
@@ -1210,7 +1210,32 @@ def test_a_rate_that_is_right_on_average_alone_is_not_kept(
     assert whole == pytest.approx(25, rel=verdict.TOLERANCE)
     outcome = claim.judge(runs)
     assert outcome.verdict == "differs"
-    assert re.search(r"first half \+\d+ %, second half -\d+ %", outcome.by), outcome
+    assert re.fullmatch(r"second half -\d+ %", outcome.by), outcome
+
+
+def test_spans_of_rcms_burst_have_the_intervals_within_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A sample is of the 2 us before it; the one in which the burst ends is not of it alone."""
+    times = [float(time) for time in range(150, 200, 2)]
+    from_cut = [50.0 if time <= 164 else time for time in times]
+    ends = [
+        rate if time < 190 else 1.0 if time == 190 else 0.0
+        for time, rate in zip(times, from_cut, strict=True)
+    ]
+    monkeypatch.setattr(rcm.burst, "throughput", lambda *_: lambda _: lambda _: (times, ends))
+    runs = cast("Runs", {"1 RCM": None})
+
+    def read(measure: Measure) -> float:
+        return measurements.single(measure(runs))
+
+    assert read(rcm.burst._in_span("RCM", rcm.burst._FIRST, 4)) == 50.0
+    assert read(rcm.burst._in_span("RCM", rcm.burst._CUT, 4)) == 175.0
+    whole, first, second = (
+        read(rcm.burst._until_its_end("RCM", 4, part=part))
+        for part in ((0.0, 1.0), *rcm.burst._HALVES.values())
+    )
+    assert (whole, first, second) == (177.0, 171.0, 183.0)
 
 
 def test_who_gains_more_gains(monkeypatch: pytest.MonkeyPatch) -> None:

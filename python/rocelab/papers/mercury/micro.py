@@ -7,7 +7,17 @@ from functools import partial
 
 from rocelab.papers import setups, verdict
 from rocelab.papers.decisions import Reading
-from rocelab.papers.measurements import MS, each, first, gbps, lines, mean, over_us, peak, queue_kb
+from rocelab.papers.measurements import (
+    MS,
+    each,
+    first,
+    gbps,
+    lines,
+    mean_since,
+    over_us,
+    peak,
+    queue_kb,
+)
 from rocelab.papers.mercury import decisions as decided
 from rocelab.papers.mercury.schemes import FOUR, OTHERS, SIX, SMALL, settings
 from rocelab.papers.model import Claim, Figure, Line, Measure, Panel, Runs
@@ -15,6 +25,8 @@ from rocelab.scenario import Scenario
 from rocelab.series import Samples, between, series
 
 _BURST_US = 3000.0
+_BIN_US = 100.0
+"""A sample of what hosts send is of this time before it."""
 _F1 = 0
 """The number of flow F1."""
 
@@ -44,9 +56,14 @@ def _chain(reading: Reading, scheme: str) -> Scenario:
                 "name": "sent",
                 "kind": "throughput",
                 "ports": ["h0:s0", "h1:s0"],
-                "interval": "100us",
+                "interval": f"{_BIN_US:g}us",
             },
-            {"name": "received", "kind": "goodput", "flows": ["long"], "interval": "100us"},
+            {
+                "name": "received",
+                "kind": "goodput",
+                "flows": ["long"],
+                "interval": f"{_BIN_US:g}us",
+            },
             *(
                 {"name": name, "kind": "pause", "ports": [port], "interval": "1us"}
                 for name, port in (("p1", "s0:s1"), ("p2", "s1:s2"))
@@ -74,7 +91,7 @@ def _goodput_gbps(case: str) -> Callable[[Runs], Samples]:
 
 def _least(host: str, case: str) -> Measure:
     """The least rate in 100 us from the bursts on."""
-    return lambda runs: min(between(_sent_gbps(host, case)(runs), _BURST_US / MS + 0.1))
+    return lambda runs: min(between(_sent_gbps(host, case)(runs), (_BURST_US + _BIN_US) / MS))
 
 
 def _first_pause_us(port: str, case: str, runs: Runs) -> float:
@@ -176,7 +193,12 @@ def _incast(reading: Reading, scheme: str) -> Scenario:
         ],
         probe=[
             {"name": "queue", "kind": "queue", "ports": ["s0:s1"], "interval": "1us"},
-            {"name": "sent", "kind": "throughput", "ports": ["h0:s0"], "interval": "100us"},
+            {
+                "name": "sent",
+                "kind": "throughput",
+                "ports": ["h0:s0"],
+                "interval": f"{_BIN_US:g}us",
+            },
         ],
         run={"stop": "3ms"},
         **settings(reading, scheme),
@@ -192,7 +214,7 @@ def _long_gbps(case: str) -> Callable[[Runs], Samples]:
 
 
 def _least_long(case: str) -> Measure:
-    return lambda runs: min(between(_long_gbps(case)(runs), _INCAST_US))
+    return lambda runs: min(between(_long_gbps(case)(runs), _INCAST_US + _BIN_US))
 
 
 def _recovery_us(case: str) -> Measure:
@@ -266,12 +288,12 @@ FIG4 = Figure(
 
 def _as_bursts_begin(case: str) -> Measure:
     """F2's rate in the first 100 us of the bursts."""
-    return mean(_sent_gbps(_SENDS["F2"], case), 3.05, 3.15)
+    return mean_since(_sent_gbps(_SENDS["F2"], case), 3.0, 3.1)
 
 
 def _after_bursts(case: str) -> Measure:
     """F2's mean rate from 5.7 to 6 ms."""
-    return mean(_sent_gbps(_SENDS["F2"], case), 5.75, 6.05)
+    return mean_since(_sent_gbps(_SENDS["F2"], case), 5.7, 6.0)
 
 
 FIG9 = Figure(
