@@ -74,7 +74,8 @@ class Result:
     - ``tx_bytes``, ``tx_packets``: what it sent, with all headers
     - ``pause_frames_sent``, ``pause_frames_received``, ``paused_ns``: PFC
     - ``max_queue_bytes``, ``ecn_marked_packets``: its longest queue, packets that it marked
-    - ``dropped_packets``, ``lost_packets``: without room, and on the way to this port
+    - ``dropped_packets``, ``lost_packets``: without room; on the way to this port, or because its
+      link failed while they waited for it
 
     A table of ``series`` has ``time_ps``, ``node`` and ``port`` or ``flow_id``, and the values in
     its ``column``, measured in its ``unit``.

@@ -53,6 +53,38 @@ def test_traces_are_tables(traced: rocelab.Result) -> None:
     assert told == [("pfc", len(pfc)), ("packets", len(packets))]
 
 
+def test_what_a_failing_link_loses_is_lost_on_it_and_dropped_at_its_ends() -> None:
+    """As results.md says of the events and of ``lost_packets``."""
+    result = rocelab.run(
+        rocelab.Scenario(
+            topology={
+                "kind": "leaf-spine",
+                "leaves": 2,
+                "spines": 2,
+                "hosts_per_leaf": 4,
+                "host_rate": "100Gbps",
+                "host_delay": "1us",
+                "rate": "100Gbps",
+                "delay": "1us",
+            },
+            traffic=[{"kind": "incast", "senders": ["h0..h3"], "receiver": "h4", "size": "1MB"}],
+            failure=[{"link": "leaf0:spine0", "at": "20us"}],
+            routing={"balance": "random"},
+            trace={"packets": ["*"]},
+        )
+    )
+    packets = result.traces["packets"].to_polars()
+    found = packets.filter(pl.col("event").is_in(["dropped", "lost"]))
+    of_ports = found.group_by("node", "port").len("lost_packets").sort("node", "port")
+    ports = result.ports.to_polars().select("node", "port", "lost_packets", "dropped_packets")
+    assert ports["dropped_packets"].sum() == 0
+    counted = ports.filter(pl.col("lost_packets") > 0).sort("node", "port")
+    assert of_ports.rows() == counted.drop("dropped_packets").rows()
+    dropped = found.filter(pl.col("event") == "dropped")
+    assert dropped["time_ps"].unique().to_list() == [20_000_000]
+    assert 0 < dropped.height < found.height
+
+
 def test_who_asks_for_none_has_none(incast: rocelab.Result, tmp_path: Path) -> None:
     assert incast.traces == {}
     incast.save(tmp_path / "out")
