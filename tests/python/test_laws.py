@@ -27,7 +27,15 @@ Series = list[tuple[int, float]]
 FLOWS: dict[str, Any] = {"flows": ["f"]}
 PORTS: dict[str, Any] = {"nodes": ["s0", "s1"]}
 #: Orders what happens at one node at one instant.
-PLACES = {"received": 0, "enqueued": 1, "dequeued": 2}
+PLACES = {"received": 0, "enqueued": 1, "dequeued": 2, "lost": 3}
+#: The full link lets nothing through for a while, or damages packets of all kinds.
+BREAKS, DAMAGES = (
+    {
+        "failure": [{"link": "s0:s1", "at": at, "until": until, "error_rate": rate}],
+        "host": {"retransmit_timeout": "50us"},
+    }
+    for at, until, rate in (("120us", "130us", 1.0), ("60us", "300us", 0.01))
+)
 
 
 class Event(NamedTuple):
@@ -145,11 +153,35 @@ class Switches:
     def __init__(self, run: Run) -> None:
         self.queues: dict[Port, tuple[list[int], list[int]]] = defaultdict(lambda: ([-1], [0]))
         self.left: dict[Port, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        #: The records of a data packet, in the order of its path.
-        self.records: dict[tuple[int, int], list[Record]] = defaultdict(list)
+        #: By flow and time, what an ACK or NACK brings: the records of the data that it answers,
+        #: in the order of the path.
+        self.brought: dict[tuple[int, int], list[Record]] = {}
+        #: The records of the last copy of a data packet.
+        records: dict[tuple[int, int], list[Record]] = {}
+        #: By flow, the records of the data that came last, and of all answers on their way.
+        last: dict[int, list[Record]] = {}
+        answers: dict[int, list[tuple[str, int, list[Record]]]] = defaultdict(list)
         sent: dict[Port, int] = defaultdict(int)
         for it in run.events:
-            if it.node[0] != "s" or it.event == "received" or it.kind in ("pause", "resume"):
+            if it.kind in ("ack", "nack"):
+                flying = answers[it.flow]
+                at_source = it.node == run.source[it.flow]
+                if it.node[0] == "r" and it.event == "enqueued":
+                    flying.append((it.kind, it.sequence, last[it.flow]))
+                elif (at_source and it.event == "received") or it.event == "lost":
+                    same = (
+                        at for at, one in enumerate(flying) if one[:2] == (it.kind, it.sequence)
+                    )
+                    self.brought[it.flow, it.time] = flying.pop(next(same))[2]
+            elif it.kind == "data" and it.node[0] == "h" and it.event == "dequeued":
+                records[it.flow, it.sequence] = []
+            elif it.kind == "data" and it.node[0] == "r" and it.event == "received":
+                last[it.flow] = records[it.flow, it.sequence]
+            if (
+                it.node[0] != "s"
+                or it.event in ("received", "lost")
+                or it.kind in ("pause", "resume")
+            ):
                 continue
             port = (it.node, it.port)
             times, lengths = self.queues[port]
@@ -158,7 +190,7 @@ class Switches:
             if it.event == "dequeued":
                 if it.kind == "data":
                     record = Record(run.ports[port], it.time, sent[port], lengths[-1])
-                    self.records[it.flow, it.sequence + it.payload].append(record)
+                    records[it.flow, it.sequence].append(record)
                 self.left[port][0].append(it.time)
                 self.left[port][1].append(sent[port])
                 sent[port] += it.size
@@ -167,6 +199,14 @@ class Switches:
         times, lengths = self.queues[port]
         find = bisect_left if before else bisect_right
         return lengths[find(times, time) - 1]
+
+
+def assert_losses(run: Run, tables: dict[str, Any]) -> None:
+    """If there is a failure, packets are lost, and flows go back."""
+    lost = run.result.summary.lost_packets
+    assert (lost > 10) == ("failure" in tables), lost
+    again = run.result.flows.to_polars()["retransmitted_bytes"]
+    assert ((again > 0).sum() >= 2) == ("failure" in tables)
 
 
 def assert_follows(model: Series, samples: Series, *, rel: float = 1e-9, tol: float = 0.0) -> None:
@@ -224,16 +264,19 @@ def hpcc_windows(
 def acks(
     run: Run,
     flow: int,
-    records: dict[tuple[int, int], list[Record]],
+    records: Callable[[Event], list[Record]],
     active: dict[tuple[int, int], int],
 ) -> Iterator[Ack]:
-    sent = 0
+    """ACKs that acknowledge something new; others do not count, and NACKs neither."""
+    sent = acked = 0
     for it in run.at_sender(flow):
         if it.kind == "data":
             sent = it.sequence + it.payload
-        elif it.kind == "ack" and it.event == "received":
-            key = (flow, it.sequence)
-            yield Ack(it.time, it.sequence, sent, records[key], active.get(key, 0))
+        elif it.kind in ("ack", "nack") and it.event == "received" and it.sequence > acked:
+            acked = it.sequence
+            if it.kind == "nack":
+                continue
+            yield Ack(it.time, acked, sent, records(it), active.get((flow, acked), 0))
 
 
 THREE = [
@@ -250,19 +293,23 @@ THREE = [
         (["10Gbps", "25Gbps", "400Gbps"], {"link": "400Gbps"}),
         (["100Gbps"] * 3, {"host": {"ack_every": 4, "latency": "500ns"}}),
         (["100Gbps"] * 3, {"pfc": {"threshold": "static", "xoff": "20KB", "xon": "18KB"}}),
+        (["100Gbps"] * 3, BREAKS),
+        (["100Gbps"] * 3, DAMAGES),
     ],
-    ids=["equal hosts", "rates of hosts", "fewer acks", "pauses"],
+    ids=["equal hosts", "rates of hosts", "fewer acks", "pauses", "broken link", "losses"],
 )
 def test_windows_of_hpcc(hosts: list[str], tables: dict[str, Any]) -> None:
     run = Run({"name": "hpcc"}, THREE, {"window": "50ns", "rate": "50ns"}, hosts=hosts, **tables)
     if "pfc" in tables:
         assert run.result.summary.pause_frames > 0
+    assert_losses(run, tables)
     switches = Switches(run)
     windows, rates = run.samples("window"), run.samples("rate")
     for flow, line in run.line.items():
         first = windows[flow][0][1]
         rtt = round(first * SCALE / line)
-        model = hpcc_windows(acks(run, flow, switches.records, {}), first, rtt)
+        arrivals = acks(run, flow, lambda it: switches.brought[it.flow, it.time], {})
+        model = hpcc_windows(arrivals, first, rtt)
         assert_follows(model, windows[flow])
         assert_follows([(t, w * SCALE / rtt) for t, w in model], rates[flow], tol=1.01)
 
@@ -305,7 +352,8 @@ def test_windows_of_fncc(tables: dict[str, Any]) -> None:
 
     for flow in run.line:
         first = windows[flow][0][1]
-        model = hpcc_windows(acks(run, flow, records, active), first, rtt, share)
+        arrivals = acks(run, flow, lambda it: records[it.flow, it.sequence], active)
+        model = hpcc_windows(arrivals, first, rtt, share)
         assert_follows(model, windows[flow])
     assert sped_up > 100
 
@@ -367,7 +415,10 @@ class Dcqcn:
             self.note(time)
 
 
-def test_rates_of_dcqcn() -> None:
+@pytest.mark.parametrize(
+    "tables", [{}, BREAKS, DAMAGES], ids=["all arrives", "broken link", "losses"]
+)
+def test_rates_of_dcqcn(tables: dict[str, Any]) -> None:
     """The paper's reaction point, with all three phases."""
     settings = {
         "increase_timer": "15us",
@@ -384,7 +435,9 @@ def test_rates_of_dcqcn() -> None:
         {"rate": "100ns", "alpha": "100ns"},
         hosts=["100Gbps"] * 5,
         stop="1500us",
+        **tables,
     )
+    assert_losses(run, tables)
     rates, alphas = run.samples("rate"), run.samples("alpha")
     for flow, line in run.line.items():
         model = Dcqcn(line)
