@@ -72,19 +72,19 @@ def all_reduce(**more: Any) -> Table:  # noqa: ANN401 - values of a table
 CASES: list[tuple[Table, str, Table]] = [
     (
         {"topology": STAR, "routing": {"balance": "letflow"}},
-        "routing.balance spreads nothing",
+        "routing.balance has no effect: switches have one way",
         {"routing": {"balance": "letflow"}},
     ),
     (
         # Each plane is a tree.
         {"topology": SPINES | {"planes": 2, "spines": 1}, "routing": {"balance": "letflow"}},
-        "routing.balance spreads nothing",
+        "routing.balance has no effect: switches have one way",
         {"topology": SPINES | {"planes": 2}, "routing": {"balance": "letflow"}},
     ),
     (
         # From the spine there are two ways to a host.
         {"topology": dual_homed(1), "host": {**KEEPS, "spray": "random"}},
-        "host.spray spreads nothing",
+        "host.spray has no effect: switches have one way",
         {"topology": dual_homed(2), "host": {**KEEPS, "spray": "random"}},
     ),
     (
@@ -92,7 +92,7 @@ CASES: list[tuple[Table, str, Table]] = [
             "routing": {"paths": "spanning-trees", "trees": 1},
             "host": {**KEEPS, "spray": "random"},
         },
-        "host.spray spreads nothing",
+        "host.spray has no effect: switches have one way",
         {
             "routing": {"paths": "spanning-trees", "trees": 2},
             "host": {**KEEPS, "spray": "random"},
@@ -100,12 +100,12 @@ CASES: list[tuple[Table, str, Table]] = [
     ),
     (
         {"topology": STAR, "host": {**KEEPS, "spray": "random"}},
-        "host.spray spreads nothing",
+        "host.spray has no effect: switches have one way",
         {"host": {**KEEPS, "spray": "random"}},
     ),
     (
         {"host": {**KEEPS, "spray": "cycle", "entropies": 1}},
-        "host.entropies = 1",
+        "host.spray has no effect: with host.entropies = 1",
         {"host": {**KEEPS, "spray": "cycle", "entropies": 2}},
     ),
     (
@@ -115,7 +115,7 @@ CASES: list[tuple[Table, str, Table]] = [
     ),
     (
         {"receiver": [{"hosts": ["h0", "h2"], "rate": "10Gbps"}]},
-        "no effect at h0, which has no message",
+        "[[receiver]] has no effect at h0: there is no message",
         {"receiver": [{"hosts": ["h2"], "rate": "10Gbps"}]},
     ),
     (
@@ -131,18 +131,18 @@ CASES: list[tuple[Table, str, Table]] = [
     ),
     (
         {"failure": [{"link": "leaf0:spine0", "at": "1us", "error_rate": 0.0}]},
-        "changes nothing at leaf0:spine0",
+        "[[failure]] has no effect at leaf0:spine0",
         {"failure": [{"link": "leaf0:spine0", "at": "1us", "error_rate": 1e-9}]},
     ),
     (
         {"classes": {"settings": [{"priority": 1, "ecn": {"kmin": "9KB", "kmax": "9KB"}}]}},
-        "ecn in [[classes.settings]] of priority 1 can do nothing",
+        "ecn in [[classes.settings]] of priority 1 has no effect",
         {"classes": {"settings": [{"priority": 3, "ecn": {"kmin": "9KB", "kmax": "9KB"}}]}},
     ),
     (
         # ACKs have thresholds of PFC, but no share of the buffer and no marks.
         {"classes": {"ack": 1, "settings": [{"priority": 1, "lossy_alpha": 1.0}]}},
-        "lossy_alpha in [[classes.settings]] of priority 1 can do nothing",
+        "lossy_alpha in [[classes.settings]] of priority 1 has no effect",
         {
             "classes": {
                 "ack": 1,
@@ -182,13 +182,18 @@ CASES: list[tuple[Table, str, Table]] = [
         {"pfc": {"threshold": "static", "headroom": "90KB"}},
     ),
     (
+        {"classes": {"lossless": []}, "pfc": {"xoff": "50KB", "headroom": "90KB"}},
+        "pfc.xoff and pfc.headroom have no effect: classes.lossless is empty",
+        {"classes": {"lossless": [1]}, "pfc": {"xoff": "50KB", "headroom": "90KB"}},
+    ),
+    (
         {"ecn": MARKS | {"by_rate": [{"rate": "10Gbps", **THRESHOLDS}]}, "scheme": "dcqcn"},
         "ecn.by_rate for 10Gbps has no effect",
         {"ecn": MARKS | {"by_rate": [{"rate": "100Gbps", **THRESHOLDS}]}, "scheme": "dcqcn"},
     ),
     (
         {"scheme": {"name": "dcqcn", "also": [{"name": "hpcc", "hosts": ["h*"]}]}},
-        "no message has scheme dcqcn",
+        "scheme dcqcn has no effect: all messages have",
         {"scheme": {"name": "dcqcn", "also": [{"name": "hpcc", "hosts": ["h0"]}]}},
     ),
     (
@@ -251,14 +256,38 @@ def test_what_spreads_nothing_reorders_nothing(tables: Table) -> None:
     assert not told(SPINES | {"spines": 1})
 
 
-def test_thresholds_without_pfc_are_told_only_where_they_were_given() -> None:
-    for pfc, count in (({}, 0), ({"xoff": "50KB"}, 1), ({"alpha": 0.25}, 1)):
-        one = scenario(pfc={"enabled": False, **pfc})
-        again = rocelab.Scenario.from_toml(one.to_toml())
-        for made in (one, again):
-            told = [each for each in made.plan().warnings if "pfc.enabled is false" in each]
-            assert len(told) == count, told
-            assert rocelab.run(made, threads=1).warnings == told
+@pytest.mark.parametrize(
+    ("off", "why"),
+    [
+        ({"pfc.enabled": False}, "pfc.enabled is false"),
+        ({"classes.lossless": []}, "classes.lossless is empty"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("pfc", "count"), [({}, 0), ({"pfc.xoff": "50KB"}, 1), ({"pfc.alpha": 0.25}, 1)]
+)
+def test_thresholds_without_pauses_are_told_only_where_they_were_given(
+    off: Table, why: str, pfc: Table, count: int
+) -> None:
+    one = scenario().with_settings(**off, **pfc)
+    again = rocelab.Scenario.from_toml(one.to_toml())
+    for made in (one, again):
+        told = [each for each in made.plan().warnings if why in each]
+        assert len(told) == count, told
+        ran = rocelab.run(made, threads=1).warnings
+        assert [each for each in ran if "no effect" in each] == told
+
+
+@pytest.mark.parametrize("off", [{"pfc.enabled": False}, {"classes.lossless": []}])
+def test_a_default_threshold_that_pauses_nothing_fits_any_buffer(off: Table) -> None:
+    fixed = {"pfc.threshold": "static", "switch.buffer": "200KB", "pfc.headroom": "9KB"}
+    with pytest.raises(ConfigError, match=r"pfc\.xoff: 320KB is more than"):
+        scenario().with_settings(**fixed)
+    made = scenario().with_settings(**fixed, **off)
+    assert any(
+        "pfc.threshold and pfc.headroom have no effect" in one for one in made.plan().warnings
+    )
+    assert rocelab.run(made, threads=1).summary["pause_frames"] == 0
 
 
 def test_buffers_that_cioq_switches_lack_change_no_timeout() -> None:
@@ -273,7 +302,9 @@ def test_buffers_that_cioq_switches_lack_change_no_timeout() -> None:
 
 def test_a_run_tells_them_too() -> None:
     idle = scenario(topology=STAR, routing={"balance": "letflow"})
-    assert any("spreads nothing" in one for one in rocelab.run(idle, threads=1).warnings)
+    assert any(
+        "routing.balance has no effect" in one for one in rocelab.run(idle, threads=1).warnings
+    )
 
 
 def test_turns_over_unequal_ports_are_as_slow_as_told() -> None:
@@ -310,6 +341,13 @@ def test_turns_over_unequal_ports_are_as_slow_as_told() -> None:
             },
             "receiver.0.xon: has no effect with pfc.enabled = false",
         ),
+        (
+            {
+                "classes": {"lossless": []},
+                "receiver": [{"hosts": ["h2"], "rate": "10Gbps", "xoff": "10KB"}],
+            },
+            "receiver.0.xoff: has no effect with classes.lossless = ",
+        ),
     ],
 )
 def test_values_without_effect_are_refused(tables: Table, why: str) -> None:
@@ -317,8 +355,9 @@ def test_values_without_effect_are_refused(tables: Table, why: str) -> None:
         scenario(**tables)
 
 
-def test_a_receiver_without_pauses_is_read_back() -> None:
+@pytest.mark.parametrize("off", [{"pfc": {"enabled": False}}, {"classes": {"lossless": []}}])
+def test_a_receiver_without_pauses_is_read_back(off: Table) -> None:
     """What is written for it has no thresholds that would be refused."""
-    one = scenario(pfc={"enabled": False}, receiver=[{"hosts": ["h2"], "rate": "10Gbps"}])
+    one = scenario(receiver=[{"hosts": ["h2"], "rate": "10Gbps"}], **off)
     again = rocelab.Scenario.from_toml(one.to_toml())
     assert rocelab.run(again, threads=1).summary["drops"] == 0

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, ScenarioError};
 use crate::selector::Selector;
-use crate::settings::{Pfc, Wire, check_buffer};
+use crate::settings::{Classes, Pfc, Wire, check_buffer};
 use crate::spec::{Quantity, QuirksSpec, ReceiverSpec};
 use crate::traffic::{check_time, check_until};
 use model::{Link, SlowReceiver};
@@ -13,12 +13,13 @@ use units::{Bytes, NodeId, Time};
 pub(crate) fn resolve(
     specs: &mut [ReceiverSpec],
     nodes: &Selector<'_>,
-    pfc: &Pfc,
+    (pfc, classes): (&Pfc, &Classes),
     latency: Time,
     wire: &Wire,
     quirks: &QuirksSpec,
 ) -> Result<Vec<SlowReceiver>> {
     let network = nodes.network();
+    let pauses = pfc.pauses(classes);
     let mut found: BTreeMap<(NodeId, Time), SlowReceiver> = BTreeMap::new();
     for (index, spec) in specs.iter_mut().enumerate() {
         let key = |name: &str| format!("receiver.{index}.{name}");
@@ -28,19 +29,22 @@ pub(crate) fn resolve(
                 .hint("leave [[receiver]] out, or turn the quirks off"));
         }
         let given = [("xoff", spec.xoff), ("xon", spec.xon)];
-        if !pfc.enabled
-            && let Some((name, _)) = given.into_iter().find(|(_, given)| given.is_some())
-        {
-            let why = "has no effect with pfc.enabled = false: a full buffer drops";
-            return Err(ScenarioError::new(key(name), why)
-                .hint(format!("leave {name} out, or set pfc.enabled = true")));
+        if !pauses && let Some((name, _)) = given.into_iter().find(|(_, given)| given.is_some()) {
+            let (off, mend) = match pfc.enabled {
+                false => ("pfc.enabled = false", "set pfc.enabled = true"),
+                true => ("classes.lossless = []", "name priorities in classes.lossless"),
+            };
+            let why = format!("has no effect with {off}: a full buffer drops");
+            return Err(
+                ScenarioError::new(key(name), why).hint(format!("leave {name} out, or {mend}"))
+            );
         }
         let buffer = check_buffer(spec.buffer.0, || key("buffer"))?;
         let half = Bytes::new(buffer.get() / 2);
         let xoff = spec.xoff.map_or(half, |given| given.0);
         let three_quarters = Bytes::new(xoff.get() / 4 * 3);
         let xon = spec.xon.map_or(three_quarters, |given| given.0);
-        if pfc.enabled {
+        if pauses {
             (spec.xoff, spec.xon) = (Some(Quantity(xoff)), Some(Quantity(xon)));
         }
         if xoff == Bytes::ZERO || xoff > buffer {
@@ -59,7 +63,7 @@ pub(crate) fn resolve(
             let ends = network.links.iter().filter(|link| link.a == host || link.b == host);
             let each = ends.map(|link| still_arrives(link, pfc, latency, wire).get());
             let needed = Bytes::new(each.fold(0, u64::saturating_add));
-            if pfc.enabled && buffer.get() < xoff.get().saturating_add(needed.get()) {
+            if pauses && buffer.get() < xoff.get().saturating_add(needed.get()) {
                 let why = format!(
                     "{buffer} is too small: after the pause at xoff = {xoff} up to {needed} may \
                      still arrive at {}",

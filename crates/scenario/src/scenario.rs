@@ -128,10 +128,10 @@ impl Scenario {
         given.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
     }
 
-    /// Returns the keys of pause thresholds and headroom that are given though PFC is off.
+    /// Returns the keys of pause thresholds and headroom that are given though nothing pauses.
     pub fn unused_thresholds(&self) -> Vec<&'static str> {
         let pfc = &self.spec.pfc;
-        if pfc.enabled {
+        if self.pfc.pauses(&self.classes) {
             return Vec::new();
         }
         let given = [
@@ -234,8 +234,14 @@ impl Scenario {
         let trace = trace::resolve(&spec.trace, &nodes)?;
         let (outages, impairments) = failure::resolve(&spec.failure, &nodes, &spec.quirks)?;
         checks::pause_times_of_slow_links(&impairments, &network, &pfc)?;
-        let slow_receivers =
-            receiver::resolve(&mut spec.receiver, &nodes, &pfc, host.latency, &wire, &spec.quirks)?;
+        let slow_receivers = receiver::resolve(
+            &mut spec.receiver,
+            &nodes,
+            (&pfc, &classes),
+            host.latency,
+            &wire,
+            &spec.quirks,
+        )?;
         if switch.cioq.is_some() {
             checks::sound_links(&network, &spec.failure, &wire, needs)?;
         }

@@ -41,8 +41,9 @@ fn one_path(scenario: &Scenario) -> Option<String> {
     }
     (!keys.is_empty() && scenario.has_one_way()).then(|| {
         format!(
-            "{} spreads nothing: switches have one way to each host; leave it out",
-            keys.join(" and ")
+            "{} {} no effect: switches have one way to each host; leave it out",
+            keys.join(" and "),
+            has(&keys)
         )
     })
 }
@@ -64,8 +65,8 @@ fn computes_never(scenario: &Scenario) -> Option<String> {
 /// Spraying with one entropy value.
 fn one_entropy(scenario: &Scenario) -> Option<String> {
     (scenario.host.spray != Spray::Off && scenario.host.entropies == 1).then(|| {
-        "host.entropies = 1 has all packets of a queue pair take one path: host.spray spreads \
-         nothing; give more"
+        "host.spray has no effect: with host.entropies = 1 all packets of a queue pair take one \
+         path; give more"
             .to_owned()
     })
 }
@@ -108,8 +109,8 @@ fn unequal_ports(scenario: &Scenario) -> Option<String> {
 fn receives_nothing(scenario: &Scenario) -> Option<String> {
     let receivers: BTreeSet<NodeId> = scenario.messages.iter().map(|one| one.dst).collect();
     let idle = |one: &&SlowReceiver| !receivers.contains(&one.host);
-    named(scenario, scenario.slow_receivers.iter().filter(idle)).map(|(names, has)| {
-        format!("[[receiver]] has no effect at {names}, which {has} no message to receive")
+    named(scenario, scenario.slow_receivers.iter().filter(idle)).map(|names| {
+        format!("[[receiver]] has no effect at {names}: there is no message to receive")
     })
 }
 
@@ -122,16 +123,18 @@ fn fast_receivers(scenario: &Scenario) -> Option<String> {
         // With a lower Xoff a single packet has it pause.
         one.rate.bps() >= all && one.xoff > scenario.wire.above_full_packet()
     };
-    named(scenario, scenario.slow_receivers.iter().filter(is_fast)).map(|(names, _)| {
+    named(scenario, scenario.slow_receivers.iter().filter(is_fast)).map(|names| {
         format!("[[receiver]] has no effect at {names}: its rate is not below that of the links")
     })
 }
 
-/// The first hosts of some slow receivers, and the verb that goes with them.
-fn named<'a>(
-    scenario: &Scenario,
-    some: impl Iterator<Item = &'a SlowReceiver>,
-) -> Option<(String, &'static str)> {
+/// The verb of what has no effect.
+pub(super) fn has(keys: &[&str]) -> &'static str {
+    if keys.len() == 1 { "has" } else { "have" }
+}
+
+/// The first hosts of some slow receivers.
+fn named<'a>(scenario: &Scenario, some: impl Iterator<Item = &'a SlowReceiver>) -> Option<String> {
     const MOST: usize = 3;
     let mut names: Vec<&str> = some.map(|one| scenario.network.name(one.host)).collect();
     // A host may be slow at several times.
@@ -139,9 +142,8 @@ fn named<'a>(
     let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
     Some(match names.len() {
         0 => return None,
-        1 => (shown, "has"),
-        count if count <= MOST => (shown, "have"),
-        count => (format!("{shown} and {} more hosts", count - MOST), "have"),
+        count if count <= MOST => shown,
+        count => format!("{shown} and {} more hosts", count - MOST),
     })
 }
 
@@ -154,7 +156,7 @@ fn same_error_rate(scenario: &Scenario) -> Option<String> {
     let found = scenario.impairments.iter().find(changes_nothing)?;
     let link = &network.links[found.link as usize];
     Some(format!(
-        "[[failure]] changes nothing at {}:{}: its error_rate is that which the link has anyway",
+        "[[failure]] has no effect at {}:{}: its error_rate is that which the link has anyway",
         network.name(link.a),
         network.name(link.b)
     ))
@@ -179,12 +181,14 @@ fn unused_class(scenario: &Scenario) -> Option<String> {
             ("lossy_alpha", one.lossy_alpha.is_some() && !has_data(priority)),
         ];
         let keys: Vec<&str> = given.iter().filter(|(_, idle)| *idle).map(|(key, _)| *key).collect();
-        (!keys.is_empty()).then(|| (priority, keys.join(" and ")))
+        (!keys.is_empty()).then_some((priority, keys))
     });
     let (priority, keys) = idle.next()?;
     Some(format!(
-        "{keys} in [[classes.settings]] of priority {priority} can do nothing: no message has this \
-         priority"
+        "{} in [[classes.settings]] of priority {priority} {} no effect: no message has this \
+         priority",
+        keys.join(" and "),
+        has(&keys)
     ))
 }
 
@@ -217,19 +221,21 @@ fn unused_buffer(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Thresholds that are given though no switch pauses.
+/// Thresholds that are given though nothing pauses.
 fn unused_thresholds(scenario: &Scenario) -> Option<String> {
     // Files of the HPCC simulator have thresholds whether or not they enable PFC.
     if !scenario.quirks.is_native() {
         return None;
     }
     let keys = scenario.unused_thresholds();
-    let (have, which) = if keys.len() == 1 { ("has", "key") } else { ("have", "keys") };
+    let which = if keys.len() == 1 { "key" } else { "keys" };
+    let why = match scenario.pfc.enabled {
+        false => "pfc.enabled is false; set it to true",
+        true => "classes.lossless is empty; name priorities there",
+    };
     (!keys.is_empty()).then(|| {
-        format!(
-            "{} {have} no effect: pfc.enabled is false; set it to true, or leave the {which} out",
-            keys.join(" and ")
-        )
+        let (keys, has) = (keys.join(" and "), has(&keys));
+        format!("{keys} {has} no effect: {why}, or leave the {which} out")
     })
 }
 
@@ -270,7 +276,7 @@ fn unused_scheme(scenario: &Scenario) -> Option<String> {
     let first = scenario.messages.first()?;
     scenario.messages.iter().all(|one| one.side == first.side).then(|| {
         format!(
-            "no message has scheme {}: all have that of [[scheme.also]], {}",
+            "scheme {} has no effect: all messages have that of [[scheme.also]], {}",
             scenario.scheme.info.name, also.scheme.info.name
         )
     })

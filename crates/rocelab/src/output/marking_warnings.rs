@@ -1,5 +1,6 @@
 //! ECN settings that do nothing, or not what one may expect.
 
+use super::idle_settings::has;
 use super::warnings::marks;
 use fabric::{Balance, ClassMarking, Setup};
 use scenario::{NodeKind, ResolvedScheme, RunScheme, Scenario};
@@ -63,12 +64,12 @@ fn waiting(scenario: &Scenario) -> impl Iterator<Item = RunScheme<'_>> {
 /// Thresholds that are given though no switch marks anything.
 fn unused(scenario: &Scenario) -> Option<String> {
     let keys = scenario.unused_marking();
-    let have = if keys.len() == 1 { "has" } else { "have" };
     (!keys.is_empty()).then(|| {
         format!(
-            "{} {have} no effect: ecn.enabled is false, which is its default with schemes that \
+            "{} {} no effect: ecn.enabled is false, which is its default with schemes that \
              need no marks; set it to true, or leave {} out",
             keys.join(" and "),
+            has(&keys),
             if keys.len() == 1 { "the key" } else { "the keys" }
         )
     })

@@ -394,7 +394,7 @@ fn after_the_end(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let tables = [("[[failure]]", failures), ("[[receiver]]", receivers)];
     let late: Vec<_> = tables.into_iter().filter_map(|(name, late)| late.then_some(name)).collect();
     (!late.is_empty()).then(|| {
-        format!("{} begins after the run ended, at {end}, and changed nothing", late.join(" or "))
+        format!("{} begins after the run ended, at {end}, and had no effect", late.join(" or "))
     })
 }
 

@@ -216,7 +216,7 @@ fn conga(spec: &CongaSpec, gap: Time) -> Result<Conga> {
 pub(crate) fn check_own_memory(balance: &Balance, pfc: &Pfc, classes: &Classes) -> Result<()> {
     let has_own = matches!(balance, Balance::ConWeave(conweave) if conweave.own_memory);
     let is_fixed = matches!(pfc.threshold, Threshold::Static { .. });
-    if has_own && is_fixed && pfc.enabled && !classes.lossless.is_empty() {
+    if has_own && is_fixed && pfc.pauses(classes) {
         let why = "does not go with pfc.threshold = \"static\": what is released would take the \
                    headroom";
         return Err(ScenarioError::new("routing.conweave.own_memory", why)

@@ -30,6 +30,11 @@ pub struct Pfc {
 }
 
 impl Pfc {
+    /// Returns whether anything may be paused.
+    pub fn pauses(&self, classes: &Classes) -> bool {
+        self.enabled && !classes.lossless.is_empty()
+    }
+
     /// Returns whether PFC protects packets of a priority.
     pub fn protects(&self, classes: &Classes, priority: u8) -> bool {
         self.enabled && classes.lossless.contains(&priority)
@@ -68,15 +73,16 @@ pub(crate) fn pfc(
     network: &Network,
     quirks: &QuirksSpec,
 ) -> Result<Pfc> {
-    // Where PFC is off, its defaults are not filled in: what is there was given.
-    let mut off = (!spec.enabled).then(|| spec.clone());
-    let spec = off.as_mut().unwrap_or(spec);
+    // Where nothing pauses, defaults are not filled in: what is there was given.
+    let pauses = spec.enabled && !classes.lossless.is_empty();
+    let mut idle = (!pauses).then(|| spec.clone());
+    let spec = idle.as_mut().unwrap_or(spec);
     let fixed = spec.xoff.is_some() || switch.cioq.is_some();
     let default = if fixed { ThresholdKind::Static } else { ThresholdKind::Dynamic };
     let threshold = match *spec.threshold.get_or_insert(default) {
         ThresholdKind::Static => {
             refuse_quirks_of_dynamic(quirks, switch)?;
-            fixed_threshold(spec, switch, network)?
+            fixed_threshold(spec, pauses, switch, network)?
         }
         ThresholdKind::Dynamic if switch.cioq.is_some() => {
             return Err(ScenarioError::new(
@@ -98,7 +104,7 @@ pub(crate) fn pfc(
     let (enabled, headroom) = (spec.enabled, spec.headroom);
     let pfc = Pfc { enabled, threshold, of_class: [None; 8], headroom, timing };
     let limited = switch.cioq.is_none() && !quirks.threshold_wraparound;
-    if pfc.enabled && !classes.lossless.is_empty() && limited {
+    if pauses && limited {
         check_headroom(&pfc, switch, classes, wire, network, quirks)?;
     }
     Ok(pfc)
@@ -243,9 +249,10 @@ fn refuse_quirks_of_dynamic(quirks: &QuirksSpec, switch: &SwitchSettings) -> Res
     )))
 }
 
-/// Xoff and Xon of every ingress.
+/// Xoff and Xon of every ingress. Where nothing `pauses`, the default fits any buffer.
 fn fixed_threshold(
     spec: &mut PfcSpec,
+    pauses: bool,
     switch: &SwitchSettings,
     network: &Network,
 ) -> Result<Threshold> {
@@ -262,7 +269,8 @@ fn fixed_threshold(
     let share = |bytes: Bytes, parts, of| Bytes::new(bytes.get() * parts / of);
     let usual = match switch.cioq {
         Some(_) => share(room, 7, 10),
-        None => Bytes::new(320_000),
+        None if pauses => Bytes::new(320_000),
+        None => Bytes::new(320_000).min(room),
     };
     if spec.xoff.is_none() && usual == Bytes::ZERO {
         return Err(ScenarioError::new(

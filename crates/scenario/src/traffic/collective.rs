@@ -26,7 +26,7 @@ pub(super) fn collective(
         return Err(ScenarioError::new(entry.key("barrier"), why).hint("leave it out"));
     }
     if barrier && spec.repeat == 1 {
-        return Err(ScenarioError::new(entry.key("barrier"), "does nothing without `repeat`")
+        return Err(ScenarioError::new(entry.key("barrier"), "has no effect without `repeat`")
             .hint("`repeat` is how many times the operation is done"));
     }
     let part = size.div_ceil(hosts.len() as u64);

@@ -117,7 +117,7 @@ impl Senders {
 fn repetition(spec: &mut IncastSpec, entry: &Entry) -> Result<(u32, Time)> {
     if spec.period.is_some() && spec.repeat.is_none() {
         // Who writes a period wants more than one; who writes `repeat = 1`, one.
-        return Err(ScenarioError::new(entry.key("period"), "does nothing without `repeat`")
+        return Err(ScenarioError::new(entry.key("period"), "has no effect without `repeat`")
             .hint("`repeat` is how many incasts there are"));
     }
     let repeat = *spec.repeat.get_or_insert(1);

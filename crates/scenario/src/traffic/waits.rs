@@ -26,7 +26,7 @@ impl After {
             return match delay {
                 None => Ok(None),
                 Some(_) => {
-                    Err(ScenarioError::new(key("after_delay"), "does nothing without `after`")
+                    Err(ScenarioError::new(key("after_delay"), "has no effect without `after`")
                         .hint("`after` names the tag of the messages to wait for"))
                 }
             };

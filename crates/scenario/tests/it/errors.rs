@@ -569,7 +569,7 @@ fn traffic_must_make_sense() {
     says(&incast("senders = 2\nrepeat = 0"), &["traffic.0.repeat: must be above zero"]);
     says(
         &incast("senders = 2\nperiod = \"1us\""),
-        &["line 11: traffic.0.period: does nothing without `repeat`; hint: `repeat` is how many"],
+        &["line 11: traffic.0.period: has no effect without `repeat`; hint: `repeat` is how many"],
     );
     let one = "[[traffic]]\nkind = \"incast\"\nsize = \"1KB\"\nsenders = 2\nrepeat = 1\n";
     assert!(parse(&format!("{STAR}{one}period = \"1us\""), None, &[]).is_ok(), "one of a sweep");
@@ -597,7 +597,7 @@ fn traffic_must_make_sense() {
     says(&all_reduce("barrier = true"), &["traffic.0.barrier: has no effect with a ring"]);
     says(
         &collective("operation = \"all-to-all\"\nbarrier = true"),
-        &["traffic.0.barrier: does nothing without `repeat`"],
+        &["traffic.0.barrier: has no effect without `repeat`"],
     );
     says(&all_reduce("repeat = 0"), &["traffic.0.repeat: must be above zero"]);
     says(&all_reduce("repeat = 4000000000"), &["traffic.0: makes about", "messages"]);
@@ -634,7 +634,7 @@ fn messages_wait_for_what_their_sender_receives() {
     );
     says(
         &permutation("after_delay = \"1us\""),
-        &["traffic.0.after_delay: does nothing without `after`"],
+        &["traffic.0.after_delay: has no effect without `after`"],
     );
     let flow = |keys: &str| format!("{{ src = \"h1\", dst = \"h0\", size = \"1KB\"{keys} }}");
     let flows =
