@@ -49,6 +49,17 @@ def test_a_file_is_rewritten_in_place(command: Command, tmp_path: Path) -> None:
     assert (missing.returncode, "no such file" in missing.stderr) == (2, True)
 
 
+def test_a_file_of_a_later_version_is_refused(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "later.toml"
+    path.write_text(OLD.replace("schema = 1", "schema = 3"), encoding="utf-8")
+    for name in ("migrate", "validate"):
+        refused = command(name, path)
+        assert refused.returncode == 2
+        assert "later.toml:1: schema: version 3 is unknown; this program reads 2" in refused.stderr
+        assert "hint: a later version of rocelab reads it" in refused.stderr
+    assert path.read_text(encoding="utf-8").startswith("schema = 3")
+
+
 def test_line_ends_and_permissions_of_a_rewritten_file_stay(
     command: Command, tmp_path: Path
 ) -> None:

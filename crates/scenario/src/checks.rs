@@ -18,11 +18,19 @@ pub(crate) fn schema(version: u32) -> Result<()> {
     match version {
         SCHEMA_VERSION => Ok(()),
         1 => Err(old_schema()),
-        _ => Err(ScenarioError::new(
-            "schema",
-            format!("version {version} is unknown; this program reads {SCHEMA_VERSION}"),
-        )),
+        _ => Err(unknown_schema(version.into())),
     }
+}
+
+/// A scenario of a schema that there is not, or not yet.
+pub(crate) fn unknown_schema(version: i64) -> ScenarioError {
+    let why = format!("version {version} is unknown; this program reads {SCHEMA_VERSION}");
+    let mend = if version > SCHEMA_VERSION.into() {
+        "a later version of rocelab reads it".to_owned()
+    } else {
+        format!("set schema = {SCHEMA_VERSION}, or leave it out")
+    };
+    ScenarioError::new("schema", why).hint(mend)
 }
 
 /// Fills in the name of a scenario that has none. Returns it if it can be that of a directory.

@@ -1,7 +1,9 @@
 //! Keys of schema 1 that have another name in schema 2, and what rewrites files that have them.
 
+use crate::checks;
 use crate::error::{Result, ScenarioError};
-use crate::tree::Tree;
+use crate::spec::SCHEMA_VERSION;
+use crate::tree::{Tree, Value};
 use schemes::params::ParamSpec;
 use schemes::registry;
 use std::collections::BTreeMap;
@@ -118,9 +120,14 @@ fn renamed(scenario: &Tree, path: &[&str], key: &str) -> Option<&'static str> {
 /// comments, order and white space stay. A text of schema 2 is returned as it is.
 ///
 /// # Errors
-/// Where `text` is not TOML, or has a key under both its names.
+/// Where `text` is not TOML, is of another schema, or has a key under both its names.
 pub fn migrate(text: &str) -> Result<String> {
     let scenario = Tree::from_toml(text)?;
+    if let Some(Tree { value: Value::Integer(version), line }) = scenario.at(&["schema"])
+        && !(1..=i64::from(SCHEMA_VERSION)).contains(version)
+    {
+        return Err(checks::unknown_schema(*version).at_line(*line));
+    }
     let tokens = Source::new(text).lex().into_vec();
     let mut walk = Walk {
         scenario: &scenario,
@@ -304,6 +311,15 @@ mod tests {
         let error = migrate("[run]\nlimit = \"1s\"\ntime_limit = \"2s\"\n").unwrap_err();
         assert!(error.to_string().contains("line 3: duplicate key"), "{error}");
         assert!(error.to_string().contains("under its old name, too"), "{error}");
+    }
+
+    #[test]
+    fn another_schema_is_refused() {
+        let error = migrate("name = \"x\"\nschema = 3\n").unwrap_err();
+        let expected = "line 2: schema: version 3 is unknown; this program reads 2; hint: a later \
+                        version of rocelab reads it";
+        assert_eq!(error.to_string(), expected);
+        assert!(migrate("schema = 0\n").unwrap_err().to_string().contains("set schema = 2"));
     }
 
     /// Every new name is a key of the format, and no old one is where it was.
