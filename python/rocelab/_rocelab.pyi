@@ -58,7 +58,8 @@ class Scenario:
         origin: str | PathLike[str] | None,
         overrides: list[tuple[str, str]],
         generated: bool,
-    ) -> Scenario: ...
+        texts: Mapping[Path, str],
+    ) -> tuple[Scenario, dict[Path, str]]: ...
     @property
     def name(self) -> str: ...
     @property

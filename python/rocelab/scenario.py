@@ -29,6 +29,9 @@ _MAX_FILE_BYTES = 1 << 30
 Given = str | dict[str, Plain]
 """What a scenario is read from: the text of a file, or plain data with its tables."""
 
+Texts = Mapping[Path, str]
+"""What the files say that a scenario names, by their paths."""
+
 Settings = tuple[tuple[str, str], ...]
 """Keys and the values they are set to, as TOML writes them."""
 
@@ -43,7 +46,7 @@ class Scenario:
     :meth:`validate` finds, as do :meth:`plan` and what runs it.
     """
 
-    __slots__ = ("_generated", "_origin", "_overrides", "_source", "_text", "_whole")
+    __slots__ = ("_files", "_generated", "_origin", "_overrides", "_source", "_text", "_whole")
 
     _source: Given | Callable[[], str]
     """What it was read from, or makes that: it may be long."""
@@ -55,6 +58,8 @@ class Scenario:
     """Its complete text, where its messages are left out."""
     _generated: bool
     """Whether a program made its text, so that errors should not name its lines."""
+    _files: Texts
+    """The files that it names, as they were: they may change, or be on another machine."""
 
     def __init__(
         self,
@@ -103,10 +108,15 @@ class Scenario:
 
     @classmethod
     def _of(
-        cls, given: Given, origin: Path | None, overrides: Settings, generated: bool = False
+        cls,
+        given: Given,
+        origin: Path | None,
+        overrides: Settings,
+        generated: bool = False,
+        files: Texts | None = None,
     ) -> Scenario:
         scenario = cls.__new__(cls)
-        scenario._fill(given, origin, overrides, generated)
+        scenario._fill(given, origin, overrides, generated, files)
         return scenario
 
     @classmethod
@@ -118,13 +128,23 @@ class Scenario:
         scenario._origin = None
         scenario._overrides = ()
         scenario._generated = True
+        scenario._files = {}
         return scenario
 
     def _fill(
-        self, given: Given, origin: Path | None, overrides: Settings, generated: bool = False
+        self,
+        given: Given,
+        origin: Path | None,
+        overrides: Settings,
+        generated: bool = False,
+        files: Texts | None = None,
     ) -> None:
         with reject_undecodable_text(origin):
-            self._whole = _rocelab.Scenario.parse(given, origin, list(overrides), generated)
+            known = files or {}
+            self._whole, read = _rocelab.Scenario.parse(
+                given, origin, list(overrides), generated, known
+            )
+        self._files = {**read, **known}
         self._text = None
         self._source = given
         self._origin = origin
@@ -216,8 +236,8 @@ class Scenario:
         """It with all its messages."""
         if self._whole is not None:
             return self._whole
-        # Of the complete text: files that it named may have changed.
-        return _rocelab.Scenario.parse(self.to_toml(), self._origin, [], True)
+        # The complete text names no files.
+        return _rocelab.Scenario.parse(self.to_toml(), self._origin, [], True, {})[0]
 
     @property
     def _groups(self) -> list[str]:
@@ -241,7 +261,7 @@ class Scenario:
 
     def __reduce__(self) -> tuple[object, ...]:
         # What was given, without defaults: with these, `with_settings` would change less.
-        given = (self._given(), self._origin, self._overrides, self._generated)
+        given = (self._given(), self._origin, self._overrides, self._generated, self._files)
         return Scenario._of, given
 
     def __eq__(self, other: object) -> bool:
@@ -307,10 +327,18 @@ def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scena
     return _load(path, tuple(settings))
 
 
-def apply_settings(scenario: Scenario, settings: Settings) -> Scenario:
-    """``scenario`` with further keys set as on the command line."""
-    overrides = scenario._overrides + settings
-    return Scenario._of(scenario._given(), scenario._origin, overrides, scenario._generated)
+def apply_settings(scenario: Scenario, settings: Settings, files: Texts | None = None) -> Scenario:
+    """``scenario`` with further keys set as on the command line.
+
+    ``files`` are those that were read before; default: those of ``scenario``.
+    """
+    return Scenario._of(
+        scenario._given(),
+        scenario._origin,
+        scenario._overrides + settings,
+        scenario._generated,
+        scenario._files if files is None else files,
+    )
 
 
 def compact(scenario: Scenario) -> Scenario:
@@ -325,6 +353,7 @@ def compact(scenario: Scenario) -> Scenario:
     light._origin = scenario._origin
     light._overrides = scenario._overrides
     light._generated = scenario._generated
+    light._files = scenario._files
     return light
 
 

@@ -507,6 +507,25 @@ def test_a_scenario_without_its_messages_keeps_what_files_said(tmp_path: Path) -
     assert rocelab.run(light).summary.digest == result.summary.digest
 
 
+def test_a_scenario_brings_the_files_that_it_names(tmp_path: Path) -> None:
+    """Where it is unpickled they may be missing, or have changed since it was read."""
+    flows = tmp_path / "flows.csv"
+    flows.write_text("src,dst,size\nh0,h1,1KB\n")
+    star = INCAST.partition("[[traffic]]")[0]
+    text = f'{star}[[traffic]]\nkind = "flows"\nflows_file = "flows.csv"\n'
+    scenario = rocelab.Scenario.from_toml(text, origin=tmp_path / "s.toml")
+    pickled = [pickle.dumps(one) for one in (scenario, compact(scenario))]
+    before = scenario.with_settings(scheme__name="hpcc").to_toml()
+    for change in (lambda: flows.write_text("src,dst,size\nh0,h1,2KB\n"), flows.unlink):
+        change()
+        for one in (scenario, *map(pickle.loads, pickled)):
+            assert one.to_toml() == scenario.to_toml()
+            # Settings change what was given, which still names the file.
+            assert one.with_settings(scheme__name="hpcc").to_toml() == before
+        with pytest.raises(rocelab.ConfigError, match=r"cannot read .*other\.csv"):
+            scenario.with_settings(traffic__0__flows_file="other.csv")
+
+
 def test_other_processes_run_scenarios() -> None:
     scenario = rocelab.Scenario.from_toml(INCAST)
     seeds = [scenario.with_settings(run__seed=seed) for seed in (1, 2)]

@@ -14,6 +14,7 @@ from conftest import INCAST
 from rocelab.simulate import run_checked
 from rocelab.sweeps import remote
 from rocelab.sweeps.metrics import METRICS
+from rocelab.sweeps.plan import Case, SweepPlan
 from rocelab.sweeps.tune import parse_space, tune
 
 OVER = {"scheme.name": ["none", "hpcc"]}
@@ -76,6 +77,33 @@ def test_a_file_of_flows_is_read_once(
     assert not flows.exists()
     assert [one.flows.to_polars()["size_bytes"].to_list() for one in done.results] == [[5000]] * 2
     assert [one.scenario.name for one in done.results] == ["one"] * 2
+
+
+def test_a_file_of_flows_that_changes_while_runs_are_checked_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both a file that the scenario names, and one that a setting of the sweep names."""
+    for name, size in (("a", 5), ("b", 6)):
+        (tmp_path / f"{name}.csv").write_text(f"src,dst,size\nh1,h0,{size}KB\n")
+    (tmp_path / "one.toml").write_text(
+        '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
+        '[[traffic]]\nkind = "flows"\nflows_file = "a.csv"\n'
+    )
+    base = rocelab.load(tmp_path / "one.toml")
+    plain = SweepPlan.checked
+
+    def check_and_change(plan: SweepPlan, case: Case, at_a_time: int) -> Any:  # noqa: ANN401
+        checked = plain(plan, case, at_a_time)
+        for file in tmp_path.glob("*.csv"):
+            if file.name == "a.csv" or "b.csv" in str(case.combination):
+                file.write_text("src,dst,size\nh1,h0,9KB\n")
+        return checked
+
+    monkeypatch.setattr(SweepPlan, "checked", check_and_change)
+    over = {"traffic.0.flows_file": ["a.csv", "b.csv"]}
+    done = rocelab.sweep(base, over, seeds=2)
+    sizes = [one.flows.to_polars()["size_bytes"].to_list() for one in done.results]
+    assert sizes == [[5000], [5000], [6000], [6000]]
 
 
 def test_another_sweep_in_the_directory_is_noticed_when_a_run_is_stored(

@@ -54,7 +54,7 @@ impl HpccExperiment {
         let (read, name) = (Arc::clone(&self.read), self.name.clone());
         let checked = stoppable(py, move || {
             let (spec, _) = rocelab::hpcc_ns3::scenario_of(&read, &name, &settings)?;
-            ::scenario::Scenario::from_spec(spec, None)
+            ::scenario::Scenario::from_spec(spec, &::scenario::Files::default())
         })?;
         Scenario::generated(py, checked)
     }

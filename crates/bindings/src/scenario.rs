@@ -4,7 +4,9 @@ use crate::errors::{config_error, simulation_error, together};
 use crate::table::Table;
 use crate::worker::stoppable;
 use ::scenario::memory::{Limits, Verdict};
-use ::scenario::{ScenarioError, Tree, parse_or_every_error, read_or_every_error, read_sections};
+use ::scenario::{
+    Files, ScenarioError, Tree, parse_or_every_error, read_or_every_error, read_sections,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -122,7 +124,8 @@ impl Scenario {
     /// Parses and checks `given`: the text of a file, or plain data with its tables. Files that it
     /// names are looked for beside `origin`, the file that a text came from; `overrides` are pairs
     /// of dotted key and value. Errors do not tell the lines of a text that was `generated`. The
-    /// error that is raised has all others in `others`.
+    /// error that is raised has all others in `others`. Of the files, `texts` has those that were
+    /// read before, by their paths; all that were read are returned, too.
     #[staticmethod]
     fn parse(
         py: Python<'_>,
@@ -130,13 +133,23 @@ impl Scenario {
         origin: Option<PathBuf>,
         overrides: Vec<(String, String)>,
         generated: bool,
-    ) -> PyResult<Scenario> {
-        let work = move || match given {
-            Given::Text(text) => parse_or_every_error(&text, origin.as_deref(), &overrides),
-            Given::Data(tree) => read_or_every_error(tree, origin.as_deref(), &overrides),
+        texts: BTreeMap<PathBuf, String>,
+    ) -> PyResult<(Scenario, BTreeMap<PathBuf, String>)> {
+        let work = move || {
+            let origin = origin.as_deref();
+            let texts = texts.into_iter().map(|(path, text)| (path, text.into())).collect();
+            let files = Files::beside(origin).with_texts(texts);
+            let valid = match given {
+                Given::Text(text) => parse_or_every_error(&text, origin, &overrides, &files),
+                Given::Data(tree) => read_or_every_error(tree, origin, &overrides, &files),
+            }?;
+            Ok::<_, Vec<ScenarioError>>((valid, files.into_texts()))
         };
         match stoppable(py, work)? {
-            Ok(valid) => Ok(Scenario { valid: Arc::new(valid), generated }),
+            Ok((valid, texts)) => {
+                let texts = texts.into_iter().map(|(path, text)| (path, text.to_string()));
+                Ok((Scenario { valid: Arc::new(valid), generated }, texts.collect()))
+            }
             Err(errors) => {
                 let errors = errors.into_iter().map(|error| scenario_error(py, error, generated));
                 Err(together(py, errors.collect()))

@@ -76,7 +76,7 @@ fn most_bytes(flows: usize) -> Vec<(&'static str, usize)> {
     step("files");
     let (spec, _) = scenario_of(&experiment, "memory", &[]).unwrap();
     step("spec");
-    let scenario = Scenario::from_spec(spec, None).unwrap();
+    let scenario = Scenario::from_spec(spec, &scenario::Files::default()).unwrap();
     step("scenario");
     let records = records_of(&experiment);
     let options = RunOptions { records, threads: Some(1), ..RunOptions::default() };

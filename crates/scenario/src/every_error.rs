@@ -7,6 +7,7 @@
 use crate::decode::{Refused, decode_or_guess};
 use crate::error::ScenarioError;
 use crate::named_after;
+use crate::read_file::Files;
 use crate::required;
 use crate::scenario::Scenario;
 use crate::spec::Spec;
@@ -50,7 +51,7 @@ fn is_without_network(key: &str) -> bool {
 }
 
 /// All errors of a document that was refused, in the order of their lines.
-pub(crate) fn find(tree: Tree, origin: Option<&Path>) -> Vec<ScenarioError> {
+pub(crate) fn find(tree: Tree, origin: Option<&Path>, files: &Files) -> Vec<ScenarioError> {
     let mut search = Search {
         tree,
         found: Vec::new(),
@@ -66,7 +67,7 @@ pub(crate) fn find(tree: Tree, origin: Option<&Path>) -> Vec<ScenarioError> {
             Ok(spec) => {
                 builds += 1;
                 let spec = named_after(spec, origin);
-                let checked = Scenario::from_spec(spec, origin.and_then(Path::parent));
+                let checked = Scenario::from_spec(spec, files);
                 checked.map_or_else(|error| !search.refused(error), |_| true)
             }
         };

@@ -67,6 +67,7 @@ pub use model::{
 };
 pub use network::{Network, Port};
 pub use probe::NamedProbe;
+pub use read_file::Files;
 pub use renamed::migrate;
 pub use scenario::{PathNote, RunScheme, Scenario};
 pub use scheme::ResolvedScheme;
@@ -109,10 +110,12 @@ pub fn parse(
     origin: Option<&Path>,
     overrides: &[(String, String)],
 ) -> Result<Scenario> {
-    parse_or_every_error(text, origin, overrides).map_err(|mut errors| errors.swap_remove(0))
+    let files = Files::beside(origin);
+    parse_or_every_error(text, origin, overrides, &files)
+        .map_err(|mut errors| errors.swap_remove(0))
 }
 
-/// Reads a scenario as [`parse`] does.
+/// Reads a scenario as [`parse`] does, and the files that it names from `files`.
 ///
 /// # Errors
 /// Up to [`MAX_ERRORS`] errors, at least one, in the order of their lines. Those that only follow
@@ -121,10 +124,11 @@ pub fn parse_or_every_error(
     text: &str,
     origin: Option<&Path>,
     overrides: &[(String, String)],
+    files: &Files,
 ) -> std::result::Result<Scenario, Vec<ScenarioError>> {
     let read = memory::check_text(text.len()).and_then(|()| Tree::from_toml(text));
     let tree = read.map_err(|error| vec![error.in_file(origin)])?;
-    read_or_every_error(tree, origin, overrides)
+    read_or_every_error(tree, origin, overrides, files)
 }
 
 /// Reads a scenario as [`parse_or_every_error`] does, from the data that a TOML file would hold.
@@ -135,6 +139,7 @@ pub fn read_or_every_error(
     mut tree: Tree,
     origin: Option<&Path>,
     overrides: &[(String, String)],
+    files: &Files,
 ) -> std::result::Result<Scenario, Vec<ScenarioError>> {
     if matches!(tree.at(&["schema"]), Some(Tree { value: Value::Integer(1), .. })) {
         let line = tree.line_of("schema");
@@ -142,13 +147,13 @@ pub fn read_or_every_error(
     }
     let mut errors = set_keys(&mut tree, overrides);
     let spec = decode::decode(&tree).map(|spec| named_after(spec, origin));
-    match spec.and_then(|spec| Scenario::from_spec(spec, origin.and_then(Path::parent))) {
+    match spec.and_then(|spec| Scenario::from_spec(spec, files)) {
         Ok(scenario) if errors.is_empty() => {
             let file = origin.map(Path::to_path_buf);
             return Ok(scenario.with_source(Source { file, keys: Some(tree.without_long_lists()) }));
         }
         Ok(_) => {}
-        Err(_) => errors.extend(every_error::find(tree, origin)),
+        Err(_) => errors.extend(every_error::find(tree, origin, files)),
     }
     errors.truncate(MAX_ERRORS);
     Err(errors.into_iter().map(|error| error.in_file(origin)).collect())

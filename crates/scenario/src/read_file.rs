@@ -1,22 +1,57 @@
 //! Files that a scenario names.
 
 use crate::error::{Result, ScenarioError};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use units::text::io_reason;
 
 /// Larger files are no scenario and no workload.
 const MAX_FILE: u64 = 1 << 30;
 
-/// Reads the file `name`, relative to `base`; `key` is what named it.
-pub(crate) fn read(name: &str, base: Option<&Path>, key: &str) -> Result<(PathBuf, String)> {
-    let path = match base {
-        Some(base) => base.join(name),
-        None => PathBuf::from(name),
-    };
-    let text = read_path(&path).map_err(|why| ScenarioError::new(key, why))?;
-    Ok((path, text))
+/// The files that a scenario names. Each is read once.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// What relative paths are relative to, if not the working directory.
+    base: Option<PathBuf>,
+    texts: RefCell<BTreeMap<PathBuf, Arc<str>>>,
+}
+
+impl Files {
+    /// Those beside the file `origin` of a scenario.
+    pub fn beside(origin: Option<&Path>) -> Files {
+        let base = origin.and_then(Path::parent).map(Path::to_path_buf);
+        Files { base, texts: RefCell::default() }
+    }
+
+    /// Takes the texts of files that were read before, by their paths.
+    #[must_use]
+    pub fn with_texts(self, texts: BTreeMap<PathBuf, Arc<str>>) -> Files {
+        Files { texts: RefCell::new(texts), ..self }
+    }
+
+    /// The texts of all files that were read, by their paths.
+    pub fn into_texts(self) -> BTreeMap<PathBuf, Arc<str>> {
+        self.texts.into_inner()
+    }
+
+    /// Reads the file `name`; `key` is what named it.
+    pub(crate) fn read(&self, name: &str, key: &str) -> Result<(PathBuf, Arc<str>)> {
+        let path = match &self.base {
+            Some(base) => base.join(name),
+            None => PathBuf::from(name),
+        };
+        let known = self.texts.borrow().get(&path).cloned();
+        let text = match known {
+            Some(text) => text,
+            None => read_path(&path).map_err(|why| ScenarioError::new(key, why))?.into(),
+        };
+        self.texts.borrow_mut().insert(path.clone(), Arc::clone(&text));
+        Ok((path, text))
+    }
 }
 
 /// Reads a file of text; the error says which file and why not.

@@ -7,6 +7,7 @@ use crate::error::{Result, ScenarioError};
 use crate::failure;
 use crate::network::Network;
 use crate::probe::{self, NamedProbe};
+use crate::read_file::Files;
 use crate::receiver;
 use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
@@ -22,7 +23,6 @@ use model::{
 };
 use schemes::contract::Fit;
 use schemes::registry::SchemeInfo;
-use std::path::Path;
 use units::{MixSide, Time};
 
 /// A scheme of a run.
@@ -146,9 +146,9 @@ impl Scenario {
         given.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
     }
 
-    /// Checks a specification and builds what it describes. Relative paths in it are relative to
-    /// `base`.
-    pub fn from_spec(mut spec: Spec, base: Option<&Path>) -> Result<Scenario> {
+    /// Checks a specification and builds what it describes. The files that it names are read from
+    /// `files`.
+    pub fn from_spec(mut spec: Spec, files: &Files) -> Result<Scenario> {
         checks::schema(spec.schema)?;
         let name = checks::name(&mut spec.name)?;
         let run = settings::run(&spec.run)?;
@@ -156,7 +156,7 @@ impl Scenario {
         let wire = settings::wire(&spec.wire)?;
         settings::quirks(&mut spec.quirks)?;
 
-        let network = topology::resolve(&mut spec.topology, base, wire.error_rate)?;
+        let network = topology::resolve(&mut spec.topology, files, wire.error_rate)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.min_host_rate())?;
         let also = also::resolve(&mut spec.scheme.also, &scheme, network.min_host_rate())?;
         checks::also_without_quirks(also.as_ref(), &spec.quirks)?;
@@ -196,7 +196,7 @@ impl Scenario {
                 Stop::FlowsDone => None,
                 Stop::At(stop) => Some(stop),
             },
-            base,
+            files,
             port_numbers: PortNumbers::of(&spec.quirks),
         };
         let mut traffic = traffic::resolve(&mut spec.traffic, &context)?;

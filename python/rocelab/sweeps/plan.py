@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rocelab import _memory
 from rocelab.errors import ConfigError
-from rocelab.scenario import Scenario, Settings, apply_settings
+from rocelab.scenario import Scenario, Settings, Texts, apply_settings
 from rocelab.simulate import check_count
 from rocelab.sweeps import grid
 from rocelab.sweeps.grid import Axis, Combination
@@ -45,6 +45,8 @@ class SweepPlan:
     """The file of the scenario, and what was set beside that; None if there was none."""
     combinations: Sequence[Combination]
     """Values of all axes, in the order in which tables have them."""
+    _files: Texts
+    """The files that the scenarios of runs name, each read once: they may change meanwhile."""
 
     def __init__(
         self,
@@ -72,6 +74,7 @@ class SweepPlan:
                 hint="take fewer seeds or values, or share them out among several sweeps",
             )
         self.scenario = scenario
+        self._files = scenario._files
         self.written_in = scenario._written_in
         self.axes = tuple(axes)
         self.combinations = grid.combinations(axes, groups)
@@ -113,7 +116,10 @@ class SweepPlan:
         pairs = zip(self.axes, case.combination, strict=True)
         settings = [(axis.key, value.text) for axis, value in pairs]
         with self._naming(case):
-            return apply_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
+            settings.append(("run.seed", str(case.seed)))
+            made = apply_settings(self.scenario, tuple(settings), self._files)
+        self._files = made._files
+        return made
 
     def checked(self, case: Case, at_a_time: int) -> tuple[Scenario, str | None]:
         """The scenario of a run after all checks, and a warning if memory may not suffice.

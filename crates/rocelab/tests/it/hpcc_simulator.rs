@@ -217,7 +217,7 @@ fn trace(run: &Run) -> Vec<packet_trace::Record> {
     let mut experiment = run.experiment.clone();
     experiment.traced = experiment.topology.hosts().chain(experiment.topology.switches()).collect();
     let (spec, _) = scenario_of(&experiment, "traced", &[]).unwrap();
-    let scenario = Scenario::from_spec(spec, None).unwrap();
+    let scenario = Scenario::from_spec(spec, &scenario::Files::default()).unwrap();
     let options = RunOptions { records: records_of(&experiment), ..RunOptions::default() };
     let result = rocelab::run(&scenario, &options).unwrap();
     let files = Ns3OutputFiles::new(&experiment, &result.flows, &result.recordings);

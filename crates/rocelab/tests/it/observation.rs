@@ -382,7 +382,7 @@ const EXPERIMENTS: [(&str, &str, usize); 15] = [
 
 fn run_experiment(experiment: &Experiment, records: Records, threads: usize) -> RunResult {
     let (spec, _) = scenario_of(experiment, "observed", &[]).unwrap();
-    let scenario = Scenario::from_spec(spec, None).unwrap();
+    let scenario = Scenario::from_spec(spec, &scenario::Files::default()).unwrap();
     let options = RunOptions { threads: Some(threads), records, ..RunOptions::default() };
     rocelab::run(&scenario, &options).unwrap()
 }

@@ -4,9 +4,9 @@ use super::build::{check_links, require_min};
 use super::{check_counts, custom};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Link, Network, Node, NodeKind, WAN_DELAY, check_link};
+use crate::read_file::Files;
 use crate::settings::check_buffer;
 use crate::spec::{CrossDcSpec, Quantity, TopologySpec};
-use std::path::Path;
 use units::{NodeId, Time};
 
 /// What the switch of a data centre that leads outside is called in it.
@@ -14,11 +14,7 @@ const EXTERNAL: &str = "ext";
 
 /// Builds the network and completes `spec`: a file inside is replaced by what it says, the length
 /// by a delay.
-pub(super) fn build(
-    spec: &mut CrossDcSpec,
-    base: Option<&Path>,
-    error_rate: f64,
-) -> Result<Network> {
+pub(super) fn build(spec: &mut CrossDcSpec, files: &Files, error_rate: f64) -> Result<Network> {
     require_min("data_centres", spec.data_centres, 2)?;
     if let TopologySpec::CrossDc(_) = *spec.data_centre {
         return Err(ScenarioError::new(
@@ -33,7 +29,7 @@ pub(super) fn build(
         Some(buffer) => Some(check_buffer(buffer.0, || "topology.external_buffer".to_owned())?),
         None => None,
     };
-    let inside = data_centre(spec, base, error_rate)?;
+    let inside = data_centre(spec, files, error_rate)?;
     let top = inside.nodes.iter().map(|node| node.tier).max().unwrap_or(0);
     let leads_up: Vec<NodeId> =
         inside.ids().filter(|node| top > 0 && inside.node(*node).tier == top).collect();
@@ -75,13 +71,14 @@ fn wan_delay(spec: &CrossDcSpec) -> Result<Time> {
 }
 
 /// Builds one data centre, without the switch that leads outside.
-fn data_centre(spec: &mut CrossDcSpec, base: Option<&Path>, error_rate: f64) -> Result<Network> {
-    let inside = super::resolve(&mut spec.data_centre, base, error_rate).map_err(|mut error| {
-        if let Some(rest) = error.key.strip_prefix("topology") {
-            error.key = format!("topology.data_centre{rest}");
-        }
-        error
-    })?;
+fn data_centre(spec: &mut CrossDcSpec, files: &Files, error_rate: f64) -> Result<Network> {
+    let inside =
+        super::resolve(&mut spec.data_centre, files, error_rate).map_err(|mut error| {
+            if let Some(rest) = error.key.strip_prefix("topology") {
+                error.key = format!("topology.data_centre{rest}");
+            }
+            error
+        })?;
     if inside.names.iter().any(|name| name == EXTERNAL) {
         let why =
             format!("a node of it is called `{EXTERNAL}`, as is the switch that leads outside");

@@ -4,18 +4,17 @@ use super::check_counts;
 use crate::decode::decode;
 use crate::error::{Result, ScenarioError, known_words};
 use crate::network::{Link, Network, Node, NodeKind, check_link, distances_from_hosts};
-use crate::read_file;
+use crate::read_file::Files;
 use crate::settings::check_error_rate;
 use crate::source::Source;
 use crate::spec::{CustomSpec, FileSpec, Quantity};
 use crate::tree::Tree;
 use std::collections::BTreeMap;
-use std::path::Path;
 use units::{NodeId, Time, cancel, parse_length};
 
 /// Reads the file that `spec` names; says where what it says is written.
-pub(super) fn read(spec: &FileSpec, base: Option<&Path>) -> Result<(CustomSpec, Source)> {
-    let (path, text) = read_file::read(&spec.path, base, "topology.path")?;
+pub(super) fn read(spec: &FileSpec, files: &Files) -> Result<(CustomSpec, Source)> {
+    let (path, text) = files.read(&spec.path, "topology.path")?;
     let parsed = match path.extension().and_then(|ending| ending.to_str()) {
         Some("json") => Tree::from_json(&text),
         Some("toml") => Tree::from_toml(&text),

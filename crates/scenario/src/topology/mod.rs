@@ -6,21 +6,16 @@ mod custom;
 
 use crate::error::{Result, ScenarioError};
 use crate::network::{Link, MAX_LINKS, MAX_NODES, Network, Node, NodeKind};
+use crate::read_file::Files;
 use crate::spec::TopologySpec;
-use std::path::Path;
 use units::{NodeId, Rate, Time, cancel};
 
 /// Builds the network, checks it, and completes `spec` to what was built: a file is replaced by
-/// what it says. Relative paths are relative to `base`. Links without an error rate of their own
-/// get `error_rate`.
-pub(crate) fn resolve(
-    spec: &mut TopologySpec,
-    base: Option<&Path>,
-    error_rate: f64,
-) -> Result<Network> {
+/// what it says. Links without an error rate of their own get `error_rate`.
+pub(crate) fn resolve(spec: &mut TopologySpec, files: &Files, error_rate: f64) -> Result<Network> {
     match spec {
         TopologySpec::File(file) => {
-            let (mut custom, source) = custom::read(file, base)?;
+            let (mut custom, source) = custom::read(file, files)?;
             let network = custom::build(&mut custom, error_rate).map_err(|error| {
                 // The file's keys are those of the table.
                 let key = error.key.strip_prefix("topology").unwrap_or(&error.key);
@@ -31,7 +26,7 @@ pub(crate) fn resolve(
             return network;
         }
         TopologySpec::Custom(custom) => return custom::build(custom, error_rate),
-        TopologySpec::CrossDc(cross_dc) => return cross_dc::build(cross_dc, base, error_rate),
+        TopologySpec::CrossDc(cross_dc) => return cross_dc::build(cross_dc, files, error_rate),
         _ => {}
     }
     build::check_sizes(spec)?;

@@ -3,11 +3,11 @@
 use super::MAX_TIME;
 use crate::error::{Result, ScenarioError, known_words};
 use crate::memory;
-use crate::read_file;
+use crate::read_file::Files;
 use crate::spec::{FlowSpec, Quantity};
 use crate::workload::MAX_MESSAGE;
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use units::{Bytes, Time, cancel};
 
 /// What a head may name, in any order.
@@ -96,13 +96,9 @@ impl FlowFile {
     }
 }
 
-/// Reads the file `name`, relative to `base`; `key` is what named it.
-pub(super) fn read(
-    name: &str,
-    base: Option<&Path>,
-    key: &str,
-) -> Result<(FlowFile, Vec<FlowSpec>)> {
-    let (path, text) = read_file::read(name, base, key)?;
+/// Reads the file `name` of `files`; `key` is what named it.
+pub(super) fn read(name: &str, files: &Files, key: &str) -> Result<(FlowFile, Vec<FlowSpec>)> {
+    let (path, text) = files.read(name, key)?;
     let mut file = FlowFile { key: key.to_owned(), path, lines: Vec::new() };
     let mut flows = Vec::new();
     if text.trim_start_matches('\u{feff}').trim().is_empty() {

@@ -14,7 +14,7 @@ pub(super) fn flows(
     let file = match (&spec.flows, &spec.flows_file) {
         (Some(_), None) => None,
         (None, Some(name)) => {
-            let (file, flows) = flow_file::read(name, context.base, &entry.key("flows_file"))?;
+            let (file, flows) = flow_file::read(name, context.files, &entry.key("flows_file"))?;
             (spec.flows, spec.flows_file) = (Some(flows), None);
             Some(file)
         }

@@ -14,12 +14,12 @@ mod waits;
 use crate::error::{Result, ScenarioError};
 use crate::memory;
 use crate::network::{Network, Reachability};
+use crate::read_file::Files;
 use crate::selector::Selector;
 use crate::spec::{Quantity, QuirksSpec, TrafficSpec};
 use crate::workload::MAX_MESSAGE;
 use model::{Joins, Message};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use units::{Bytes, MixSide, NodeId, Time, cancel};
 use waits::{After, Waits};
 
@@ -103,7 +103,7 @@ pub(crate) struct Context<'a> {
     pub data_class: u8,
     /// The end of the run, where it is known.
     pub stop: Option<Time>,
-    pub base: Option<&'a Path>,
+    pub files: &'a Files,
     pub port_numbers: PortNumbers,
 }
 

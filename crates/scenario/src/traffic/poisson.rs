@@ -4,7 +4,6 @@
 use super::{Context, Entry, MAX_TIME, Sink, check_time};
 use crate::error::{Result, ScenarioError};
 use crate::random::Stream;
-use crate::read_file;
 use crate::spec::{PoissonSpec, Quantity};
 use crate::workload::{self, Cdf};
 use std::cmp::Reverse;
@@ -291,7 +290,7 @@ pub(super) fn sizes(
         }
         (None, None, Some(name)) => {
             let key = entry.key("workload_file");
-            let (path, text) = read_file::read(name, context.base, &key)?;
+            let (path, text) = context.files.read(name, &key)?;
             let read = Cdf::read(&text)
                 .map_err(|why| ScenarioError::new(key, format!("{}: {why}", path.display())))?;
             *cdf = Some(read.points().to_vec());

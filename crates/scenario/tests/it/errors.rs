@@ -1245,7 +1245,8 @@ fn files_that_are_not_regular_are_refused_at_once() {
 
 /// All errors of a text, each as it is shown.
 fn every(text: &str, overrides: &[(String, String)]) -> Vec<String> {
-    let errors = parse_or_every_error(text, None, overrides).unwrap_err();
+    let errors =
+        parse_or_every_error(text, None, overrides, &scenario::Files::default()).unwrap_err();
     errors.iter().map(ToString::to_string).collect()
 }
 

@@ -59,7 +59,7 @@ pub fn scenario_with(
         settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let (spec, warnings) = scenario_of(experiment, "experiment", &settings)?;
     let warnings = warnings.iter().map(ToString::to_string).collect();
-    Ok((Scenario::from_spec(spec, None)?, warnings))
+    Ok((Scenario::from_spec(spec, &scenario::Files::default())?, warnings))
 }
 
 /// What comes of an experiment with keys set.
