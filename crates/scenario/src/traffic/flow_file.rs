@@ -27,6 +27,8 @@ const COLUMNS: [&str; 12] = [
 ];
 /// The hint for a file without a header line.
 const NEEDS_HEAD: &str = "the first line is a head such as src,dst,size";
+/// What a line begins with that is a comment.
+const COMMENT: char = '#';
 
 /// A line of the file.
 #[derive(Deserialize)]
@@ -99,27 +101,32 @@ impl FlowFile {
 /// Reads the file `name` of `files`; `key` is what named it.
 pub(super) fn read(name: &str, files: &Files, key: &str) -> Result<(FlowFile, Vec<FlowSpec>)> {
     let (path, text) = files.read(name, key)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut file = FlowFile { key: key.to_owned(), path, lines: Vec::new() };
     let mut flows = Vec::new();
-    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+    if text.lines().all(|line| line.trim().is_empty() || line.starts_with(COMMENT)) {
         let why = format!("{}: is empty", file.path.display());
         return Err(ScenarioError::new(key, why).hint(NEEDS_HEAD));
     }
     let lines = text.bytes().filter(|&byte| byte == b'\n').count();
     memory::check_lines(lines as u64, key)?;
-    if let Some(line) = open_quote(&text) {
+    if let Some(line) = open_quote(text) {
         return Err(file.at(line, "a quote is not closed").hint("is the file cut off?"));
     }
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let head = reader.headers().map_err(|error| file.at(1, &error.to_string()))?.clone();
-    check_head(&head).map_err(|(why, mend)| file.at(1, &why).hint(mend))?;
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .comment(Some(COMMENT as u8))
+        .from_reader(text.as_bytes());
+    let first = skip_to_record(text, &csv::Position::new());
+    let head = reader.headers().map_err(|error| file.at(first, &error.to_string()))?.clone();
+    check_head(&head).map_err(|(why, mend)| file.at(first, &why).hint(mend))?;
     for record in reader.into_records() {
         cancel::check();
         let record = record.map_err(|error| {
-            let line = error.position().map_or(1, csv::Position::line);
+            let line = error.position().map_or(1, |from| skip_to_record(text, from));
             file.at(line, &what_is_wrong(&error))
         })?;
-        let line = record.position().map_or(1, csv::Position::line);
+        let line = record.position().map_or(1, |from| skip_to_record(text, from));
         let row: Row = record.deserialize(Some(&head)).map_err(|error| {
             let Some((column, value)) = place_of(&error, &head, &record) else {
                 return file.at(line, &what_is_wrong(&error));
@@ -168,6 +175,13 @@ fn check_head(head: &csv::StringRecord) -> std::result::Result<(), (String, Stri
     }
 }
 
+/// The line of the first record from a position on, which may be before blank lines and comments.
+fn skip_to_record(text: &str, from: &csv::Position) -> u64 {
+    let rest = text.get(from.byte() as usize..).unwrap_or_default();
+    let skipped = rest.lines().take_while(|line| line.is_empty() || line.starts_with(COMMENT));
+    from.line() + skipped.count() as u64
+}
+
 /// The line in which a quote begins that nothing closes.
 fn open_quote(text: &str) -> Option<u64> {
     let mut line = 1;
@@ -175,8 +189,12 @@ fn open_quote(text: &str) -> Option<u64> {
     // Quotes count where a column begins; after one that closes, another has it go on.
     let mut begins = true;
     let mut closed = 0;
-    for c in text.trim_start_matches('\u{feff}').chars() {
+    let (mut is_first, mut is_comment) = (true, false);
+    for c in text.chars() {
+        is_comment |= opened.is_none() && is_first && c == COMMENT;
+        is_first = matches!(c, '\n' | '\r');
         match (opened, c) {
+            _ if is_comment => {}
             (None, '"') if begins => opened = Some(if closed > 0 { closed } else { line }),
             (Some(began), '"') => (opened, begins, closed) = (None, true, began),
             (Some(_), _) => {}
@@ -184,6 +202,7 @@ fn open_quote(text: &str) -> Option<u64> {
         }
         if c == '\n' {
             cancel::check();
+            is_comment = false;
             line += 1;
         }
     }

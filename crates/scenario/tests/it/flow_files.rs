@@ -145,6 +145,34 @@ fn quotes_and_blank_lines_are_read() {
 }
 
 #[test]
+fn lines_that_begin_with_a_hash_are_comments() {
+    let text =
+        "# of \"one\n\n# day\r\nsrc,dst,size\n# \"h0,h9\nh0,h1,1KB\n\n#\nh1,h2,\"1\n#\nKB\"\n";
+    let unit = read("comments", text).unwrap_err();
+    assert!(unit.contains("line 9: unknown unit"), "{unit}");
+    let text = text.replace("\"1\n#\nKB\"", "2KB");
+    let sizes: Vec<_> =
+        read("comments", &text).unwrap().messages.iter().map(|one| one.size.get()).collect();
+    assert_eq!(sizes, [1_000, 2_000]);
+    for (from, to, expected) in [
+        ("h1,h2", "h1,h9", "line 9: dst: unknown node `h9`"),
+        ("h1,h2", "h1", "line 9: has 2 columns, and the head 3"),
+        ("h1,h2,2KB", "h1,h2,\"", "line 9: a quote is not closed"),
+        ("src,dst", "sorce,dst", "line 4: unknown column `sorce`"),
+    ] {
+        for ends in ["\n", "\r\n"] {
+            let text = text.replace(from, to).replace("\r\n", "\n").replace('\n', ends);
+            let error = read("comments", &text).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+            let error = read("comments", &format!("\u{feff}{text}")).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+    let none = read("comments", "# nothing\n").unwrap_err();
+    assert!(none.contains("flows.csv: is empty"), "{none}");
+}
+
+#[test]
 fn a_list_or_a_file() {
     let error = |keys: &str| {
         let text = format!(
