@@ -662,7 +662,7 @@ def tables_of(figure: Figure, reading: Reading, *, quick: bool) -> dict[str, Tab
 
     def keep(one: Scenario, given: Tables, *_: object) -> None:
         one._source, one._origin, one._overrides, one._generated = dict(given), None, (), False
-        one._whole, one._text = None, ""
+        one._whole, one._text, one._files = None, "", {}
 
     large_ones.cache_clear()
     with pytest.MonkeyPatch.context() as patch:

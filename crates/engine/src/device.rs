@@ -35,8 +35,8 @@
 //! ```
 //!
 //! `reorder_arrivals` is called with [`TieBreak::DeviceOrder`] only. It then comes before
-//! `advance_bucketed`, and groups with a hub are advanced as those without. Which thread makes a call,
-//! and how devices are grouped, changes no result.
+//! `advance_bucketed`, and groups with a hub are advanced as those without. Which thread makes a
+//! call, and how devices are grouped, changes no result.
 
 use crate::arena::Packets;
 use crate::arrival_key::{Entry, TieBreak};

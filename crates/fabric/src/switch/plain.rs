@@ -49,8 +49,8 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Returns the port that a packet leaves through, if the policy depends on the header alone. Returns [`NO_ROUTE`] if there is none, or if
-    /// the packet is not to be forwarded.
+    /// Returns the port that a packet leaves through, if the policy depends on the header alone.
+    /// Returns [`NO_ROUTE`] if there is none, or if the packet is not to be forwarded.
     #[inline(always)]
     pub(super) fn next_hop(&self, packet: &Packet<S>) -> u16 {
         let Chassis { common, router, switch_row, .. } = &self.chassis;
