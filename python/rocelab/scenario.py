@@ -402,7 +402,8 @@ def read_scenario(path: Path, *, newline: str | None = None, if_missing: str | N
         hint = f"the scenario of that result is {whole}" if whole.is_file() else None
         raise ConfigError("is a directory", file=str(path), hint=hint) from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
+        why = f"not a text file in UTF-8 (byte {error.start})"
+        raise ConfigError(why, file=str(path), hint="save it as UTF-8") from None
     except OSError as error:
         raise ConfigError(error.strerror or str(error), file=str(path)) from None
 

@@ -264,6 +264,7 @@ def test_binary_file(command: Command, tmp_path: Path) -> None:
     done = command("run", path)
     assert done.returncode == 2
     assert_one_error(done.stderr)
+    assert "hint: save it as UTF-8\n" in done.stderr
 
 
 @pytest.mark.parametrize("setting", ["seed", "name=\udcff", "\udcff=1"])
@@ -786,6 +787,12 @@ def test_what_is_no_result_says_what_it_is(command: Command, tmp_path: Path) -> 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "error: sweep: not a result directory: summary.json is missing\n"
+        "hint: it is a sweep, whose results are sweep/runs/COMBINATION/SEED\n"
+    )
+    done = command("fct", "sweep", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: sweep: holds neither fct.txt nor flows.parquet\n"
         "hint: it is a sweep, whose results are sweep/runs/COMBINATION/SEED\n"
     )
     assert rocelab.open(tmp_path / "sweep/runs/scheme.name=hpcc/1").summary.scheme == "hpcc"

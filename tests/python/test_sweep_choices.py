@@ -268,6 +268,13 @@ def test_a_key_that_changes_nothing_is_named() -> None:
     assert told == ["run.time_limit changes nothing: its values give equal results"]
 
 
+def test_what_is_recorded_is_not_called_without_effect() -> None:
+    """The digest has neither series nor traces, but the metrics of probes depend on them."""
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    done = rocelab.sweep(scenario, {"probe.0.interval": ["1us", "7us"], "trace.pfc": [True, False]})
+    assert done.warnings == []
+
+
 def test_best_and_sorted_combinations(tmp_path: Path, command: Command) -> None:
     (tmp_path / "s.toml").write_text(INCAST)
     options = ("--over", "scheme.name=none,dcqcn,hpcc", "--quiet", "--json")

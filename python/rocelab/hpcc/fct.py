@@ -16,7 +16,7 @@ from rocelab._memory import check_reading
 from rocelab._text import printable
 from rocelab.errors import ResultError
 from rocelab.io.files import os_errors_as_result_error
-from rocelab.io.open import open_result
+from rocelab.io.open import open_result, results_within
 from rocelab.io.read import open_regular
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def read(path: Path) -> tuple[pl.DataFrame, Result | None]:
         if path.is_dir():
             if (path / "fct.txt").is_file():
                 return _of_lines(path / "fct.txt"), None
-            raise ResultError(f"{path}: holds neither fct.txt nor flows.parquet")
+            why = f"{path}: holds neither fct.txt nor flows.parquet"
+            raise ResultError(why, hint=results_within(path))
         return _of_lines(path), None
 
 

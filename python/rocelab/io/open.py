@@ -175,15 +175,20 @@ def _no_result(directory: Path) -> ResultError | None:
         missing = [name for name in (SUMMARY, SCENARIO) if not (directory / name).exists()]
     if not missing:
         return None
-    hint = "`rocelab run SCENARIO.toml --out DIR` makes one"
+    hint = results_within(directory) or "`rocelab run SCENARIO.toml --out DIR` makes one"
+    return ResultError(f"{directory}: not a result directory: {missing[0]} is missing", hint=hint)
+
+
+def results_within(directory: Path) -> str | None:
+    """Where the results of a sweep or a search are, as a hint; None if this is neither."""
     if (directory / SWEEP).is_file():
-        hint = f"it is a sweep, whose results are {directory / 'runs'}/COMBINATION/SEED"
-    elif (directory / TUNE).is_file():
-        hint = (
+        return f"it is a sweep, whose results are {directory / 'runs'}/COMBINATION/SEED"
+    if (directory / TUNE).is_file():
+        return (
             f"it is a search, whose trials are in {directory / 'trials.csv'} and whose results are "
             f"{directory / 'runs'}/COMBINATION/SEED"
         )
-    return ResultError(f"{directory}: not a result directory: {missing[0]} is missing", hint=hint)
+    return None
 
 
 def check_files(result: Result) -> None:

@@ -28,12 +28,16 @@ def dedup_warnings(warnings: Iterable[tuple[str, Iterable[str]]], runs: int) -> 
     ]
 
 
+_RECORDING = {"probe", "trace"}
+"""Keys that say what is recorded. They change no digest, but series, traces and their metrics."""
+
+
 def without_effect(keys: Sequence[str], outcomes: Mapping[Combination, Hashable]) -> list[str]:
     """A line for each of ``keys`` whose values give equal results.
 
     ``outcomes`` has what came of each combination, such as the digests of its runs. That a key
     changes nothing is known where each of its values is in combinations that differ in this key
-    alone, or where all combinations are equal.
+    alone, or where all combinations are equal. Keys of probes and traces are never named.
     """
     equal = len(set(outcomes.values())) == 1
     lines = []
@@ -46,6 +50,7 @@ def without_effect(keys: Sequence[str], outcomes: Mapping[Combination, Hashable]
         several = [group for group in by_rest.values() if len(group) > 1]
         compared = {value for group in several for value in group}
         alike = compared == values and all(len(set(group.values())) == 1 for group in several)
-        if len(values) > 1 and (equal or alike):
+        records = key.partition(".")[0] in _RECORDING
+        if len(values) > 1 and (equal or alike) and not records:
             lines.append(f"{key} changes nothing: its values give equal results")
     return lines
