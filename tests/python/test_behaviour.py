@@ -172,20 +172,23 @@ def test_json_csv_and_page(command: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("arguments", "error", "mend"),
     [
-        (("dcqn",), "error: no scheme or preset 'dcqn'"),
-        (("--network", "star"), "error: no network 'star'"),
+        (("dcqn",), "no scheme or preset 'dcqn'", "did you mean dcqcn?"),
+        (("nobody",), "no scheme or preset 'nobody'", "`rocelab list` has all of them"),
+        (
+            ("--network", "star"),
+            "no network 'star'",
+            "networks: two-to-one, incast, victim, parking-lot, join-leave",
+        ),
     ],
 )
 def test_unknown_names(
-    command: Command, tmp_path: Path, arguments: tuple[str, ...], error: str
+    command: Command, tmp_path: Path, arguments: tuple[str, ...], error: str, mend: str
 ) -> None:
     done = command("compare", *arguments, "--cache", tmp_path / "cache")
     assert (done.returncode, done.stdout) == (2, "")
-    first, hint = done.stderr.splitlines()
-    assert first == error
-    assert hint.startswith("hint: ")
+    assert done.stderr == f"error: {error}\nhint: {mend}\n"
     assert not (tmp_path / "cache").exists()
 
 

@@ -167,10 +167,12 @@ def _learned(found: Tuning, asked: int, place: Path, *, conditions: bool) -> str
         told = "-" if share is None else f"{share:.0%}"
         lines.append([axis.key, told, low if low == high else f"{low} to {high}"])
     held = sum(one.holds for one in found.trials)
-    tried = f"{len(found.trials)} combinations tried"
+    tried = f"{_format.pluralise(len(found.trials), 'combination', 'combinations')} tried"
     # There are no more, or the search proposed the others again.
-    tried += f" of the {asked} asked for" if len(found.trials) < asked else ""
+    tried += f" ({asked:,} were asked for)" if len(found.trials) < asked else ""
     tried += f" for {' and '.join(goals)}"
-    count = f"{tried}; {held} meet all conditions" if conditions else tried
-    before = f"; {found.found} runs were there before" if found.found else ""
+    meet = _format.pluralise(held, "meets", "meet")
+    count = f"{tried}; {meet} all conditions" if conditions else tried
+    stored = _format.pluralise(found.found, "run was", "runs were")
+    before = f"; {stored} there before" if found.found else ""
     return f"\n{aligned(lines, left=1)}\n\n{count}; all in {place / 'trials.csv'}{before}"

@@ -11,6 +11,7 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from rocelab import catalogue
@@ -60,9 +61,9 @@ def presets(names: Iterable[str]) -> list[tuple[str, str]]:
     chosen = list(names)
     for name in chosen:
         if name not in default and name not in known:
-            raise ConfigError(
-                f"no scheme or preset {name!r}", hint="`rocelab list` has all of them"
-            )
+            near = get_close_matches(name, [*default, *known], n=1)
+            hint = f"did you mean {near[0]}?" if near else "`rocelab list` has all of them"
+            raise ConfigError(f"no scheme or preset {name!r}", hint=hint)
     pairs = [
         (name, default[name]) if name in default else (known[name], name)
         for name in chosen or default
