@@ -74,7 +74,9 @@ def test_series_of_flows_and_of_many_ports_are_drawn_highest_first(tmp_path: Pat
     )
     rocelab.run(scenario).save(tmp_path / "run")
     charts = {one.title: one for one in collect([tmp_path / "run"]).charts}
-    assert [line["name"] for line in charts["Rate"].data] == [f"flow {at}" for at in range(10)]
+    flows = [line["name"] for line in charts["Rate"].data]
+    assert len(flows) == 10
+    assert (flows[0], flows[-1]) == ("incast: h0 > h2", "victim: h1 > h3")
     queue = charts["Queue length"]
     assert len(queue.data) == 16
     assert "Only the 16 highest of 26 are drawn." in queue.text
@@ -366,6 +368,23 @@ def test_of_two_numbers_that_read_the_same_none_is_better(tmp_path: Path) -> Non
     (found,) = collect([tmp_path / "equal"], ["slowdown_p99"]).found
     assert found.startswith("p99 FCT slowdown: "), found
     assert found.endswith(" in all combinations."), found
+
+
+def test_lines_of_one_port_are_told_apart_by_their_priority(tmp_path: Path) -> None:
+    rocelab.run(rocelab.example("two-classes")).save(tmp_path / "run")
+    (chart,) = (one for one in collect([tmp_path / "run"]).charts if one.title == "Queue length")
+    assert [line["name"] for line in chart.data] == ["s0:h8, priority 3", "s0:h8, priority 0"]
+
+
+def test_a_figure_tells_of_failures_in_the_runs_that_it_shows(tmp_path: Path) -> None:
+    scenario = rocelab.example("failing-link")
+    rocelab.run(scenario).save(tmp_path / "fails")
+    other = {"name": "queue", "kind": "queue", "nodes": ["leaf0"], "interval": "20us"}
+    rocelab.run(scenario.with_settings(failure=[], probe=[other])).save(tmp_path / "works")
+    charts = collect([tmp_path / "fails", tmp_path / "works"]).charts
+    texts = {one.title: one.text for one in charts}
+    assert "leaf0:spine0 failed" in texts["Throughput"]
+    assert "failed" not in texts["Queue length"]
 
 
 def test_figures_of_a_report_say_what_casts_doubt_on_them(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rocelab import _format
-from rocelab._ports import port_names_of
 from rocelab.catalogue import probe_kinds
 from rocelab.plot.footnotes import cut_off, failures
 from rocelab.plot.labels import plot_number, plot_unit
@@ -19,6 +18,7 @@ from rocelab.plot.slowdown import NEAREST_RANK, maxima
 from rocelab.plot.span import Span
 from rocelab.plot.theme import SCREEN_COLOURS
 from rocelab.plot.timeline.ranking import ranking_of
+from rocelab.plot.timeline.select import Line, flow_names_of, place_names, split_into_lines
 from rocelab.sweeps.heat_map import cell_texts, fits_heat_map
 
 if TYPE_CHECKING:
@@ -273,24 +273,34 @@ def _slowdown_by_tag(runs: Sequence[tuple[str, Result]]) -> Chart:
 
 def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
     unit, column = "", ""
-    parts: list[tuple[str, pl.DataFrame]] = []
-    for name, run in runs:
+    recorded = [
+        (name, run) for name, run in runs if any(one.kind == kind for one in run.series.values())
+    ]
+    parts: list[Line] = []
+    for number, (_, run) in enumerate(recorded):
         for series in run.series.values():
             if series.kind != kind:
                 continue
             unit, column = series.unit, series.column
-            for target, part in _parts(series.to_polars().drop_nulls(column), run):
-                label = " ".join(filter(None, [name if len(runs) > 1 else "", target]))
-                parts.append((label, part))
+            frame = series.to_polars().drop_nulls(column)
+            parts += split_into_lines(number, frame, column, place_names(run, series.name))
     ranking = ranking_of(kind)
-    heights = [ranking.height(part["time_ps"], part[column]) for _, part in parts]
+    heights = [ranking.height(part.time_ps, part.values) for part in parts]
     highest = sorted(range(len(parts)), key=lambda at: heights[at], reverse=True)[:_MAX_LINES]
+    drawn = [parts[at] for at in sorted(highest)]
     means = unit not in _LARGEST
-    most = max((len(parts[at][1]) for at in highest), default=0)
+    most = max((len(part.values) for part in drawn), default=0)
+    called = [
+        flow_names_of(
+            [run], {one.flow for one in drawn if one.run == number and one.flow is not None}
+        )
+        for number, (_, run) in enumerate(recorded)
+    ]
     lines: list[dict[str, Any]] = []
-    for at in sorted(highest):
-        label, part = parts[at]
-        x, y = _thinned(part["time_ps"].to_list(), part[column].to_list(), means=means)
+    for part in drawn:
+        target = called[part.run].get(part.where, part.where)
+        label = f"{recorded[part.run][0]} {target}" if len(runs) > 1 else target
+        x, y = _thinned(part.time_ps.to_list(), part.values.to_list(), means=means)
         lines.append(_line(len(lines), label, x=x, y=y, mode="lines"))
     largest = max((max(line["y"], default=0) for line in lines), default=0)
     shown, scale = plot_unit(unit, largest)
@@ -311,7 +321,7 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         else ""
     )
     text = f"{title} over time, a line for each port or flow.{_thinning(most, means=means)}{cut}"
-    names, results = [name for name, _ in runs], [run for _, run in runs]
+    names, results = [name for name, _ in recorded], [run for _, run in recorded]
     text = " ".join([text, *cut_off(results, names), *failures(results, names)])
     locked = results[0].summary.deadlock if len(runs) == 1 else None
     if locked:
@@ -325,16 +335,6 @@ def _across_all(x: float) -> dict[str, Any]:
     """A dotted line from the bottom of a figure to its top."""
     line = {"dash": "dot", "width": 2, "color": "#D55E00"}
     return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
-
-
-def _parts(frame: pl.DataFrame, run: Result) -> list[tuple[str, pl.DataFrame]]:
-    """The samples of each port or flow, with its name."""
-    if "flow_id" in frame.columns:
-        found = frame.partition_by("flow_id", as_dict=True, maintain_order=True)
-        return [(f"flow {key}", part) for (key,), part in found.items()]
-    names = port_names_of(run)
-    found = frame.partition_by("node", "port", as_dict=True, maintain_order=True)
-    return [(names[node, port], part) for (node, port), part in found.items()]
 
 
 def _thinned(x: list[Any], y: list[Any], *, means: bool = False) -> tuple[list[Any], list[Any]]:
