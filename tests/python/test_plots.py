@@ -525,13 +525,16 @@ def test_flows_do_not_choose_ports(incast: rocelab.Result) -> None:
     )
 
 
+PORTS = "ports must be a list of numbers, which `result.ports` has beside their peers"
+
+
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
         ({"nodes": "s0"}, "nodes must be a list of names such as [\"s0\"], not 's0'"),
         ({"nodes": [0]}, 'nodes must be a list of names such as ["s0"], not [0]'),
-        ({"ports": ["8"]}, "ports must be a list of numbers, not ['8']"),
-        ({"ports": 8}, "ports must be a list of numbers, not 8"),
+        ({"ports": ["s0:h8"]}, f"{PORTS}, not ['s0:h8']"),
+        ({"ports": 8}, f"{PORTS}, not 8"),
         ({"flows": ["bulk"]}, "flows must be a list of numbers, not ['bulk']"),
         ({"flows": ""}, "flows must be a list of numbers, not ''"),
     ],

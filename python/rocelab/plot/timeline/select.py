@@ -43,11 +43,16 @@ def check_selection(**chosen: Iterable[object] | None) -> dict[str, list[object]
 
     ``nodes`` are names, ``ports`` and ``flows`` numbers.
     """
+    kinds = {
+        "nodes": (str, 'names such as ["s0"]'),
+        "ports": (Integral, "numbers, which `result.ports` has beside their peers"),
+        "flows": (Integral, "numbers"),
+    }
     wanted: dict[str, list[object]] = {}
     for what, given in chosen.items():
         if given is None:
             continue
-        kind, said = (str, 'names such as ["s0"]') if what == "nodes" else (Integral, "numbers")
+        kind, said = kinds[what]
         several = list(given) if isinstance(given, Iterable) else [None]
         if isinstance(given, str) or not all(isinstance(one, kind) for one in several):
             raise TypeError(f"{what} must be a list of {said}, not {given!r}")
