@@ -201,9 +201,21 @@ def test_what_was_never_paused_is_named(traced: rocelab.Result, tmp_path: Path) 
     drawn = rocelab.plot.pauses({"traced": traced, "calm": calm})
     assert "calm: no pause is drawn" in drawn.get_supxlabel()
     assert plot_all({"traced": traced, "calm": calm}, tmp_path)[1] == [
-        "calm: no pause, so not in pfc"
+        "calm: no traced pause, so not in pfc"
     ]
-    assert plot_all({"calm": calm}, tmp_path)[1] == ["calm: no pause, so pfc is not drawn"]
+    assert plot_all({"calm": calm}, tmp_path)[1] == ["calm: no traced pause, so pfc is not drawn"]
+
+
+def test_of_a_trace_that_ends_before_the_first_pause_nobody_says_that_there_was_none(
+    traced: rocelab.Result, tmp_path: Path
+) -> None:
+    early = rocelab.run(traced.scenario.with_settings(trace__end="100ns"))
+    assert early.summary.pause_frames
+    assert plot_all({"early": early}, tmp_path)[1] == [
+        "early: no traced pause, so pfc is not drawn"
+    ]
+    with pytest.raises(rocelab.ResultError, match="no PFC frame was traced in early"):
+        rocelab.plot.pauses({"early": early})
 
 
 def test_the_command_line_records_them(command: Command, incast_file: Path, tmp_path: Path) -> None:

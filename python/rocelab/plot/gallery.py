@@ -134,7 +134,9 @@ class _Gallery:
             return
         self.lack("trace of PFC frames", [trace is None for trace in traced], "pfc is not drawn")
         frames = [len(trace) for trace in traced if trace is not None]
-        if len(frames) == len(traced) and self.fits("pfc", [not one for one in frames], "pause"):
+        if len(frames) == len(traced) and self.fits(
+            "pfc", [not one for one in frames], "traced pause"
+        ):
             self.draw_over_time("pfc", draw)
 
     def write(self, directory: Path) -> tuple[list[Path], list[str]]:

@@ -252,7 +252,7 @@ def pauses(
     lines = [cut for line in lines if (cut := cut_pauses(line, span))]
     if not lines:
         raise span.nothing("pause") or ResultError(
-            f"no pause to draw: no PFC frame arrived in {', '.join(names)}"
+            f"no pause to draw: no PFC frame was traced in {', '.join(names)}"
         )
     longest = sorted(lines, key=lambda one: paused_ps(one.time_ps, one.values), reverse=True)
     total = len({line.where for line in lines})
