@@ -249,6 +249,8 @@ def test_runs_that_were_there_are_counted(
     assert last_line(2) == f"2 runs in {out}"
     assert last_line(3) == f"3 runs in {out}; 2 of 3 runs were there before"
     assert last_line(3) == f"3 runs in {out}; 3 of 3 runs were there before"
+    done = command("sweep", random_file, "--over", "scheme=hpcc", "--out", tmp_path / "one")
+    assert f"\n1 run in {tmp_path / 'one'}, " in done.stdout
 
 
 def test_tables_have_the_same_bytes_on_any_number_of_jobs(

@@ -176,7 +176,7 @@ def sweep(
         runs = len(done.results)
         before = f"; {done.found} of {runs} runs were there before" if done.found else ""
         show_caveats(caveats(done.results))
-        show(f"\n{runs} runs in {place}{drawn}{before}")
+        show(f"\n{_format.pluralise(runs, 'run', 'runs')} in {place}{drawn}{before}")
     check_doubts(done.doubts, strict=strict, told=not quiet)
 
 

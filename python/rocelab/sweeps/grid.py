@@ -255,7 +255,8 @@ def check_pairs(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> list[t
             if not key:
                 raise ConfigError("zip has an empty key", hint=_SUCH_AS)
             if key not in keys:
-                raise ConfigError("is to be zipped, and is not varied", key=key)
+                hint = f"give its values: --over {key}=V1,V2,..., in Python in `over`"
+                raise ConfigError("is to be zipped, and is not varied", key=key, hint=hint)
             if key in seen:
                 raise ConfigError("is zipped twice", key=key)
             seen.add(key)
