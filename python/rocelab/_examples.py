@@ -67,8 +67,11 @@ def name_of(file: Path) -> str | None:
 
 def hint(missing: Path) -> str | None:
     """What to do if this scenario is not there; None where it does not look like an example's."""
-    if find(missing.stem) is not None:
-        return f"`rocelab new {missing.stem}` writes the example {missing.stem}"
+    found = find(missing.stem)
+    if found is not None and found.is_folder:
+        return f"`rocelab new {found.name}` writes a folder, with files for `rocelab hpcc`"
+    if found is not None:
+        return f"`rocelab new {found.name}` writes the example {found.name}"
     if str(missing) == missing.stem:
         return "`rocelab list examples` shows the names of examples"
     return None

@@ -128,8 +128,8 @@ def test_a_file_goes_before_the_example_of_its_name(command: Command, tmp_path: 
     [
         ("incast.toml", "`rocelab new incast` writes"),
         ("examples/leaf-spine.toml", "`rocelab new leaf-spine` writes"),
-        ("hpcc-files", "`rocelab new hpcc-files` writes"),
         ("ring", "`rocelab list examples` shows"),
+        ("hpcc-files", "`rocelab new hpcc-files` writes a folder, with files for `rocelab hpcc`"),
     ],
 )
 def test_a_scenario_that_is_not_there_has_a_hint(
