@@ -75,8 +75,9 @@ fn entries(
         let (before, new) = outages.split_at(found);
         let names = || (network.name(a), network.name(b));
         let Some(first) = new.first() else {
-            let (a, b) = names();
-            return Err(ScenarioError::new(key("link"), format!("{a} and {b} have no link")));
+            let (a_name, b_name) = names();
+            let why = format!("{a_name} and {b_name} have no link");
+            return Err(ScenarioError::new(key("link"), why).hint(nodes.neighbours(a)));
         };
         let apart = |one: &Outage| one.link != first.link || one.until < from || until < one.from;
         if let Some(other) = before.iter().find(|one| !apart(one)) {

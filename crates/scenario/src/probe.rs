@@ -189,12 +189,12 @@ fn select_ports(
             chosen.extend(there.map(|(port, _)| (node, PortId::new(port as u16))));
         })?;
         if chosen.len() == before {
-            let why = if is_several(written) {
-                format!("no link fits `{written}`")
-            } else {
-                format!("there is no link between the two nodes of `{written}`")
-            };
-            return Err(ScenarioError::new(key, why));
+            if is_several(written) {
+                return Err(ScenarioError::new(key, format!("no link fits `{written}`")));
+            }
+            let why = format!("there is no link between the two nodes of `{written}`");
+            let hint = nodes.neighbours(nodes.node(node, &key)?);
+            return Err(ScenarioError::new(key, why).hint(hint));
         }
     }
     if chosen.is_empty() {

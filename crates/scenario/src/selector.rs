@@ -1,7 +1,7 @@
 //! Lists of node names: a name, a range `h0..h15` with both ends, or a pattern `tor*`.
 
 use crate::error::{Result, ScenarioError, known_words};
-use crate::network::{NameIndex, Network, NodeKind};
+use crate::network::{Link, NameIndex, Network, NodeKind};
 use std::ops::ControlFlow;
 use units::{NodeId, cancel};
 
@@ -32,6 +32,9 @@ impl<'a> Selector<'a> {
         self.names.get(name).ok_or_else(|| {
             let known = self.network.names.iter().take(1000).map(String::as_str);
             let error = ScenarioError::new(key, format!("unknown node `{name}`"));
+            if let Some((first, last)) = self.numbered_as(name) {
+                return error.hint(format!("there are `{first}` to `{last}`"));
+            }
             match crate::error::nearest(name, known.clone()) {
                 None if self.network.nodes.len() > 8 => {
                     error.hint(format!("there are {}", self.kinds_of_names(false)))
@@ -39,6 +42,39 @@ impl<'a> Selector<'a> {
                 _ => error.hint(known_words(name, known)),
             }
         })
+    }
+
+    /// The first and the last node whose names differ from `name` in their number only. `None`
+    /// where there are no two.
+    fn numbered_as(&self, name: &str) -> Option<(&'a str, &'a str)> {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_number = |end: &str| !end.is_empty() && end.bytes().all(|c| c.is_ascii_digit());
+        if stem.is_empty() || stem == name {
+            return None;
+        }
+        let names = self.network.names.iter().map(String::as_str);
+        let mut alike = names.filter(|one| one.strip_prefix(stem).is_some_and(is_number));
+        alike.next().zip(alike.next_back())
+    }
+
+    /// The nodes that links of `node` lead to, as a hint.
+    pub fn neighbours(&self, node: NodeId) -> String {
+        const MOST: usize = 8;
+        let other = |link: &Link| match (link.a == node, link.b == node) {
+            (true, _) => Some(link.b),
+            (_, true) => Some(link.a),
+            _ => None,
+        };
+        let mut names: Vec<String> = Vec::new();
+        for peer in self.network.links.iter().filter_map(other) {
+            let name = format!("`{}`", self.network.name(peer));
+            if names.last() != Some(&name) {
+                names.push(name);
+            }
+        }
+        let more = if names.len() > MOST { " and so on" } else { "" };
+        names.truncate(MOST);
+        format!("links of {} lead to {}{more}", self.network.name(node), names.join(", "))
     }
 
     /// The host called `name`.

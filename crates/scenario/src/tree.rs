@@ -40,7 +40,14 @@ impl Tree {
             Err(error) => {
                 let line = error.span().map(|span| lines.at(span.start));
                 let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
-                Err(ScenarioError::new("", message).at_line(line))
+                let error = ScenarioError::new("", message).at_line(line);
+                if text.lines().any(|line| line.starts_with("TOPOLOGY_FILE ")) {
+                    return Err(error.hint(
+                        "it looks like a configuration of the HPCC simulator: run it by \
+                         `rocelab hpcc FILE`",
+                    ));
+                }
+                Err(error)
             }
         }
     }
@@ -124,10 +131,10 @@ impl Tree {
             expand_scheme_name(scheme);
         }
         let mut node = self;
-        let mut steps = key.split('.').peekable();
-        while let Some(step) = steps.next() {
+        let mut steps = key.split('.').enumerate().peekable();
+        while let Some((depth, step)) = steps.next() {
             // What is missing on the way is a list where an index follows, else a table.
-            let index_follows = steps.peek().is_some_and(|next| next.parse::<usize>().is_ok());
+            let index_follows = steps.peek().is_some_and(|(_, next)| next.parse::<usize>().is_ok());
             let missing = || Tree {
                 value: if index_follows {
                     Value::List(Vec::new())
@@ -145,14 +152,22 @@ impl Tree {
                 }
                 Value::List(list) => {
                     let length = list.len();
-                    let Ok(index) = step.parse::<usize>() else {
-                        return refuse(format!("`{step}` is not an index; the list has {length}"));
-                    };
-                    if index == length {
+                    let index = step.parse::<usize>();
+                    if index == Ok(length) {
                         list.push(missing());
                     }
-                    let Some(element) = list.get_mut(index) else {
-                        return refuse(format!("no element {index}; the list has {length}"));
+                    let found = index.as_ref().ok().and_then(|&index| list.get_mut(index));
+                    let Some(element) = found else {
+                        let why = match index {
+                            Ok(index) => format!("no element {index}; the list has {length}"),
+                            Err(_) => format!("`{step}` is not an index; the list has {length}"),
+                        };
+                        let before: Vec<&str> = key.split('.').take(depth).collect();
+                        let path = before.join(".");
+                        return Err(ScenarioError::new(key, why).hint(format!(
+                            "elements are counted from 0, so {path}.0 is the first, and \
+                             {path}.{length} adds one"
+                        )));
                     };
                     node = element;
                 }

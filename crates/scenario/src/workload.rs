@@ -28,21 +28,18 @@ impl Cdf {
             return Err(format!("the probability at {bytes} bytes is {p}"));
         }
         for (index, pair) in points.windows(2).enumerate() {
-            if pair[1].0 < pair[0].0 || pair[1] == pair[0] {
+            let ((bytes_before, p_before), (bytes, p)) = (pair[0], pair[1]);
+            let place = format!("point {} of {}", index + 2, points.len());
+            if pair[1] == pair[0] {
+                return Err(format!("{place} is the one before again: {bytes} bytes at {p}"));
+            }
+            if bytes < bytes_before {
                 return Err(format!(
-                    "is not monotone: {} bytes after {} bytes (point {})",
-                    pair[1].0,
-                    pair[0].0,
-                    index + 1
+                    "is not monotone: {bytes} bytes after {bytes_before} ({place})"
                 ));
             }
-            if pair[1].1 < pair[0].1 {
-                return Err(format!(
-                    "is not monotone: probability {} after {} (point {})",
-                    pair[1].1,
-                    pair[0].1,
-                    index + 1
-                ));
+            if p < p_before {
+                return Err(format!("is not monotone: probability {p} after {p_before} ({place})"));
             }
         }
         if last.1 != 1.0 {
@@ -318,11 +315,14 @@ mod tests {
         let why = |points: &[(u64, f64)]| Cdf::new(points.to_vec()).unwrap_err();
         assert!(why(&[]).contains("two points"));
         assert!(why(&[(5, 1.0)]).contains("two points"));
-        assert!(
-            why(&[(0, 0.0), (9, 0.5), (9, 0.5), (10, 1.0)])
-                .contains("not monotone: 9 bytes after 9")
+        assert_eq!(
+            why(&[(0, 0.0), (9, 0.5), (9, 0.5), (10, 1.0)]),
+            "point 3 of 4 is the one before again: 9 bytes at 0.5"
         );
-        assert!(why(&[(0, 0.0), (9, 0.5), (8, 1.0)]).contains("not monotone: 8 bytes after 9"));
+        assert_eq!(
+            why(&[(0, 0.0), (9, 0.5), (8, 1.0)]),
+            "is not monotone: 8 bytes after 9 (point 3 of 3)"
+        );
         assert!(why(&[(0, 0.0), (10, 0.5), (20, 0.4), (30, 1.0)]).contains("0.4 after 0.5"));
         assert!(why(&[(0, 0.0), (10, 0.9)]).contains("must end at probability 1"));
         assert!(why(&[(0, 0.1), (10, 1.0)]).contains("must start at probability 0"));

@@ -204,6 +204,11 @@ const DCQCN_AUTHORS: [&[u8]; 9] = [
 /// Refuses a file of another simulator, which would be read as a configuration without keys.
 pub(super) fn check_origin(text: &[u8]) -> Result<()> {
     refuse_htsim(text)?;
+    if let Some(token) = Tokens::new(text).find(|token| token.text == b"[topology]") {
+        return Err(FileError::new("a scenario of rocelab, not files of the HPCC simulator")
+            .at(token.line)
+            .hint("run it by `rocelab run FILE`"));
+    }
     let mut line = None;
     let found = Tokens::new(text).filter(|token| DCQCN_AUTHORS.contains(&token.text));
     let mut names: Vec<String> = Vec::new();

@@ -211,6 +211,11 @@ fn files_of_other_simulators() {
     // One such word is no other simulator.
     assert!(read("CNP_INTERVAL 50").0.is_ok());
 
+    let error = read("schema = 2\n[topology]\nkind = \"star\"").0.unwrap_err();
+    assert_eq!(error.line, Some(3));
+    assert!(error.to_string().contains("a scenario of rocelab"), "{error}");
+    assert!(error.to_string().contains("hint: run it by `rocelab run FILE`"), "{error}");
+
     let matrix = b"Nodes 16\nConnections 1\n0->1 start 0 size 2000000\n";
     let of_matrix = [
         config::parse(matrix, &mut Vec::new()).unwrap_err(),

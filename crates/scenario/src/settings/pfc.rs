@@ -484,7 +484,8 @@ fn check_headroom(
     };
     let needed = rounded(needed);
     let why = format!(
-        "{buffer} is too small for PFC: the headroom of {name}'s ports is {needed} or more"
+        "{buffer} is too small for PFC: it must be above the headroom of {name}'s ports, which is \
+         {needed} or more"
     );
     Err(ScenarioError::new(key, why).hint(mend))
 }

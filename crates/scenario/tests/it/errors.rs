@@ -376,7 +376,7 @@ xoff = "100KB"
     says(&wrong("300KB", "30KB"), &["pfc.xoff: 100KB is more than the buffer of s of 30KB"]);
     says(
         &wrong("delay = \"1us\"", "delay = \"20us\""),
-        &["topology: 300KB is too small for PFC: the headroom of s's ports"],
+        &["topology: 300KB is too small for PFC: it must be above the headroom of s's ports"],
     );
 }
 
@@ -454,7 +454,7 @@ fn times_of_conweave_are_bounded() {
 fn traffic_must_make_sense() {
     says(&star(""), &["traffic: there is no message to send"]);
     says(&set("traffic.0.flows.0.dst", "h0"), &["traffic.0.flows.0.dst: h0 cannot send to itself"]);
-    says(&set("traffic.0.flows.0.dst", "h7"), &["unknown node `h7`; hint: did you mean `h0`?"]);
+    says(&set("traffic.0.flows.0.dst", "h7"), &["unknown node `h7`; hint: there are `h0` to `h3`"]);
     says(&set("traffic.0.flows.0.dst", "s0"), &["`s0` is a switch; a host is needed"]);
     says(&set("traffic.0.priority", "8"), &["traffic.0.priority: priorities are 0 to 7, got 8"]);
     says(&set("traffic.0.flows.0.start", "3000000s"), &["flows.0.start", "is too late"]);
@@ -558,7 +558,10 @@ fn traffic_must_make_sense() {
     );
     says(&incast("senders = [\"h0\"]\nreceiver = \"h0\""), &["h0 is the receiver"]);
     says(&incast("senders = [\"h*\"]"), &["every host sends"]);
-    says(&incast("senders = [\"h0..h9\"]"), &["senders.0: unknown node `h4`"]);
+    says(
+        &incast("senders = [\"h0..h9\"]"),
+        &["senders.0: unknown node `h4`; hint: there are `h0` to `h3`"],
+    );
     says(
         &incast("senders = [\"x*\"]"),
         &["senders.0: `x*` fits no node", "there are `h0` and so on"],
@@ -753,7 +756,8 @@ fn settings_must_make_sense() {
     );
     says(
         &set("topology.host_delay", "1234us"),
-        &["switch.buffer: 32MB is too small for PFC: the headroom of s0's ports is 123MB or more"],
+        &["switch.buffer: 32MB is too small for PFC: it must be above the headroom of s0's \
+             ports, which is 123MB or more"],
     );
     says(&set("ecn.enabled", "true"), &["ecn.kmin: is missing; hint: preset none"]);
     says(&set("ecn.pmax", "1.5"), &["ecn.pmax: must be from 0 to 1, got 1.5"]);
@@ -895,7 +899,10 @@ fn probes_must_select_something() {
     says(&probe("kind = \"rate\"\nports = [\"s0:h0\"]"), &["rate is a value of flows"]);
     says(&probe("kind = \"queue\"\nflows = [0]"), &["queue is a value of ports"]);
     says(&probe("kind = \"queue\"\nports = [\"s0\"]"), &["`s0` names no port"]);
-    says(&probe("kind = \"queue\"\nports = [\"h1:h0\"]"), &["there is no link between"]);
+    says(
+        &probe("kind = \"queue\"\nports = [\"h1:h0\"]"),
+        &["there is no link between", "hint: links of h1 lead to `s0`"],
+    );
     says(&probe("kind = \"queue\"\nports = [\"s0:h9\"]"), &["unknown node `h9`"]);
     says(&probe("kind = \"queue\"\nports = [\"h*:h0..h1\"]"), &["no link fits `h*:h0..h1`"]);
     says(&probe("kind = \"queue\"\nports = [\"s0:x*\"]"), &["ports.0: `x*` fits no node", "`h0`"]);
@@ -928,6 +935,13 @@ fn probes_must_select_something() {
 }
 
 #[test]
+fn files_of_the_hpcc_simulator_have_a_command_of_their_own() {
+    let error = error("TOPOLOGY_FILE mix/topology.txt\nFLOW_FILE mix/flow.txt\n");
+    says(&error, &["line 1: key with no value", "HPCC simulator: run it by `rocelab hpcc FILE`"]);
+    assert!(!self::error("FLOWS flow.txt\n").contains("hpcc"));
+}
+
+#[test]
 fn overrides_must_have_a_place() {
     says(&set("run.sede", "3"), &["run.sede: unknown key", "`seed`"]);
     // What was set stands on no line of the file.
@@ -935,8 +949,11 @@ fn overrides_must_have_a_place() {
     assert!(set("topology.hosts", "1").starts_with("topology.hosts: "));
     says(&set("run.seed.x", "3"), &["run.seed: needs a whole number, 0 or more, got a table"]);
     says(&set("topology.hosts.x", "3"), &["hosts.x: there is no `x` inside a plain value"]);
-    says(&set("traffic.x.load", "3"), &["traffic.x.load: `x` is not an index; the list has 1"]);
-    says(&set("traffic.7.load", "3"), &["no element 7; the list has 1"]);
+    let counted =
+        "hint: elements are counted from 0, so traffic.0 is the first, and traffic.1 adds one";
+    let no_index = "traffic.load: `load` is not an index; the list has 1";
+    says(&set("traffic.load", "3"), &[no_index, counted]);
+    says(&set("traffic.7.load", "3"), &["no element 7; the list has 1", counted]);
     says(&set("name.x", "3"), &["name"]);
     let short = format!("scheme = \"dcqcn\"\n{STAR}{FLOW}");
     let misspelt = [("scheme.nmae".to_owned(), "hpcc".to_owned())];
@@ -992,7 +1009,10 @@ fn links_that_fail_and_damage() {
         star(&format!("{FLOW}[[failure]]\nlink = \"{link}\"\nat = \"{at}\"\n"))
     };
     says(&fails("h0", "1us"), &["failure.0.link: `h0` is no link", "\"tor0:agg1\""]);
-    says(&fails("h0:h1", "1us"), &["failure.0.link: h0 and h1 have no link"]);
+    says(
+        &fails("h0:h1", "1us"),
+        &["failure.0.link: h0 and h1 have no link; hint: links of h0 lead to `s0`"],
+    );
     says(&fails("h0:s1", "1us"), &["failure.0.link: unknown node `s1`"]);
     says(&fails("h0:s0", "0us"), &["failure.0.at: must be above zero"]);
     let twice = "[[failure]]\nlink = \"s0:h2\"\nat = \"1us\"\n\
