@@ -59,6 +59,14 @@ def test_flows_have_the_scheme_of_their_tag() -> None:
     assert groups["hpcc"] == result.summary["by_tag"]["new"]
 
 
+@pytest.mark.parametrize("name", ["hpcc", "swift", "dcqcn"])
+def test_each_caveat_says_whose_it_is(name: str) -> None:
+    result = rocelab.run(scenario({"name": "dcqcn", "also": [also(name)]}))
+    known = {one.name: one.caveat for one in rocelab.schemes()}
+    told = [f"{one}: {known[one]}" for one in dict.fromkeys(["dcqcn", name]) if known[one]]
+    assert result.summary.caveat == " ".join(told)
+
+
 def test_it_does_not_matter_which_scheme_is_the_second() -> None:
     one = rocelab.run(scenario({"name": "dcqcn", "also": [also("hpcc")]}))
     other = rocelab.run(scenario({"name": "hpcc", "also": [also("dcqcn", traffic=["old"])]}))

@@ -135,18 +135,25 @@ fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>)
     }
 }
 
-/// What a summary calls the scheme of a run, its preset and its caveat. Of two schemes it has both.
+/// What a summary calls the scheme of a run, its preset and its caveat. Of two schemes it has both,
+/// and each caveat says whose it is.
 fn scheme_words(scenario: &Scenario) -> [String; 3] {
     let words =
         |one: &ResolvedScheme| [one.info.name, &one.preset, one.info.caveat].map(str::to_owned);
     let first = words(&scenario.scheme);
     let Some(also) = &scenario.also else { return first };
-    let [name, preset, caveat] = words(&also.scheme);
-    let caveats = [first[2].clone(), caveat].into_iter().filter(|caveat| !caveat.is_empty());
+    let second = words(&also.scheme);
+    let mut caveats: Vec<String> = [&first, &second]
+        .into_iter()
+        .filter(|[.., caveat]| !caveat.is_empty())
+        .map(|[name, _, caveat]| format!("{name}: {caveat}"))
+        .collect();
+    // Two parameter sets of one scheme have one.
+    caveats.dedup();
     [
-        format!("{} and {name}", first[0]),
-        format!("{} and {preset}", first[1]),
-        caveats.collect::<Vec<_>>().join(" "),
+        format!("{} and {}", first[0], second[0]),
+        format!("{} and {}", first[1], second[1]),
+        caveats.join(" "),
     ]
 }
 
