@@ -98,6 +98,8 @@ def fct(
     """Print FCT slowdowns by flow size, or compare two.
 
     They are computed as the HPCC simulator's own analysis script does.
+    Its p-th percentile of n flows is the one at index n p / 100, so that it is higher
+    than that of `rocelab run` if there are few flows.
     """
     del old_type, old_cut
     choose_one(csv=as_csv, json=as_json)
