@@ -227,10 +227,11 @@ impl Router {
     /// Returns whether and how arrivals may be put into buckets by the next hops that the policy
     /// selects.
     pub(crate) fn bucketing(&self) -> Bucketing {
+        let has_batches = matches!(self, Router::RoundRobin(policy) if policy.has_batches());
         match self.depends() {
             Depends::Header => Bucketing::EachAlone,
-            Depends::Order => Bucketing::InOrder,
-            Depends::History | Depends::Queues => Bucketing::None,
+            Depends::Order if has_batches => Bucketing::InOrder,
+            Depends::Order | Depends::History | Depends::Queues => Bucketing::None,
         }
     }
 

@@ -44,19 +44,21 @@ impl RoundRobin {
         RoundRobin { ecmp, turns, before_batch: GroupTable::new() }
     }
 
+    /// Whether packets can be looked up in batches: those without turns by hashes of flows alone.
+    pub(super) fn has_batches(&self) -> bool {
+        !self.ecmp.hashes_with_murmur3()
+    }
+
     /// Begins a batch of packets that are looked up in order, ahead of the rest of their handling.
-    /// Returns `None` if they take more than the table.
     pub(crate) fn begin_batch<'a>(
         &'a mut self,
         routes: &'a Routes,
         row: &SwitchRow,
-    ) -> Option<TurnRow<'a>> {
-        if self.ecmp.hashes_with_murmur3() {
-            return None;
-        }
+    ) -> TurnRow<'a> {
+        debug_assert!(self.has_batches());
         self.before_batch.clone_from(&self.turns.next);
         let row = routes.table_row(row);
-        Some(TurnRow { row, salt: self.ecmp.salt(), turns: &mut self.turns })
+        TurnRow { row, salt: self.ecmp.salt(), turns: &mut self.turns }
     }
 
     /// Gives back all turns that the last batch took.
@@ -139,11 +141,11 @@ mod tests {
                     blank(kind, Address { dst, hash, ..Address::default() }, 0, 1000)
                 }).collect();
                 if undone < headers.len() {
-                    let mut row = batched.begin_batch(&routes, &row).unwrap();
+                    let mut row = batched.begin_batch(&routes, &row);
                     headers[..undone].iter().for_each(|header| { row.next(header); });
                     batched.undo_batch();
                 }
-                let mut turns = batched.begin_batch(&routes, &row).unwrap();
+                let mut turns = batched.begin_batch(&routes, &row);
                 for header in &headers {
                     let set = routes.ports_to(&row, header.destination());
                     let choice = Choice::new(&routes, set, Time::ZERO);

@@ -334,7 +334,7 @@ const NS3_NODES: [(&str, &str); 6] = [
 ];
 
 /// Policies and recoveries beside those that switches agree on.
-const POLICIES: [&[(&str, &str)]; 4] = [
+const POLICIES: [&[(&str, &str)]; 5] = [
     &[("routing.balance", "letflow"), ("routing.flowlet_gap", "1us")],
     &[("routing.balance", "drill"), ("quirks.conweave_drill", "true")],
     &[
@@ -344,6 +344,7 @@ const POLICIES: [&[(&str, &str)]; 4] = [
         ("quirks.conweave_recovery", "true"),
     ],
     &[("routing.balance", "random"), ("host.recovery", "selective-repeat")],
+    &[("routing.balance", "round-robin"), ("host.recovery", "selective-repeat")],
 ];
 
 proptest! {

@@ -111,7 +111,7 @@ impl<S: Scheme> Switch<S> {
     fn bucket_by_next_hop(&mut self, window: &mut Win<'_, '_, S>) -> Option<(Buckets, u64)> {
         let Chassis { common, router, switch_row, ports, .. } = &mut self.chassis;
         if let Router::RoundRobin(policy) = router {
-            let mut row = policy.begin_batch(&common.routes, switch_row)?;
+            let mut row = policy.begin_batch(&common.routes, switch_row);
             return bucket(window, ports.len(), move |header| row.next(header));
         }
         let row = router.row(&common.routes, switch_row)?;
