@@ -22,9 +22,9 @@
 //! - `network`: the description of a run; its graph, racks and messages; groups of nodes for the
 //!   engine's threads.
 //! - `routing`: for each switch and host, the next hops that are equally good.
+//! - `port`: queues of an egress port, their scheduler, shapers, RED, serialisation, link errors.
 //! - `forwarding`: how a switch selects one of the next hops for a packet.
 //! - `context`: what all nodes of a run share and none changes.
-//! - `port`: queues of an egress port, their scheduler, shapers, RED, serialisation, link errors.
 //! - `mmu`: the shared buffer of a switch: admission, PFC thresholds, headroom.
 //! - `observe`: probes, traces of packets, pauses and queues, and where they are stored.
 //! - `switch`: the output-queued switch, and what every switch has (`chassis`, `egress`).

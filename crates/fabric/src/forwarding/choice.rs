@@ -1,23 +1,11 @@
 //! What a policy may use beside the header of a packet.
 
 use crate::packet::{Header, PacketKind};
-use crate::port::Port;
+use crate::port::{NextHopLoad, Port};
 use crate::routing::{PortSet, Routes};
 use schemes::contract::HostLocation;
 use std::cell::Cell;
-use units::{Bytes, PortId, Time};
-
-/// The load of a next hop as a policy sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NextHopLoad {
-    /// PFC pauses the priority of the packet there.
-    pub is_paused: bool,
-    /// Bytes that wait there, in all priorities.
-    pub bytes: Bytes,
-    /// The time until the port would begin to send a packet that joined now, if all that waits went
-    /// first.
-    pub backlog: Time,
-}
+use units::{PortId, Time};
 
 /// What a policy may use beside the header.
 pub struct Choice<'a> {

@@ -42,7 +42,8 @@ mod round_robin;
 #[cfg(test)]
 mod test_network;
 
-pub use choice::{Choice, NextHopLoad};
+pub use crate::port::NextHopLoad;
+pub use choice::Choice;
 pub(crate) use conweave::{Arrival, ConWeave, Fate, Notice, PathTable};
 pub(crate) use ecmp::{Ecmp, EcmpHashes};
 pub(crate) use moves::MoveLog;

@@ -16,7 +16,6 @@ pub use counters::PortCounters;
 use crate::compat::Compat;
 use crate::compat::clock::Clock;
 use crate::compat::event_order::{self, TrainWire};
-use crate::forwarding::NextHopLoad;
 use crate::network::graph::LinkEnd;
 use crate::packet::{PacketKind, rank_of};
 use crate::port::scheduler::Scheduler;
@@ -103,6 +102,18 @@ pub(crate) struct PortConfig<'a> {
     /// Bytes on the wire of a full data packet and of an ACK.
     pub(crate) common_sizes: [u64; 2],
     pub(crate) compat: Compat,
+}
+
+/// The load of a next hop as a policy sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextHopLoad {
+    /// PFC pauses the priority of the packet there.
+    pub is_paused: bool,
+    /// Bytes that wait there, in all priorities.
+    pub bytes: Bytes,
+    /// The time until the port would begin to send a packet that joined now, if all that waits went
+    /// first.
+    pub backlog: Time,
 }
 
 impl Port {
