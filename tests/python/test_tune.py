@@ -304,8 +304,8 @@ def test_a_goal_that_is_the_same_everywhere_has_no_shares(tmp_path: Path, comman
     (share,) = (line.split()[1:2] for line in table.splitlines() if "scheme" in line)
     assert share == ["-"]
     assert "\n2 combinations tried (5 were asked for) for flows_done" in done.stdout
-    over = ("--over", "scheme.name=dcqcn", "--goal", "flows_done", "--subject-to", "drops=0")
-    done = command("tune", "s.toml", *over, "--out", "t", cwd=tmp_path)
+    one = ("--over", "scheme.name=dcqcn", "--goal", "flows_done", "--subject-to", "drops=0")
+    done = command("tune", "s.toml", *one, "--out", "t", cwd=tmp_path)
     told = "1 combination tried (40 were asked for) for flows_done (high is good); 1 meets all"
     assert told in done.stdout
     assert "; 1 run was there before\n" in done.stdout

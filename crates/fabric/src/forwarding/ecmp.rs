@@ -119,11 +119,6 @@ impl Ecmp {
         ForwardingRow { row: routes.table_row(row), salt: self.salt, hash, at_once: false }
     }
 
-    /// What makes its hash differ from other nodes'.
-    pub(super) fn salt(&self) -> u32 {
-        self.salt
-    }
-
     /// Whether it hashes as the HPCC simulator does.
     pub(super) fn hashes_with_murmur3(&self) -> bool {
         self.addresses.is_some()

@@ -228,11 +228,10 @@ impl Router {
     /// Returns whether and how arrivals may be put into buckets by the next hops that the policy
     /// selects.
     pub(crate) fn bucketing(&self) -> Bucketing {
-        let has_batches = matches!(self, Router::RoundRobin(policy) if policy.has_batches());
         match self.depends() {
             Depends::Header => Bucketing::EachAlone,
-            Depends::Order if has_batches => Bucketing::InOrder,
-            Depends::Order | Depends::History | Depends::Queues => Bucketing::None,
+            Depends::Order => Bucketing::InOrder,
+            Depends::History | Depends::Queues => Bucketing::None,
         }
     }
 
@@ -359,6 +358,13 @@ impl<'a> ForwardingRow<'a> {
     pub(crate) fn by_packet(&self, header: &Header) -> u16 {
         self.row
             .pick(header.destination(), || ecmp::mix(random::hash(header, self.at_once), self.salt))
+    }
+
+    /// Returns the next hop at the index that `choice` returns for the group of next hops and their
+    /// number, whatever the hash.
+    #[inline(always)]
+    fn in_turn(&self, header: &Header, choice: impl FnOnce(u32, u32) -> usize) -> u16 {
+        self.row.pick_in_turn(header.destination(), choice)
     }
 
     /// Returns the next hop that [`RowHash::Murmur3`] selects.

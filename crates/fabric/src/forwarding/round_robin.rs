@@ -1,9 +1,9 @@
 //! Round-robin packet spraying: data packets take the next hops of a group in turn.
 
 use super::group_table::GroupTable;
-use super::{Choice, Depends, Ecmp, Forwarding, ecmp};
+use super::{Choice, Depends, Ecmp, Forwarding, ForwardingRow, RowHash};
 use crate::packet::{Header, PacketKind};
-use crate::routing::{Routes, SwitchRow, TableRow};
+use crate::routing::{Routes, SwitchRow};
 use units::PortId;
 use units::splitmix;
 
@@ -44,21 +44,14 @@ impl RoundRobin {
         RoundRobin { ecmp, turns, before_batch: GroupTable::new() }
     }
 
-    /// Whether packets can be looked up in batches: those without turns by hashes of flows alone.
-    pub(super) fn has_batches(&self) -> bool {
-        !self.ecmp.hashes_with_murmur3()
-    }
-
     /// Begins a batch of packets that are looked up in order, ahead of the rest of their handling.
     pub(crate) fn begin_batch<'a>(
         &'a mut self,
         routes: &'a Routes,
         row: &SwitchRow,
     ) -> TurnRow<'a> {
-        debug_assert!(self.has_batches());
         self.before_batch.clone_from(&self.turns.next);
-        let row = routes.table_row(row);
-        TurnRow { row, salt: self.ecmp.salt(), turns: &mut self.turns }
+        TurnRow { row: self.ecmp.row(routes, row), turns: &mut self.turns }
     }
 
     /// Gives back all turns that the last batch took.
@@ -86,8 +79,7 @@ impl Forwarding for RoundRobin {
 
 /// What a switch looks up for each packet of a batch.
 pub(crate) struct TurnRow<'a> {
-    row: TableRow<'a>,
-    salt: u32,
+    row: ForwardingRow<'a>,
     turns: &'a mut Turns,
 }
 
@@ -96,18 +88,20 @@ impl TurnRow<'_> {
     /// [`NO_ROUTE`](crate::routing::NO_ROUTE) also if the table alone does not tell it.
     #[inline(always)]
     pub(crate) fn next(&mut self, header: &Header) -> u16 {
-        let host = header.destination();
-        if header.kind != PacketKind::Data {
-            return self.row.pick(host, || ecmp::mix(header.address.hash, self.salt));
+        if header.kind == PacketKind::Data {
+            return self.row.in_turn(header, |group, count| self.turns.take(group, count));
         }
-        self.row.pick_in_turn(host, |group, count| self.turns.take(group, count))
+        match self.row.hash() {
+            RowHash::Flow | RowHash::Packet => self.row.by_flow(header),
+            RowHash::Murmur3(addresses) => self.row.by_murmur3(addresses, header),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compat::Compat;
+    use crate::compat::{Compat, Quirks};
     use crate::forwarding::test_network::{LEAVES, SPINES, leaf_spine, routes};
     use crate::forwarding::{EcmpHashes, Router};
     use crate::packet::{Address, blank};
@@ -126,8 +120,10 @@ mod tests {
             ),
             node in 0..LEAVES + SPINES,
             seed in any::<u64>(),
+            ns3_ecmp_hash in any::<bool>(),
         ) {
-            let (graph, compat) = (leaf_spine(), Compat::default());
+            let compat = Compat::new(Quirks { ns3_ecmp_hash, ..Quirks::default() });
+            let graph = leaf_spine();
             let routes = routes(&graph, &compat, Paths::FiveTuple);
             let row = routes.switch_row(node, 0);
             let policy = || {

@@ -219,6 +219,79 @@ proptest! {
     }
 }
 
+/// Three racks on long links, so that a window holds many packets of each port. Few of them pause.
+fn full_windows(case: &Case, delay: &str) -> String {
+    let Case { size_kb, start_ns, payload, classes, seed, .. } = case;
+    format!(
+        r#"
+        [run]
+        seed = {seed}
+        stop = "80us"
+        [topology]
+        kind = "leaf-spine"
+        leaves = 3
+        spines = 3
+        hosts_per_leaf = 5
+        host_rate = "100Gbps"
+        host_delay = "1us"
+        rate = "100Gbps"
+        delay = "{delay}"
+        [wire]
+        payload = "{payload}B"
+        [classes]
+        {classes}
+        [host]
+        recovery = "selective-repeat"
+        [[probe]]
+        name = "throughput"
+        kind = "throughput"
+        nodes = ["*"]
+        interval = "21us"
+        [[traffic]]
+        kind = "permutation"
+        size = "400KB"
+        start = "{start_ns}ns"
+        [[traffic]]
+        kind = "incast"
+        senders = 14
+        receiver = "h0"
+        size = "{size_kb}KB"
+        start = "20us"
+        "#
+    )
+}
+
+/// What has a switch handle some windows port by port and others in order, each a list of settings.
+const WINDOWS: [&[(&str, &str)]; 6] = [
+    &[("pfc.threshold", "static"), ("pfc.xoff", "1MB")],
+    &[("pfc.threshold", "static"), ("pfc.xoff", "60KB")],
+    &[("pfc.enabled", "false"), ("switch.buffer", "300KB")],
+    &[("quirks.ns3_tie_order", "true")],
+    &[("quirks.conweave_ecmp_hash", "true")],
+    &[("failure", "[{link = \"leaf0:spine0\", at = \"31us\", until = \"63us\"}]")],
+];
+
+proptest! {
+    #![proptest_config(random_cases(4))]
+
+    /// Round robin gives turns for whole windows, and takes them back where these are handled
+    /// otherwise.
+    #[test]
+    fn turns_in_full_windows_equal_the_reference_engine(
+        case in case(),
+        delay in prop_oneof![Just("2us"), Just("5us")],
+        scheme in prop_oneof![Just("none"), Just("dcqcn")],
+    ) {
+        let text = full_windows(&case, delay);
+        for window in WINDOWS {
+            compare(
+                &text,
+                &[&[("scheme", scheme), ("routing.balance", "round-robin")], window].concat(),
+            )?;
+        }
+    }
+}
+
 /// Pauses with times, each a list of settings.
 const PAUSE_TIMES: [&[(&str, &str)]; 5] = [
     &[("pfc.response", "300ns"), ("pfc.pause_time", "3000")],
@@ -335,6 +408,7 @@ const NS3_NODES: [(&str, &str); 6] = [
 
 /// Policies and recoveries beside those that switches agree on.
 const POLICIES: [&[(&str, &str)]; 5] = [
+    &[("routing.balance", "round-robin"), ("host.recovery", "selective-repeat")],
     &[("routing.balance", "letflow"), ("routing.flowlet_gap", "1us")],
     &[("routing.balance", "drill"), ("quirks.conweave_drill", "true")],
     &[
@@ -344,7 +418,6 @@ const POLICIES: [&[(&str, &str)]; 5] = [
         ("quirks.conweave_recovery", "true"),
     ],
     &[("routing.balance", "random"), ("host.recovery", "selective-repeat")],
-    &[("routing.balance", "round-robin"), ("host.recovery", "selective-repeat")],
 ];
 
 proptest! {
