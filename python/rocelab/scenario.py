@@ -144,7 +144,7 @@ class Scenario:
             self._whole, read = _rocelab.Scenario.parse(
                 given, origin, list(overrides), generated, known
             )
-        self._files = {**read, **known}
+        self._files = {**known, **read}
         self._text = None
         self._source = given
         self._origin = origin

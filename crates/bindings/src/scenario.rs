@@ -125,7 +125,7 @@ impl Scenario {
     /// names are looked for beside `origin`, the file that a text came from; `overrides` are pairs
     /// of dotted key and value. Errors do not tell the lines of a text that was `generated`. The
     /// error that is raised has all others in `others`. Of the files, `texts` has those that were
-    /// read before, by their paths; all that were read are returned, too.
+    /// read before, by their paths; the others that were read are returned, too.
     #[staticmethod]
     fn parse(
         py: Python<'_>,

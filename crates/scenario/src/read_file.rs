@@ -17,25 +17,28 @@ const MAX_FILE: u64 = 1 << 30;
 pub struct Files {
     /// What relative paths are relative to, if not the working directory.
     base: Option<PathBuf>,
-    texts: RefCell<BTreeMap<PathBuf, Arc<str>>>,
+    /// Those that were read before, by their paths.
+    known: BTreeMap<PathBuf, Arc<str>>,
+    /// The others that were read, by their paths.
+    read: RefCell<BTreeMap<PathBuf, Arc<str>>>,
 }
 
 impl Files {
     /// Those beside the file `origin` of a scenario.
     pub fn beside(origin: Option<&Path>) -> Files {
         let base = origin.and_then(Path::parent).map(Path::to_path_buf);
-        Files { base, texts: RefCell::default() }
+        Files { base, ..Files::default() }
     }
 
     /// Takes the texts of files that were read before, by their paths.
     #[must_use]
-    pub fn with_texts(self, texts: BTreeMap<PathBuf, Arc<str>>) -> Files {
-        Files { texts: RefCell::new(texts), ..self }
+    pub fn with_texts(self, known: BTreeMap<PathBuf, Arc<str>>) -> Files {
+        Files { known, ..self }
     }
 
-    /// The texts of all files that were read, by their paths.
+    /// The texts of the files that were not read before, by their paths.
     pub fn into_texts(self) -> BTreeMap<PathBuf, Arc<str>> {
-        self.texts.into_inner()
+        self.read.into_inner()
     }
 
     /// Reads the file `name`; `key` is what named it.
@@ -44,12 +47,12 @@ impl Files {
             Some(base) => base.join(name),
             None => PathBuf::from(name),
         };
-        let known = self.texts.borrow().get(&path).cloned();
-        let text = match known {
-            Some(text) => text,
-            None => read_path(&path).map_err(|why| ScenarioError::new(key, why))?.into(),
-        };
-        self.texts.borrow_mut().insert(path.clone(), Arc::clone(&text));
+        let mut read = self.read.borrow_mut();
+        if let Some(text) = self.known.get(&path).or_else(|| read.get(&path)) {
+            return Ok((path, Arc::clone(text)));
+        }
+        let text: Arc<str> = read_path(&path).map_err(|why| ScenarioError::new(key, why))?.into();
+        read.insert(path.clone(), Arc::clone(&text));
         Ok((path, text))
     }
 }
