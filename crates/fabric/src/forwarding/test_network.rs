@@ -34,12 +34,5 @@ pub(super) fn leaf_spine() -> Graph {
 
 /// The routes of a network without failures.
 pub(super) fn routes(graph: &Graph, compat: &Compat, paths: Paths) -> Routes {
-    let hop_costs = HopCosts {
-        data: 1000,
-        ack: 60,
-        payload_only: None,
-        host_latency: Time::ZERO,
-        switch_latency: Time::ZERO,
-    };
-    Routes::new(graph, &hop_costs, compat, paths).unwrap()
+    Routes::new(graph, &HopCosts::PLAIN, compat, paths).unwrap()
 }

@@ -118,6 +118,16 @@ pub(crate) struct HopCosts {
 }
 
 impl HopCosts {
+    /// For tests in which sizes and latencies do not matter.
+    #[cfg(test)]
+    pub(crate) const PLAIN: HopCosts = HopCosts {
+        data: 1000,
+        ack: 60,
+        payload_only: None,
+        host_latency: Time::ZERO,
+        switch_latency: Time::ZERO,
+    };
+
     fn hop(&self, graph: &Graph, from: &LinkEnd, bytes: u64) -> Time {
         let latency =
             if graph.is_host(from.peer) { self.host_latency } else { self.switch_latency };

@@ -378,17 +378,10 @@ mod tests {
         let (nodes, cables) = network(racks);
         let graph = Graph::new(&nodes, &cables, &[], &[]);
         let epoch = graph.in_epoch(0);
-        let hop_costs = HopCosts {
-            data: 1000,
-            ack: 60,
-            payload_only: None,
-            host_latency: Time::ZERO,
-            switch_latency: Time::ZERO,
-        };
         let attached = Attachments::new(&[epoch]);
         let table =
             Table::new(&graph, attached.members.len(), super::super::builder::PortSetCodec::new(8));
-        let new = || Search::new(&epoch, &hop_costs, &table.rows, &Compat::default());
+        let new = || Search::new(&epoch, &HopCosts::PLAIN, &table.rows, &Compat::default());
         let mut search = new();
         let mut last: Option<Leaf> = None;
         let mut found = Vec::new();

@@ -76,7 +76,6 @@ pub(crate) struct Chassis<S: Scheme> {
     pub(crate) router: Router,
     /// Packets have tags, for the forwarding policy.
     pub(crate) tags: bool,
-    /// The loads of a packet's next hops, for a policy that asks for them.
     pub(crate) probes: PortProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) lossless_drops: LosslessDrops,

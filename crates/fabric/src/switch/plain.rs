@@ -34,12 +34,7 @@ impl<S: Scheme> Switch<S> {
             for &next_hop in &next_hops[..known] {
                 let Some(arrival) = window.take_before(limit) else { return };
                 let passed = self.forward_one(window, arrival, next_hop, None);
-                // A packet that did not wait can have one effect at most: the congestion point asks
-                // to be woken.
-                if !passed && self.departs_in_time_order() {
-                    return;
-                }
-                if (!passed || LevelOf::<S>::EMITS) && self.next_timer() < limit {
+                if self.must_stop_after(passed, limit) {
                     return;
                 }
             }
@@ -47,6 +42,15 @@ impl<S: Scheme> Switch<S> {
                 return;
             }
         }
+    }
+
+    /// Returns whether something else than an arrival may be due before `limit` once a packet was
+    /// forwarded. One that `passed` without waiting can have one effect at most: the congestion
+    /// point asks to be woken.
+    #[inline(always)]
+    fn must_stop_after(&self, passed: bool, limit: Time) -> bool {
+        (!passed && self.departs_in_time_order())
+            || ((!passed || LevelOf::<S>::EMITS) && self.next_timer() < limit)
     }
 
     /// Returns the port that a packet leaves through, if the policy depends on the header alone.
@@ -211,10 +215,7 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn forward_each(&mut self, window: &mut Win<'_, '_, S>, limit: Time) {
         while window.next_arrival_time() < limit {
             let passed = self.forward_next(window, None);
-            if !passed && self.departs_in_time_order() {
-                return;
-            }
-            if (!passed || LevelOf::<S>::EMITS) && self.next_timer() < limit {
+            if self.must_stop_after(passed, limit) {
                 return;
             }
         }

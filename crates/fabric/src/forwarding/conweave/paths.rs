@@ -142,8 +142,8 @@ impl PathTable {
 mod tests {
     use super::*;
     use crate::compat::{Compat, Quirks};
+    use crate::forwarding::test_network;
     use crate::network::host_locations;
-    use crate::routing::HopCosts;
     use model::{Link, Node, NodeKind, Outage, Paths};
     use std::collections::BTreeSet;
     use units::Rate;
@@ -176,15 +176,8 @@ mod tests {
     }
 
     fn table(graph: &Graph) -> (PathTable, Routes) {
-        let costs = HopCosts {
-            data: 1000,
-            ack: 60,
-            payload_only: None,
-            host_latency: Time::ZERO,
-            switch_latency: Time::ZERO,
-        };
         let compat = Compat::new(Quirks::default());
-        let routes = Routes::new(graph, &costs, &compat, Paths::FiveTuple).unwrap();
+        let routes = test_network::routes(graph, &compat, Paths::FiveTuple);
         let hosts = host_locations::of_hosts(graph);
         let times = |end: &LinkEnd| [end.delay + Time::from_ns(80), end.delay + Time::from_ns(6)];
         (PathTable::new(graph, &routes, &hosts, times).unwrap(), routes)
