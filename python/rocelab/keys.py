@@ -523,7 +523,7 @@ class Pfc(TypedDict):
 
     headroom: NotRequired[str]
     """Buffer for what still arrives after a pause: "auto" (from rate and delay of each link), a
-    size, or "3bdp" (three times what the cable holds).
+    size, "3bdp" (three times what the cable holds), or "2bdp" (two times that and 2096B).
     """
 
     pause_time: NotRequired[int | str]
@@ -639,6 +639,11 @@ class Quirks(TypedDict):
     """As `ns3_ecmp_hash`, but as ConWeave's simulator does it: next hops in trees by ascending
     node number, and UDP ports that each host counts, from 10000 for the QPs to others and from
     100 for those from others. It goes with `routing.balance` and with `host.recovery`.
+    """
+
+    conweave_ecn_draws: NotRequired[bool]
+    """Draw marks from ns-3's generator as in ConWeave's simulator: each switch draws the same
+    numbers of one stream. `run.seed` is ns-3's seed.
     """
 
     conweave_recovery: NotRequired[bool]

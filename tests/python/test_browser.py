@@ -433,7 +433,7 @@ def test_marks_of_ports_to_the_hosts_of_a_switch_lie_apart(opened: Open, tmp_pat
 def test_a_pause_storm_is_told_with_the_host_that_stalls(opened: Open, tmp_path: Path) -> None:
     scenario = rocelab.example("pause-storm").with_settings(probe=[{"preset": "view"}])
     page = _ready(opened(_view(scenario, tmp_path)))
-    head = page.locator("#trees h3").first.inner_text()
+    head = page.locator("#trees h3", has_text="receiver:").first.inner_text()
     assert re.fullmatch(r"Stalled receiver: leaf0 → h0, paused by the host 100 % of the time", head)
     assert page.locator("#trees h4").first.inner_text().endswith("ports paused because of it")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import hpcc_cases
 import hpcc_config
 from conftest import Command
 from rocelab.hpcc.experiment import Experiment
@@ -129,8 +130,9 @@ def test_completion_times_of_conweave_are_in_its_form(command: Command, case: Pa
     # The file of such a run is one to compare with.
     done = command("compare-hpcc", case, "--json")
     assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
-    assert (row["flows"], row["missing"], row["equal"]) == (4, 0, 4)
+    rows = json.loads(done.stdout)
+    assert [row["order"] for row in rows] == ["fast", "ns3"]
+    assert all((row["flows"], row["missing"], row["equal"]) == (4, 0, 4) for row in rows)
     # Flows with ports keep them, as tags of the workload.
     (case / "flow.txt").write_text("1\n0 1 3 200 1000 2.0\n", encoding="ascii")
     assert fcts(command, case, ".").startswith("0b000001 0b000101 10000 200 1000 ")
@@ -195,7 +197,7 @@ def test_policies_and_recovery_are_those_of_conweaves_simulator(
 ) -> None:
     """Without that, long flows of DRILL with selective repeat take half as long as there."""
     of = ("conweave_drill", "conweave_recovery", "conweave_conga")
-    nodes = ("scan_queue_pairs", "ns3_ecn_draws", "ns3_tie_order", "packet_round_robin")
+    nodes = ("scan_queue_pairs", "conweave_ecn_draws", "ns3_tie_order", "packet_round_robin")
     for keys, quirks in (
         ("LB_MODE 2", (True, False, False)),
         ("LB_MODE 2\nENABLE_IRN 1\nENABLE_PFC 0", (True, True, False)),
@@ -212,7 +214,7 @@ def test_pauses_and_buffers_are_those_of_conweaves_simulator(command: Command, c
         made = scenario_of(command, case, keys)
         pfc = made["pfc"]
         assert pfc["pause_time"] == ("7us" if "PAUSE_TIME" in keys else "5us")
-        assert (pfc["refresh"], pfc["headroom"]) == ("arrivals", "auto")
+        assert (pfc["refresh"], pfc["headroom"]) == ("arrivals", "2bdp")
         assert (pfc["reserve"], pfc["resume_offset"]) == ("2096B", "1B")
         assert made["quirks"]["conweave_buffer"]
         # Marks begin when a queue holds a packet more than KMIN.
@@ -221,8 +223,8 @@ def test_pauses_and_buffers_are_those_of_conweaves_simulator(command: Command, c
         made = scenario_of(command, case, keys)
         assert not made["quirks"].get("conweave_buffer", False)
         assert "pause_time" not in made["pfc"]
-        # No queue has more than half of the buffer. Files of ECMP and go-back-N are as HPCC's.
-        assert made["switch"].get("lossy_alpha") == (1 if "IRN" in keys else None)
+        # No queue has more than half of the buffer.
+        assert made["switch"]["lossy_alpha"] == 1
 
 
 def test_a_pause_of_conweaves_simulator_is_sent_again_with_each_packet(
@@ -273,21 +275,12 @@ def test_times_of_conweave_are_whole_nanoseconds(keys: str, command: Command, ca
 
 def test_paths_of_conweave(case: Path) -> None:
     """The bytes that each uplink has sent in 10 us: numbers of that simulator's own run."""
-    data = Path(__file__).parent / "cases/conweave"
-    hosts = [f"{host} {128 + host // 16} 100Gbps 1000ns 0" for host in range(128)]
-    uplinks = [(leaf, spine) for leaf in range(128, 136) for spine in range(136, 144)]
-    links = hosts + [f"{leaf} {spine} 100Gbps 1000ns 0" for leaf, spine in uplinks]
-    switches = " ".join(map(str, range(128, 144)))
-    text = "\n".join(["144 16 192", switches, *links])
-    (case / "topology.txt").write_text(f"{text}\n", encoding="ascii")
-    config = CONFIG.replace("CC_MODE 1", "CC_MODE 1\nSIMULATOR_STOP_TIME 2.00001\nLB_MODE 0")
-    (case / "config.txt").write_text(config, encoding="ascii")
-    (case / "flow.txt").write_bytes((data / "flow.txt").read_bytes())
+    config = hpcc_cases.unpack_conweave("flow_50.txt.xz", 2.00001, case)
     there = {}
-    for line in (data / "uplink.txt").read_text(encoding="ascii").splitlines():
+    for line in hpcc_cases.conweave_file("uplink.txt").splitlines():
         _, leaf, interface, sent = map(int, line.split(","))
         there[f"n{leaf}", interface - 1] = sent
-    result, _ = Experiment(case / "config.txt", case).run(into=case / "out")
+    result, _ = Experiment(config, case).run(into=case / "out")
     ports = result.ports.to_polars().select("node", "port", "peer", "tx_bytes").rows()
     names = {f"n{spine}" for spine in range(136, 144)}
     here = {(node, port): sent for node, port, peer, sent in ports if peer in names}
@@ -402,11 +395,17 @@ def test_keys_of_conweave_that_are_none_or_have_no_order(command: Command, case:
     done = command("hpcc", "config.txt", cwd=case)
     assert done.returncode == 2
     assert done.stderr.startswith("error: config.txt:1: LB_MODE 5 is none")
-    for key in ("ENABLE_IRN", "LB_MODE"):
-        (case / "config.txt").write_text(f"{key} {2}\n{CONFIG}", encoding="ascii")
-        done = command("hpcc", "config.txt", "--order", "ns3", cwd=case)
-        assert done.returncode == 2
-        assert f"{key}: it is a key of ConWeave" in done.stderr
+    (case / "config.txt").write_text(f"{CONFIG}ENABLE_PFC 0\n", encoding="ascii")
+    done = command("hpcc", "config.txt", "--order", "ns3", cwd=case)
+    assert done.returncode == 2
+    assert "ENABLE_PFC: it is a key of ConWeave, and the file has neither LB_MODE" in done.stderr
+    (case / "config.txt").write_text(f"{CONFIG}LB_MODE 0\n".replace("CC_MODE 1", "CC_MODE 3"))
+    done = command("hpcc", "config.txt", "--order", "ns3", cwd=case)
+    assert "CC_MODE: in ConWeave's order of events the law is DCQCN" in done.stderr
+    (case / "topology.txt").write_text(TWO_PATHS, encoding="ascii")
+    (case / "config.txt").write_text(f"{CONFIG}LB_MODE 0\nLINK_DOWN 2001000 4 5\n")
+    done = command("hpcc", "config.txt", "--order", "ns3", cwd=case)
+    assert "LINK_DOWN: ConWeave's order of events has no failing links" in done.stderr
 
 
 def test_a_stop_time_beyond_200_days_is_the_end_of_all_flows(command: Command, case: Path) -> None:

@@ -4,5 +4,5 @@
 //! uses them, too.
 
 pub use crate::compat::clock::whole_nanoseconds;
-pub use crate::compat::mrg::{Draws, Numbers, first_stream};
+pub use crate::compat::mrg::{Draws, Numbers, conweave_marks, first_stream};
 pub use crate::compat::murmur3::{address, murmur3};

@@ -143,8 +143,15 @@ pub struct Config {
     /// the file does not have the key: then it is a file of the original.
     pub enable_themis: Option<bool>,
 
+    /// `RANDOM_SEED`, a key of ConWeave: ns-3's seed; 1.
+    pub random_seed: u64,
+
+    /// `FLOWGEN_START_TIME`, s, a key of ConWeave: when it begins to count flows; 2 s.
+    pub flowgen_start_time: Time,
     /// `FLOWGEN_STOP_TIME`, s, a key of ConWeave: its runs end three seconds later.
-    flowgen_stop_time: Option<Time>,
+    pub flowgen_stop_time: Option<Time>,
+    /// `SW_MONITORING_INTERVAL`, ns, a key of ConWeave: how often it counts flows; 10 us.
+    pub sw_monitoring_interval: Time,
 
     /// Lines of the keys, for errors.
     pub(crate) places: Places,
@@ -363,7 +370,10 @@ impl Config {
             pint_log_base: 1.05,
             pint_prob: 1.0,
             enable_themis: None,
+            random_seed: 1,
+            flowgen_start_time: Time::from_ms(2000),
             flowgen_stop_time: None,
+            sw_monitoring_interval: Time::from_us(10),
             places: Places::default(),
         }
     }

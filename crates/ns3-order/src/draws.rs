@@ -13,9 +13,9 @@ pub(crate) struct ErrorModel {
 }
 
 impl ErrorModel {
-    /// Every model begins at the same number. `run` is ns-3's run number.
-    pub(crate) fn new(rate: f64, run: u64) -> ErrorModel {
-        ErrorModel { rate, numbers: Draws::from_stream(LOSS_STREAM, run).numbers() }
+    /// Every model begins at the same number. `seed` and `run` are ns-3's.
+    pub(crate) fn new(rate: f64, seed: u64, run: u64) -> ErrorModel {
+        ErrorModel { rate, numbers: Draws::seeded(seed, LOSS_STREAM, run).numbers() }
     }
 
     /// Returns whether the packet that arrives is lost.
@@ -24,7 +24,7 @@ impl ErrorModel {
     }
 }
 
-/// The C library's generator `rand()` with seed 1: an additive one of 31 words (glibc, type 3).
+/// The C library's generator `rand()`: an additive one of 31 words (glibc, type 3).
 #[derive(Clone, Debug)]
 pub(crate) struct CRand {
     words: [u32; 31],
@@ -32,10 +32,12 @@ pub(crate) struct CRand {
 }
 
 impl CRand {
-    pub(crate) fn new() -> CRand {
-        let mut words = [1_u32; 31];
+    /// `seed`: that of `srand()`. A program that calls it not has 1, and 0 is the same.
+    pub(crate) fn new(seed: u32) -> CRand {
+        let mut words = [seed.max(1); 31];
         for index in 1..words.len() {
-            words[index] = (u64::from(words[index - 1]) * 16_807 % 2_147_483_647) as u32;
+            let before = i64::from(words[index - 1] as i32);
+            words[index] = (before * 16_807).rem_euclid(2_147_483_647) as u32;
         }
         let mut rand = CRand { words, next: 3 };
         for _ in 0..310 {
@@ -66,10 +68,10 @@ mod tests {
         let known = [0.28006884903980434, 0.38991897881569987, 0.729100200499604];
         assert_eq!([(); 3].map(|()| marks.draw()), known);
         assert_eq!(Draws::from_stream(62, 1).draw(), 0.912957794241426);
-        let mut losses = ErrorModel::new(0.0, 1).numbers;
+        let mut losses = ErrorModel::new(0.0, 1, 1).numbers;
         let known = [0.46039245737754536, 0.05666046538049747, 0.09433582718992888];
         assert_eq!([(); 3].map(|()| losses.draw()), known);
-        let mut rand = CRand::new();
+        let mut rand = CRand::new(1);
         let known = [1_804_289_383, 846_930_886, 1_681_692_777, 1_714_636_915];
         assert_eq!([(); 4].map(|()| rand.draw()), known);
     }

@@ -34,6 +34,20 @@ pub(crate) enum Kind {
     Decrease,
     /// DCQCN's increase timer of flow `a`.
     Increase,
+    /// The pause of class `b` expires at port `a`.
+    PauseExpiry,
+    /// Port `a` no longer counts as pausing class `b` of its peer.
+    PauseForgotten,
+    /// The sender of flow `a` has waited for an answer.
+    Timeout,
+    /// What switch `a` has measured decays.
+    Decay,
+    /// Switch `a` forgets what was not used.
+    Aging,
+    /// A leaf sends on what it holds back of flow `a`.
+    Flush,
+    /// The flows that have bytes left are counted.
+    CountFlows,
     /// Samples the queues.
     Monitor,
     /// A link fails.
@@ -147,12 +161,28 @@ impl EventList {
         self.next_number
     }
 
+    /// Takes the number of an event that is scheduled later, if at all.
+    pub(crate) fn take_number(&mut self) -> u32 {
+        let number = self.next_number;
+        self.next_number = number.wrapping_add(1);
+        number
+    }
+
     /// Schedules an event in `delay` nanoseconds.
     #[inline]
     pub(crate) fn schedule(&mut self, delay: u64, kind: Kind, a: u32, b: u32) -> Handle {
+        let number = self.take_number();
+        self.add(number, delay, kind, a, b)
+    }
+
+    /// Schedules an event in `delay` nanoseconds with a number that was taken before.
+    pub(crate) fn schedule_as(&mut self, number: u32, delay: u64, kind: Kind, a: u32, b: u32) {
+        self.add(number, delay, kind, a, b);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, number: u32, delay: u64, kind: Kind, a: u32, b: u32) -> Handle {
         let time = self.now.saturating_add(delay);
-        let number = self.next_number;
-        self.next_number = number.wrapping_add(1);
         let past = Past(short(delay), self.scheduled_before);
         let event = Event { time, number, past, next: NONE, a, b, kind };
         let slot = if self.free == NONE {
@@ -279,7 +309,7 @@ impl EventList {
     }
 
     /// Puts an event before those with greater numbers, which were given before numbers wrapped
-    /// around.
+    /// around, or after the number of the event was taken.
     #[cold]
     fn insert_wrapped(&mut self, slot: u32, place: usize) {
         let number = self.events[slot as usize].number;

@@ -4,12 +4,10 @@ use crate::event_list::{Kind, NONE};
 use crate::laws::Law;
 use crate::packets::{Packet, PacketKind};
 use crate::pint;
+use crate::settings::Settings;
 use crate::simulation::{Receiver, Simulation};
 use hpcc_files::CcMode;
 use hpcc_files::packet_trace::Event;
-
-/// For this long a receiver does not repeat a NACK.
-const NACK_INTERVAL: u64 = 500_000;
 
 impl Simulation<'_> {
     /// Lets a free NIC send an ACK or the packet of the QP whose turn it is.
@@ -34,10 +32,22 @@ impl Simulation<'_> {
     /// Finds the place of the QP that sends now. If the search met a finished one, all finished
     /// ones from the first such place on leave the list.
     fn next_in_turn(&mut self, index: u32) -> Option<usize> {
+        let (mut found, finished) = match self.settings.selective {
+            true => self.next_selective(index),
+            false => self.next_open(index),
+        };
+        if finished != usize::MAX {
+            self.purge(index, finished, &mut found);
+        }
+        found
+    }
+
+    /// Finds the place of the QP that sends now, and the first place that it met of a finished one.
+    #[inline(always)]
+    fn next_open(&mut self, index: u32) -> (Option<usize>, usize) {
         let now = self.events.now();
         let port = &mut self.ports[index as usize];
         let count = port.table.len();
-        let mut found = None;
         let mut finished = usize::MAX;
         let mut place = port.last % count;
         for _ in 0..count {
@@ -51,27 +61,26 @@ impl Simulation<'_> {
                 && !qp.is_window_bound();
             if is_open {
                 if qp.next_avail <= now {
-                    found = Some(place);
-                    break;
+                    return (Some(place), finished);
                 }
             } else if qp.snd_una >= qp.size {
                 finished = finished.min(place);
             }
         }
-        if finished != usize::MAX {
-            self.purge(index, finished, &mut found);
-        }
-        found
+        (None, finished)
     }
 
     #[cold]
     fn purge(&mut self, index: u32, first: usize, found: &mut Option<usize>) {
         let port = &mut self.ports[index as usize];
         let mut kept = first;
+        // The place after the one that sent last.
+        let mut next = port.last + 1;
         for place in first..port.table.len() {
             let flow = port.table[place];
             let qp = &mut self.qps[flow as usize];
             if qp.snd_una >= qp.size {
+                next -= usize::from(place <= port.last);
                 // The timers of DCQCN may go on.
                 if qp.ended && !matches!(qp.law, Law::Dcqcn(_)) {
                     qp.law = Law::None;
@@ -85,13 +94,27 @@ impl Simulation<'_> {
             kept += 1;
         }
         port.table.truncate(kept);
+        if self.settings.conweave {
+            // There a finished QP keeps its place.
+            port.last = next.checked_sub(1).unwrap_or(kept.saturating_sub(1));
+        }
     }
 
     fn schedule_wake_up(&mut self, index: u32) {
+        if self.settings.selective {
+            for place in 0..self.ports[index as usize].table.len() {
+                self.skip_arrived(self.ports[index as usize].table[place]);
+            }
+        }
         let port = &mut self.ports[index as usize];
-        let qps = port.table.iter().map(|&flow| &self.qps[flow as usize]);
-        let earliest = qps.filter(|qp| qp.size > qp.snd_nxt).map(|qp| qp.next_avail).min();
         let now = self.events.now();
+        let qps = port.table.iter().map(|&flow| &self.qps[flow as usize]);
+        let times = qps.filter(|qp| qp.size > qp.snd_nxt).map(|qp| qp.next_avail);
+        // A QP that may send already keeps the NIC asleep, but not in ConWeave's simulator.
+        let earliest = match self.settings.conweave {
+            true => times.filter(|&time| time > now).min(),
+            false => times.min(),
+        };
         if let Some(time) = earliest
             && time > now
             && !self.events.is_pending(&port.wake)
@@ -135,28 +158,43 @@ impl Simulation<'_> {
             self.trace(index, packet, Event::Dequeued, priority, 0);
         }
         self.transmit(index, packet);
+        if self.settings.conweave {
+            self.note_sent(flow, self.packets.get(packet).seq);
+            self.restart_timeout(flow);
+        }
     }
 
     /// A host receives data: the packet becomes its ACK or NACK, or is gone.
     pub(crate) fn receive_data(&mut self, slot: u32) {
         let now = self.events.now();
-        let packet = self.packets.get_mut(slot);
+        let packet = self.packets.get(slot);
         let flow = &self.flows[packet.flow as usize];
-        let receiver = &mut self.connections[flow.connection as usize].receiver;
-        self.output.out_of_order += u64::from(packet.seq > receiver.expected);
-        let is_nack = match receive_in_order(receiver, packet, &self.settings, now) {
-            Some(is_nack) => is_nack,
-            None => return self.packets.remove(slot),
+        let connection = flow.connection as usize;
+        let receiver = &mut self.connections[connection].receiver;
+        let is_ahead = packet.seq > receiver.expected;
+        self.output.out_of_order += u64::from(is_ahead);
+        // Whether the answer says that there is a gap.
+        let answer = match self.settings.selective {
+            true => self.receive_selective(slot),
+            false => receive_in_order(receiver, packet, &self.settings, now),
         };
-        *packet = Packet {
-            kind: if is_nack { PacketKind::Nack } else { PacketKind::Ack },
-            seq: receiver.expected,
-            size: self.settings.ack,
-            payload: 0,
-            echo: packet.marked,
-            marked: false,
-            ..*packet
-        };
+        let Some(is_nack) = answer else { return self.packets.remove(slot) };
+        let packet = self.packets.get_mut(slot);
+        packet.kind = if is_nack { PacketKind::Nack } else { PacketKind::Ack };
+        packet.size = self.settings.ack;
+        packet.echo = packet.marked;
+        packet.marked = false;
+        if self.settings.conweave {
+            // A packet ahead of a gap counts as marked.
+            packet.echo |= is_nack && is_ahead;
+            packet.priority = 0;
+            packet.answers = packet.seq;
+        }
+        if !(is_nack && self.settings.selective) {
+            packet.payload = 0;
+        }
+        packet.seq = self.connections[connection].receiver.expected;
+        let flow = &self.flows[packet.flow as usize];
         let port = self.nic(flow.dst, flow.src, (flow.dport, flow.sport));
         if self.ports[port as usize].traced {
             self.trace(port, slot, Event::Enqueued, 0, 0);
@@ -178,16 +216,27 @@ impl Simulation<'_> {
         let qp = &mut self.qps[flow as usize];
         let port = qp.port;
         qp.snd_una = qp.snd_una.max(u64::from(packet.seq));
+        if self.settings.selective {
+            self.note_selective(flow, &packet);
+        }
+        let qp = &self.qps[flow as usize];
         if qp.snd_una >= qp.size {
             self.end_flow(flow);
         }
-        let qp = &mut self.qps[flow as usize];
-        if packet.kind == PacketKind::Nack {
+        if self.settings.conweave {
+            self.note_answer(flow);
+        }
+        if self.settings.selective {
+            self.recover_selective(flow, &packet);
+        } else if packet.kind == PacketKind::Nack {
+            let qp = &mut self.qps[flow as usize];
             qp.snd_nxt = qp.snd_una;
         }
+        let qp = &mut self.qps[flow as usize];
         match self.settings.mode {
             CcMode::Dcqcn => {
-                if packet.echo {
+                // In a flow that has ended there, timers would change nothing.
+                if packet.echo && !(self.settings.conweave && self.qps[flow as usize].ended) {
                     self.on_mark(flow);
                 }
             }
@@ -207,11 +256,22 @@ impl Simulation<'_> {
     }
 }
 
+/// Returns what [`receive_in_order`] does for data that begins before the byte that is expected, in
+/// ConWeave's simulator.
+fn receive_again(receiver: &mut Receiver, packet: &Packet, settings: &Settings) -> Option<bool> {
+    let end = packet.seq.wrapping_add(u32::from(packet.payload));
+    if end < receiver.expected {
+        return Some(false);
+    }
+    receiver.expected = end;
+    settings.acknowledges(end).then_some(false)
+}
+
 /// Returns whether data is answered with a NACK; `None` if it is not answered.
 fn receive_in_order(
     receiver: &mut Receiver,
     packet: &Packet,
-    settings: &crate::settings::Settings,
+    settings: &Settings,
     now: u64,
 ) -> Option<bool> {
     let expected = receiver.expected;
@@ -219,10 +279,13 @@ fn receive_in_order(
         receiver.expected = expected.wrapping_add(u32::from(packet.payload));
         return settings.acknowledges(receiver.expected).then_some(false);
     }
+    if packet.seq < expected && settings.conweave {
+        return receive_again(receiver, packet, settings);
+    }
     if packet.seq < expected || (now < receiver.nack_time && receiver.last_nack == expected) {
         return None;
     }
-    receiver.nack_time = now + NACK_INTERVAL;
+    receiver.nack_time = now + settings.nack_interval;
     receiver.last_nack = expected;
     Some(true)
 }

@@ -1,4 +1,5 @@
-//! Experiments of the HPCC ns-3 simulator in that simulator's order of events.
+//! Experiments of the HPCC ns-3 simulator in that simulator's order of events, and those of
+//! ConWeave's simulator, which was made from it.
 //!
 //! There all events are in one list, ordered by time and then by when they were scheduled. Here
 //! they are in one list, too, and every scheduling that takes a number there takes one here. So
@@ -26,9 +27,11 @@
 //! - `simulation`: the state of a run and its loop; starts and ends of flows.
 //! - `host`, `switch`, `link_failure`: what nodes do.
 //! - `laws`, `dcqcn`, `pint`: control laws.
+//! - `conweave`: what ConWeave's simulator does in another way.
 //! - `draws`, `walk_order`: random numbers, and the order in which hash tables are walked.
 //! - `trace`, `output`: what is recorded; `unfinished`: why flows did not finish.
 
+mod conweave;
 mod dcqcn;
 mod draws;
 mod event_list;

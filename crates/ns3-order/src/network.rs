@@ -1,5 +1,6 @@
 //! Nodes and ports, made from the topology file.
 
+use crate::conweave;
 use crate::event_list::{Handle, NONE, Past};
 use crate::packets::Fifo;
 use crate::settings::Settings;
@@ -202,7 +203,11 @@ pub(crate) fn build(experiment: &Experiment, settings: &Settings) -> (Vec<Node>,
             });
         }
     }
-    size_buffers(config, &mut nodes, &mut ports);
+    if settings.conweave {
+        conweave::size_buffers(config, &mut nodes, &mut ports);
+    } else {
+        size_buffers(config, &mut nodes, &mut ports);
+    }
     (nodes, ports)
 }
 

@@ -269,7 +269,7 @@ fn table(nodes: &[Node], ports: &[Port]) -> Vec<PortRate> {
     let mut rates = Vec::new();
     for node in linked.values() {
         let mut used = WalkOrder::new();
-        for (_, port) in routes::neighbours(node, nodes, ports) {
+        for (_, port) in routes::neighbours(node, nodes, ports, false) {
             used.insert(u64::from(ports[port as usize].number), port);
         }
         for port in used.values() {

@@ -11,6 +11,8 @@ pub(crate) enum PacketKind {
     Ack,
     Nack,
     Pfc,
+    /// A message between leaves of ConWeave, about a flow.
+    Control,
 }
 
 /// A packet. The fields of a PFC frame are `priority`, `queue_bytes` and `pause`.
@@ -25,6 +27,9 @@ pub(crate) struct Packet {
     pub(crate) ingress: u32,
     /// Of a PFC frame: bytes in the queue at its sender.
     pub(crate) queue_bytes: u32,
+    /// Of an answer of selective repeat to data that leaves a gap: the first byte of that data.
+    /// `payload` has its size.
+    pub(crate) answers: u32,
     /// Bytes on the wire.
     pub(crate) size: u16,
     pub(crate) payload: u16,
@@ -52,6 +57,7 @@ impl Packet {
         seq: 0,
         ingress: NONE,
         queue_bytes: 0,
+        answers: 0,
         size: 0,
         payload: 0,
         power: 0,

@@ -2,6 +2,7 @@
 
 use crate::event_list::NONE;
 use crate::network::{Flow, Node, Port};
+use crate::settings::Settings;
 use units::cancel;
 
 /// The next hops, as ports.
@@ -40,10 +41,11 @@ impl Routes {
     pub(crate) fn new(
         nodes: &[Node],
         ports: &[Port],
-        payload: u64,
+        settings: &Settings,
         flows: &mut [Flow],
         at_start: bool,
     ) -> Routes {
+        let payload = settings.payload;
         let hosts: Vec<u32> =
             (0..nodes.len() as u32).filter(|&node| !nodes[node as usize].is_switch).collect();
         let mut host_index = vec![NONE; nodes.len()];
@@ -61,8 +63,9 @@ impl Routes {
                 }
             }
         }
-        let neighbours: Vec<Vec<(u32, u32)>> =
-            (0..nodes.len()).map(|node| neighbours(node, nodes, ports)).collect();
+        let neighbours: Vec<Vec<(u32, u32)>> = (0..nodes.len())
+            .map(|node| neighbours(node, nodes, ports, settings.conweave))
+            .collect();
         let mut by_destination = vec![Vec::new(); nodes.len()];
         for (index, flow) in flows.iter().enumerate() {
             by_destination[flow.dst as usize].push(index);
@@ -140,7 +143,12 @@ impl Routes {
 
 /// The neighbours of a node and the ports to them, in the order in which the search looks at them.
 /// Of several links to one neighbour only the last counts.
-pub(crate) fn neighbours(node: usize, nodes: &[Node], ports: &[Port]) -> Vec<(u32, u32)> {
+pub(crate) fn neighbours(
+    node: usize,
+    nodes: &[Node],
+    ports: &[Port],
+    conweave: bool,
+) -> Vec<(u32, u32)> {
     let mut list: Vec<(u32, u32)> = Vec::new();
     for &port in &nodes[node].ports {
         let peer = ports[ports[port as usize].peer as usize].node;
@@ -149,10 +157,14 @@ pub(crate) fn neighbours(node: usize, nodes: &[Node], ports: &[Port]) -> Vec<(u3
             None => list.push((peer, port)),
         }
     }
-    // Hosts by rising number, then switches by falling number.
+    // Hosts by rising number, then switches by falling number; in ConWeave's simulator all rising.
     list.sort_by_key(|&(peer, _)| {
         let is_switch = nodes[peer as usize].is_switch;
-        (is_switch, if is_switch { u32::MAX - peer } else { peer })
+        if conweave {
+            (false, peer)
+        } else {
+            (is_switch, if is_switch { u32::MAX - peer } else { peer })
+        }
     });
     list
 }

@@ -1,8 +1,13 @@
 //! What the files of an experiment say, in the units of the event list, and what is refused.
 
+use crate::conweave;
 use hpcc_files::topology::Form;
-use hpcc_files::{CcMode, Config, Experiment};
+use hpcc_files::{CcMode, ConWeaveTimes, Config, Experiment, LoadBalancing};
 use units::Time;
+
+/// When flows stop to begin, if the file does not say it, and for how long they are counted then.
+const DEFAULT_STOP: Time = Time::from_ms(2500);
+const COUNT_EXTRA: u64 = 50_000_000;
 
 /// Why an experiment cannot be run in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,17 +35,59 @@ pub(crate) struct Settings {
     pub(crate) marks: bool,
     /// Whether pause frames pause.
     pub(crate) pauses: bool,
+    /// Whether there are PFC frames: `ENABLE_PFC`, a key of ConWeave.
+    pub(crate) has_pfc: bool,
     /// In microseconds, as frames carry it.
     pub(crate) pause_time: u32,
     pub(crate) stop: u64,
     pub(crate) monitor_start: u64,
     pub(crate) monitor_end: u64,
     pub(crate) int_multi: u64,
+    /// Whether the experiment is one of ConWeave's simulator.
+    pub(crate) conweave: bool,
+    /// ConWeave: how switches choose among paths, and whether recovery is selective repeat.
+    pub(crate) balance: LoadBalancing,
+    pub(crate) selective: bool,
+    pub(crate) reroute: Reroute,
+    /// When flows with bytes left are counted, in nanoseconds.
+    pub(crate) count_start: u64,
+    pub(crate) count_interval: u64,
+    pub(crate) count_end: u64,
+    /// For this long a receiver does not repeat a NACK, in nanoseconds.
+    pub(crate) nack_interval: u64,
+}
+
+/// Times of ConWeave's load balancing, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reroute {
+    /// Of a link, as the base round trip counts it.
+    pub(crate) hop: u64,
+    pub(crate) inactive: u64,
+    pub(crate) reply_extra: u64,
+    pub(crate) path_busy: u64,
+    pub(crate) resume_extra: u64,
+    pub(crate) resume_default: u64,
+}
+
+impl Reroute {
+    /// With that simulator's defaults.
+    fn new(times: &ConWeaveTimes) -> Reroute {
+        let or_us = |time: Option<Time>, us: u64| time.unwrap_or(Time::from_us(us)).ns();
+        Reroute {
+            hop: 1_000,
+            inactive: or_us(times.inactive, 1_000),
+            reply_extra: or_us(times.reply_extra, 4),
+            path_busy: or_us(times.path_busy, 8),
+            resume_extra: or_us(times.resume_extra, 32),
+            resume_default: or_us(times.resume_default, 500),
+        }
+    }
 }
 
 impl Settings {
     pub(crate) fn new(config: &Config) -> Settings {
         let ack = if config.cc_mode == CcMode::Hpcc { 88 } else { 60 };
+        let conweave = config.conweave_key().is_some();
         let pause_time = (config.pause_time.ps() / 1_000_000) as u32;
         Settings {
             mode: config.cc_mode,
@@ -49,14 +96,23 @@ impl Settings {
             ack,
             ack_interval: config.l2_ack_interval.get() as u32,
             chunk: config.l2_chunk_size.get() as u32,
-            ack_class: if config.ack_high_prio { 0 } else { 3 },
+            ack_class: if config.ack_high_prio || conweave { 0 } else { 3 },
             marks: config.enable_qcn,
             pauses: pause_time != 0,
+            has_pfc: config.enable_pfc,
             pause_time,
             stop: config.simulator_stop_time.map_or(u64::MAX, Time::ns),
             monitor_start: config.qlen_mon_start.ns(),
             monitor_end: config.qlen_mon_end.ns(),
             int_multi: u64::from(config.int_multi),
+            conweave,
+            balance: config.load_balancing,
+            selective: config.enable_irn,
+            reroute: Reroute::new(&config.conweave),
+            count_start: config.flowgen_start_time.ns(),
+            count_interval: config.sw_monitoring_interval.ns(),
+            count_end: config.flowgen_stop_time.unwrap_or(DEFAULT_STOP).ns() + COUNT_EXTRA,
+            nack_interval: if conweave { 4_000 } else { 500_000 },
         }
     }
 
@@ -85,13 +141,23 @@ pub fn check(experiment: &Experiment) -> Result<(), Refusal> {
         let what = "the topology is one of a fork, whose order of events is not known";
         return refuse("TOPOLOGY_FILE", what, without);
     }
-    if !config.enable_pfc {
-        let what = "it is a key of ConWeave, whose order of events is not known";
-        return refuse("ENABLE_PFC", what, without);
-    }
-    if let Some(key) = config.conweave_key() {
-        let what = "it is a key of ConWeave, whose order of events is not known";
-        return refuse(key, what, without);
+    if config.conweave_key().is_some() {
+        if config.cc_mode != CcMode::Dcqcn {
+            let what = "in ConWeave's order of events the law is DCQCN";
+            return refuse("CC_MODE", what, "set it to 1, or leave out --order ns3");
+        }
+        if config.link_down.is_some() {
+            let what = "ConWeave's order of events has no failing links";
+            return refuse("LINK_DOWN", what, "set it to 0 0 0, or leave out --order ns3");
+        }
+        if !conweave::has_paths(experiment) {
+            let what = "of two leaves no path of up to four switches is known, or a port's number \
+                        is above 255";
+            return refuse("LB_MODE", what, "set it to 0 or 2, or leave out --order ns3");
+        }
+    } else if !config.enable_pfc {
+        let what = "it is a key of ConWeave, and the file has neither LB_MODE nor ENABLE_IRN";
+        return refuse("ENABLE_PFC", what, "add LB_MODE 0, or leave out --order ns3");
     }
     if config.simulator_stop_time.is_none() {
         let what = "in the order of ns-3 a run ends at a time of less than 200 days";

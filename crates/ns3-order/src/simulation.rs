@@ -1,5 +1,6 @@
 //! The state of a run, and the loop that handles its events.
 
+use crate::conweave::ConWeave;
 use crate::draws::{CRand, ErrorModel};
 use crate::event_list::{Event, EventList, Kind, NONE, Past};
 use crate::laws::{Law, Laws, Reaction};
@@ -129,6 +130,8 @@ pub(crate) struct Simulation<'a> {
     pub(crate) marks: Draws,
     pub(crate) errors: Vec<ErrorModel>,
     pub(crate) rand: CRand,
+    /// What ConWeave's simulator has besides; empty in other runs.
+    pub(crate) conweave: ConWeave,
     /// By host: its QPs in the order in which a link failure finds them. Empty if none fails.
     pub(crate) tables: Vec<WalkOrder<u32>>,
     /// The flow that the reader starts next.
@@ -143,11 +146,21 @@ impl<'a> Simulation<'a> {
         let config = &experiment.config;
         let settings = Settings::new(config);
         let (nodes, mut ports) = network::build(experiment, &settings);
-        let (mut flows, connections) = flows(experiment);
-        let routes = Routes::new(&nodes, &ports, settings.payload, &mut flows, true);
+        let (mut flows, connections) = flows(experiment, settings.conweave);
+        let routes = Routes::new(&nodes, &ports, &settings, &mut flows, true);
         let laws = Laws::new(config, &settings, routes.max_rtt, routes.max_bdp);
-        let (errors, own_rates) = error_models(experiment, &mut ports, options.run);
+        // The seed of one is the run number of the other.
+        let (seed, run) = if settings.conweave { (options.run, 1) } else { (1, options.run) };
+        let (errors, own_rates) = error_models(experiment, &mut ports, seed, run);
         let first = first_stream(nodes.len() as u64) + 2 * own_rates;
+        let conweave = match settings.conweave {
+            true => {
+                let network = (&nodes[..], &ports[..], &routes);
+                let counts = (flows.len(), connections.len());
+                ConWeave::new(config, &settings, network, counts, seed)
+            }
+            false => ConWeave::default(),
+        };
         let numbers = 8 + 2 * nodes.len() as u32 + 2 * experiment.topology.links.len() as u32;
         let fails = config.link_down.is_some();
         Simulation {
@@ -158,9 +171,10 @@ impl<'a> Simulation<'a> {
             qps: flows.iter().map(Qp::new).collect(),
             connections,
             laws,
-            marks: Draws::from_stream(first, options.run),
+            marks: Draws::from_stream(first, run),
             errors,
-            rand: CRand::new(),
+            rand: CRand::new(seed as u32),
+            conweave,
             tables: if fails { vec![WalkOrder::new(); nodes.len()] } else { Vec::new() },
             next_flow: 0,
             samples: 0,
@@ -219,6 +233,17 @@ impl<'a> Simulation<'a> {
                 self.note_event(node, event.past);
                 self.on_timer(event.kind, event.a);
             }
+            Kind::PauseExpiry => {
+                let node = self.ports[event.a as usize].node;
+                self.note_event(node, event.past);
+                self.resume(event.a, event.b as u8);
+            }
+            Kind::PauseForgotten => self.forget_pause(event.a, event.b as usize),
+            Kind::Timeout => self.on_timeout(event.a),
+            Kind::Decay => self.on_decay(event.a),
+            Kind::Aging => self.on_aging(event.a),
+            Kind::Flush => self.flush(event.a),
+            Kind::CountFlows => self.count_flows(),
             Kind::Monitor => self.sample_queues(),
             Kind::Reader => self.read_flows(),
             Kind::AppStart => {
@@ -270,6 +295,9 @@ impl<'a> Simulation<'a> {
             self.events.schedule(down.at.ns(), Kind::LinkFailure, 0, 0);
         }
         self.events.schedule(monitor_start, Kind::Monitor, 0, 0);
+        if self.settings.selective {
+            self.events.schedule(self.settings.count_start, Kind::CountFlows, 0, 0);
+        }
         self.events.schedule(stop, Kind::Stop, 0, 0);
     }
 
@@ -329,6 +357,10 @@ impl<'a> Simulation<'a> {
         let connection = &mut self.connections[flow.connection as usize];
         connection.receiver = Receiver::NEW;
         connection.sender = NONE;
+        let connection = flow.connection;
+        self.forget_kept(connection);
+        let (flow, connection) =
+            (&self.flows[index as usize], &self.connections[connection as usize]);
         if let Some(table) = self.tables.get_mut(flow.src as usize) {
             table.remove(connection.key);
         }
@@ -407,8 +439,8 @@ impl<'a> Simulation<'a> {
 
     /// Takes the failed link out of the routes.
     pub(crate) fn recompute_routes(&mut self) {
-        let Settings { payload, .. } = self.settings;
-        self.routes = Routes::new(&self.nodes, &self.ports, payload, &mut self.flows, false);
+        let settings = &self.settings;
+        self.routes = Routes::new(&self.nodes, &self.ports, settings, &mut self.flows, false);
     }
 
     pub(crate) fn experiment(&self) -> &'a Experiment {
@@ -423,16 +455,21 @@ pub(crate) fn hash(src: u32, dst: u32, sport: u16, dport: u16, seed: u32) -> u32
     murmur3([word(src), word(dst), ports], seed)
 }
 
-/// Makes the flows, and the keys under which their hosts keep them.
-fn flows(experiment: &Experiment) -> (Vec<Flow>, Vec<Connection>) {
+/// Makes the flows, and the keys under which their hosts keep them. In ConWeave's simulator a host
+/// counts its source ports for all peers, and also the destination ports of flows to it.
+fn flows(experiment: &Experiment, conweave: bool) -> (Vec<Flow>, Vec<Connection>) {
     let mut next_ports: HashMap<(u32, u32), u16> = HashMap::new();
+    let mut next_dports: HashMap<u32, u16> = HashMap::new();
     let mut known: HashMap<(u32, u32, u16, u8), u32> = HashMap::new();
     let mut connections = Vec::new();
     let flows = experiment.flows.iter().map(|flow| {
         let (src, dst, priority) = (flow.src.get(), flow.dst.get(), flow.priority.get());
-        let next = next_ports.entry((src, dst)).or_insert(10_000);
-        let sport = *next;
-        *next = next.wrapping_add(1);
+        let peer = if conweave { NONE } else { dst };
+        let sport = take_port(next_ports.entry((src, peer)).or_insert(10_000));
+        let dport = match conweave {
+            true => take_port(next_dports.entry(dst).or_insert(100)),
+            false => flow.dport,
+        };
         let connection = *known.entry((src, dst, sport, priority)).or_insert_with(|| {
             let ports = u64::from(sport) << 16 | u64::from(priority);
             let key = u64::from(word(dst)) << 32 | ports;
@@ -443,7 +480,7 @@ fn flows(experiment: &Experiment) -> (Vec<Flow>, Vec<Connection>) {
             src,
             dst,
             sport,
-            dport: flow.dport,
+            dport,
             priority,
             size: flow.size.get(),
             connection,
@@ -456,19 +493,30 @@ fn flows(experiment: &Experiment) -> (Vec<Flow>, Vec<Connection>) {
     (flows.collect(), connections)
 }
 
+fn take_port(next: &mut u16) -> u16 {
+    let port = *next;
+    *next = port.wrapping_add(1);
+    port
+}
+
 /// Makes the error models. Returns also how many links have a rate of their own.
-fn error_models(experiment: &Experiment, ports: &mut [Port], run: u64) -> (Vec<ErrorModel>, u64) {
+fn error_models(
+    experiment: &Experiment,
+    ports: &mut [Port],
+    seed: u64,
+    run: u64,
+) -> (Vec<ErrorModel>, u64) {
     let common = experiment.config.error_rate_per_link;
     // Draws that lose nothing are left out: nothing else takes numbers of their stream.
     let mut models = Vec::new();
     if common > 0.0 {
-        models.push(ErrorModel::new(common, run));
+        models.push(ErrorModel::new(common, seed, run));
     }
     let mut own = 0;
     for (number, link) in experiment.topology.links.iter().enumerate() {
         let model = if link.error_rate > 0.0 {
             own += 1;
-            models.push(ErrorModel::new(link.error_rate, run));
+            models.push(ErrorModel::new(link.error_rate, seed, run));
             (models.len() - 1) as u32
         } else if common > 0.0 {
             0

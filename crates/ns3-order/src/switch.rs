@@ -76,7 +76,7 @@ impl Port {
 
     /// Notes a change of the MMU's bytes of a queue, of which samples have been `taken`.
     #[inline]
-    fn change_egress(&mut self, class: usize, bytes: u32, taken: u64) {
+    pub(crate) fn change_egress(&mut self, class: usize, bytes: u32, taken: u64) {
         self.samples.count(taken);
         let before = std::mem::replace(&mut self.egress[class], bytes);
         self.samples.bytes = self.samples.bytes - u64::from(before) + u64::from(bytes);
@@ -109,6 +109,7 @@ impl Simulation<'_> {
             (_, false) => self.forward(index, packet),
             (PacketKind::Data, true) => self.receive_data(packet),
             (PacketKind::Ack | PacketKind::Nack, true) => self.receive_ack(packet),
+            (PacketKind::Control, true) => self.packets.remove(packet),
         }
     }
 
@@ -135,18 +136,30 @@ impl Simulation<'_> {
                 port.paused_since = now;
             }
             port.paused |= 1 << priority;
+            self.restart_expiry(index, priority);
         } else {
-            let was_paused = port.paused != 0;
-            port.paused &= !(1 << priority);
-            if was_paused && port.paused == 0 {
-                port.counters.paused += Time::from_ns(now - port.paused_since);
-            }
-            self.kick(index);
+            self.cancel_expiry(index, priority);
+            self.resume(index, priority);
         }
+    }
+
+    /// A port may send packets of a class again.
+    pub(crate) fn resume(&mut self, index: u32, priority: u8) {
+        let now = self.events.now();
+        let port = &mut self.ports[index as usize];
+        let was_paused = port.paused != 0;
+        port.paused &= !(1 << priority);
+        if was_paused && port.paused == 0 {
+            port.counters.paused += Time::from_ns(now - port.paused_since);
+        }
+        self.kick(index);
     }
 
     /// A switch stores a packet and queues it at the port of its next hop.
     fn forward(&mut self, index: u32, slot: u32) {
+        if self.settings.conweave {
+            return self.route(index, slot);
+        }
         let packet = self.packets.get_mut(slot);
         let flow = &self.flows[packet.flow as usize];
         let node = self.ports[index as usize].node;
@@ -180,7 +193,7 @@ impl Simulation<'_> {
     }
 
     #[cold]
-    fn drop_packet(&mut self, index: u32, slot: u32) {
+    pub(crate) fn drop_packet(&mut self, index: u32, slot: u32) {
         let Packet { priority, flow, size, .. } = *self.packets.get(slot);
         let port = &mut self.ports[index as usize];
         port.counters.dropped_packets += 1;
@@ -191,7 +204,7 @@ impl Simulation<'_> {
 
     /// Appends a packet to a queue of a switch's port, and lets the port send.
     #[inline]
-    fn enqueue(&mut self, index: u32, queue: u8, slot: u32) {
+    pub(crate) fn enqueue(&mut self, index: u32, queue: u8, slot: u32) {
         let port = &self.ports[index as usize];
         if port.traced {
             let bytes = port.queues[usize::from(queue)].bytes;
@@ -241,7 +254,10 @@ impl Simulation<'_> {
         }
         let Some((queue, slot)) = self.dequeue(index, port.paused) else { return };
         if queue > 0 {
-            self.leave_buffer(index, queue, slot);
+            match self.settings.conweave {
+                true => self.release(index, queue, slot),
+                false => self.leave_buffer(index, queue, slot),
+            }
         }
         let now = self.events.now();
         let packet = self.packets.get_mut(slot);
@@ -301,7 +317,7 @@ impl Simulation<'_> {
     }
 
     /// Sends a pause or resume frame through a port of a switch.
-    fn send_pfc(&mut self, index: u32, class: u8, pause: bool) {
+    pub(crate) fn send_pfc(&mut self, index: u32, class: u8, pause: bool) {
         self.marks.skip();
         // What tells a pause from a resume is its time, so a frame without one is a resume.
         let pause = pause && self.settings.pauses;

@@ -117,7 +117,7 @@ impl Simulation<'_> {
         let (src, dst) = match packet.kind {
             PacketKind::Pfc => (interface(sender), Ipv4Addr::BROADCAST),
             PacketKind::Data => self.addresses(packet),
-            PacketKind::Ack | PacketKind::Nack => {
+            PacketKind::Ack | PacketKind::Nack | PacketKind::Control => {
                 let (src, dst) = self.addresses(packet);
                 (dst, src)
             }

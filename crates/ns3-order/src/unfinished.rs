@@ -52,6 +52,9 @@ impl Simulation<'_> {
         if future.moving[flow] {
             return Cause::Sending;
         }
+        if self.awaits_timeout(flow) {
+            return Cause::Sending;
+        }
         if qp.snd_nxt >= qp.size || qp.is_window_bound() {
             // It waits for something that was lost.
             return Cause::Lost;
@@ -60,7 +63,7 @@ impl Simulation<'_> {
         let class = 1 << qp.priority;
         if port.paused & class != 0 {
             let is_wanted = self.ports[port.peer as usize].pausing & class != 0;
-            let ends = future.frames || (is_wanted && future.any_moves);
+            let ends = self.settings.conweave || future.frames || (is_wanted && future.any_moves);
             return if ends { Cause::Sending } else { Cause::Paused };
         }
         if future.scans[qp.port as usize] { Cause::Sending } else { Cause::Waiting }

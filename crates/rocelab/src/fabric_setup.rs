@@ -6,8 +6,8 @@ use fabric::{
     Records, ScanQuirks, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop, Trace};
-use units::Time;
 use units::memory::collect;
+use units::{Bytes, Time};
 
 /// Buffers and thresholds of the fabric count alpha in these.
 const ALPHA_UNIT: f64 = 65_536.0;
@@ -134,6 +134,7 @@ fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
         rate_scaled_alpha: _,
         threshold_wraparound,
         ns3_ecn_draws,
+        conweave_ecn_draws,
         ns3_tie_order,
         packet_round_robin,
     } = *spec;
@@ -152,6 +153,7 @@ fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
         scan_queue_pairs: scan_queue_pairs.then_some(scan),
         threshold_wraparound,
         ns3_ecn_draws,
+        conweave_ecn_draws,
         ns3_tie_order,
         packet_round_robin,
     }
@@ -179,7 +181,8 @@ fn pfc(scenario: &Scenario) -> PfcConfig {
         headroom: match pfc.headroom {
             scenario::Headroom::Auto => Headroom::Auto,
             scenario::Headroom::Fixed(given) => Headroom::Fixed(given),
-            scenario::Headroom::ThreeBdp => Headroom::CableBdp(3),
+            scenario::Headroom::TwoBdp => Headroom::CableBdp(2, scenario::Headroom::TWO_PACKETS),
+            scenario::Headroom::ThreeBdp => Headroom::CableBdp(3, Bytes::ZERO),
         },
     }
 }

@@ -154,7 +154,7 @@ impl Scenario {
         let run = settings::run(&spec.run)?;
         let classes = settings::classes(&spec.classes, &spec.quirks)?;
         let wire = settings::wire(&spec.wire)?;
-        settings::quirks(&mut spec.quirks)?;
+        settings::quirks(&mut spec.quirks, spec.run.seed)?;
 
         let network = topology::resolve(&mut spec.topology, files, wire.error_rate)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.min_host_rate())?;

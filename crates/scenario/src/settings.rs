@@ -110,14 +110,29 @@ const MAX_PACKETS_PER_ACK: u32 = 10_000;
 /// A larger switch buffer than this is a mistake.
 const MAX_BUFFER: Bytes = Bytes::new(1 << 50);
 
-/// Refuses what would do nothing.
-pub(crate) fn quirks(spec: &mut QuirksSpec) -> Result<()> {
+/// ns-3's generator takes seeds below this modulus.
+const MAX_NS3_SEED: u64 = 4_294_944_443 - 1;
+
+/// Refuses what would do nothing, or cannot be done.
+pub(crate) fn quirks(spec: &mut QuirksSpec, seed: u64) -> Result<()> {
     spec.rate_scaled_alpha = spec.rate_scaled_alpha.filter(|rate| rate.0 > Rate::ZERO);
+    let one_of_two = |key: &str, what: &str, other: &str| {
+        let why = format!("is one way to {what}, and quirks.{other} is another");
+        Err(ScenarioError::new(format!("quirks.{key}"), why).hint("turn one of the two off"))
+    };
     if spec.ns3_ecmp_hash && spec.conweave_ecmp_hash {
-        let why = "is one way to choose among equal paths, and quirks.ns3_ecmp_hash is another";
-        return Err(
-            ScenarioError::new("quirks.conweave_ecmp_hash", why).hint("turn one of the two off")
+        return one_of_two("conweave_ecmp_hash", "choose among equal paths", "ns3_ecmp_hash");
+    }
+    if spec.ns3_ecn_draws && spec.conweave_ecn_draws {
+        return one_of_two("conweave_ecn_draws", "draw marks", "ns3_ecn_draws");
+    }
+    if spec.conweave_ecn_draws && !(1..=MAX_NS3_SEED).contains(&seed) {
+        let why = format!(
+            "{seed} is out of range with quirks.conweave_ecn_draws, where it is ns-3's seed; \
+             allowed: 1 to {MAX_NS3_SEED}"
         );
+        return Err(ScenarioError::new("run.seed", why)
+            .hint("set another, or turn quirks.conweave_ecn_draws off"));
     }
     let of_scan =
         [("missed_wakeup", spec.missed_wakeup), ("stale_scan_index", spec.stale_scan_index)];
@@ -157,6 +172,7 @@ fn quirks_on(quirks: &QuirksSpec) -> String {
         rate_scaled_alpha,
         threshold_wraparound,
         ns3_ecn_draws,
+        conweave_ecn_draws,
         ns3_tie_order,
         packet_round_robin,
     } = quirks;
@@ -177,6 +193,7 @@ fn quirks_on(quirks: &QuirksSpec) -> String {
         ("rate_scaled_alpha", rate_scaled_alpha.is_some()),
         ("threshold_wraparound", *threshold_wraparound),
         ("ns3_ecn_draws", *ns3_ecn_draws),
+        ("conweave_ecn_draws", *conweave_ecn_draws),
         ("ns3_tie_order", *ns3_tie_order),
         ("packet_round_robin", *packet_round_robin),
     ];

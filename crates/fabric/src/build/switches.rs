@@ -177,7 +177,9 @@ fn mmu(setup: &Setup, common: &NetworkContext, node: u32) -> Result<Mmu, SetupEr
         Headroom::Auto => {
             sufficient_headroom(setup, end.rate, end.delay, common.wire.max_packet).get()
         }
-        Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
+        Headroom::CableBdp(times, extra) => {
+            end.rate.bytes_in(end.delay).get() * u64::from(times) + extra.get()
+        }
     };
     let headroom: Vec<Option<u64>> =
         ends.iter().map(|end| end.pfc.then(|| headroom_of(end))).collect();

@@ -15,7 +15,7 @@ pub(crate) mod threshold;
 pub use quirks::{Quirks, ScanQuirks};
 
 use clock::Clock;
-use mrg::Draws;
+use mrg::{Draws, MarkDraws};
 use qp_scan::QpScan;
 use threshold::ThresholdRules;
 use units::Rate;
@@ -179,11 +179,19 @@ impl Compat {
     }
 
     /// Returns the generator that a switch among `nodes` nodes draws its marks from, if it is
-    /// ns-3's. There all switches share one. Here each has its own, which begins as if no other
-    /// switch drew.
-    pub(crate) fn mark_draws(&self, nodes: usize, run: u64) -> Option<Box<Draws>> {
-        let first = mrg::first_stream(nodes as u64);
-        self.quirks.ns3_ecn_draws.then(|| Box::new(Draws::from_stream(first, run)))
+    /// ns-3's. In the HPCC simulator all switches share one. Here each has its own, which begins as
+    /// if no other switch drew. In ConWeave's each has its own, too.
+    pub(crate) fn mark_draws(&self, nodes: usize, seed: u64) -> Option<MarkDraws> {
+        match self.quirks {
+            Quirks { ns3_ecn_draws: true, .. } => {
+                let draws = Draws::from_stream(mrg::first_stream(nodes as u64), seed);
+                Some(MarkDraws::StreamEach(Box::new(draws)))
+            }
+            Quirks { conweave_ecn_draws: true, .. } => {
+                Some(MarkDraws::OneStream(mrg::conweave_marks(seed)))
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether arrivals of one instant are handled in the order of their sending.

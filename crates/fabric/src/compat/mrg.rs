@@ -26,6 +26,16 @@ pub fn first_stream(nodes: u64) -> u64 {
     PER_NODE * nodes + BEFORE
 }
 
+/// The stream that each switch of ConWeave's simulator draws its marks from: the first of those
+/// that programs number themselves.
+const CONWEAVE_STREAM: u64 = 1 << 63;
+
+/// Returns the numbers that each switch of ConWeave's simulator draws its marks from, with ns-3's
+/// seed `seed`.
+pub fn conweave_marks(seed: u64) -> Numbers {
+    Draws::seeded(seed, CONWEAVE_STREAM, 1).numbers()
+}
+
 type Matrix = [[u64; 3]; 3];
 type Vector = [u64; 3];
 
@@ -73,15 +83,21 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Makes draws of which the first is of stream `stream`. `run` is ns-3's run number.
+    /// Makes draws of which the first is of stream `stream`. `run` is ns-3's run number; the seed
+    /// is 1, as in the HPCC simulator.
     pub fn from_stream(stream: u64, run: u64) -> Draws {
+        Draws::seeded(1, stream, run)
+    }
+
+    /// Makes the draws of [`from_stream`](Draws::from_stream) with another of ns-3's seeds.
+    pub fn seeded(seed: u64, stream: u64, run: u64) -> Draws {
         let matrices = [(A1, M1), (A2, M2)];
         let to_next_stream = matrices.map(|(a, m)| squared(&a, STREAM, m));
         let [x, y] = &to_next_stream;
         Draws {
             state: [
-                apply::<M1>(&power(x, stream, M1), &[1; 3]),
-                apply::<M2>(&power(y, stream, M2), &[1; 3]),
+                apply::<M1>(&power(x, stream, M1), &[seed % M1; 3]),
+                apply::<M2>(&power(y, stream, M2), &[seed % M2; 3]),
             ],
             to_next_stream,
             to_run: matrices.map(|(a, m)| power(&squared(&a, RUN, m), run, m)),
@@ -129,6 +145,32 @@ impl Numbers {
     }
 }
 
+/// Where a switch draws its marks from, if not from generators of its ports.
+#[derive(Clone, Debug)]
+pub(crate) enum MarkDraws {
+    /// Each draw is the first number of a new stream, and a PFC frame takes a stream, too.
+    StreamEach(Box<Draws>),
+    /// All draws are of one stream.
+    OneStream(Numbers),
+}
+
+impl MarkDraws {
+    /// Returns the next draw, above 0 and below 1.
+    pub(crate) fn draw(&mut self) -> f64 {
+        match self {
+            MarkDraws::StreamEach(draws) => draws.draw(),
+            MarkDraws::OneStream(numbers) => numbers.draw(),
+        }
+    }
+
+    /// Takes what a PFC frame takes.
+    pub(crate) fn on_pfc_frame(&mut self) {
+        if let MarkDraws::StreamEach(draws) = self {
+            draws.skip();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,5 +187,6 @@ mod tests {
         assert_eq!(again.draw(), second);
         assert_ne!(first, second);
         assert_ne!(Draws::from_stream(0, 2).draw(), first);
+        assert_ne!(Draws::seeded(2, 0, 1).draw(), first);
     }
 }

@@ -11,20 +11,20 @@ impl Scrambled {
     }
 }
 
-/// Returns the 32-bit MurmurHash3 (Appleby, public domain) of three words.
+/// Returns the 32-bit MurmurHash3 (Appleby, public domain) of some words.
 #[inline]
-pub fn murmur3(words: [u32; 3], seed: u32) -> u32 {
+pub fn murmur3<const N: usize>(words: [u32; N], seed: u32) -> u32 {
     of_scrambled(words.map(Scrambled::new), seed)
 }
 
-/// Returns the hash of three words that are scrambled.
+/// Returns the hash of words that are scrambled.
 #[inline(always)]
-pub(crate) fn of_scrambled(words: [Scrambled; 3], seed: u32) -> u32 {
+pub(crate) fn of_scrambled<const N: usize>(words: [Scrambled; N], seed: u32) -> u32 {
     let mut hash = seed;
     for Scrambled(word) in words {
         hash = (hash ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
     }
-    hash ^= 12;
+    hash ^= 4 * N as u32;
     hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
     hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
     hash ^ hash >> 16

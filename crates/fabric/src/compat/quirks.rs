@@ -50,6 +50,9 @@ pub struct Quirks {
     /// run's seed is ns-3's run number. Each switch begins with the same stream. If a single switch
     /// draws, its draws equal the simulator's.
     pub ns3_ecn_draws: bool,
+    /// Marks are drawn from ns-3's generator as in ConWeave's simulator: each switch draws the same
+    /// numbers of one stream. The run's seed is ns-3's seed.
+    pub conweave_ecn_draws: bool,
     /// Arrivals at the same nanosecond are ordered by when their sending was scheduled, as far as
     /// packets tell, instead of by kind and in turn. A packet that joins a free port leaves before
     /// the next arrival.

@@ -60,8 +60,8 @@ pub enum Headroom {
     Auto,
     /// This many bytes.
     Fixed(Bytes),
-    /// This multiple of the bytes that the link holds.
-    CableBdp(u32),
+    /// This multiple of the bytes that the link holds, and this many bytes.
+    CableBdp(u32, Bytes),
 }
 
 /// When an ingress pauses its peer, and when it resumes it.

@@ -5,7 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use units::{Bytes, Rate};
 
-use crate::compat::mrg::Draws;
+use crate::compat::mrg::MarkDraws;
 use crate::network::setup::{EcnConfig, EcnLaw};
 use model::ClassSettings;
 
@@ -73,7 +73,12 @@ impl Red {
     /// Returns whether a packet is marked that sees `queue` bytes in its queue. `draws` replaces
     /// the port's own random stream.
     #[inline]
-    pub(crate) fn marks(&mut self, queue: u64, priority: u8, draws: Option<&mut Draws>) -> bool {
+    pub(crate) fn marks(
+        &mut self,
+        queue: u64,
+        priority: u8,
+        draws: Option<&mut MarkDraws>,
+    ) -> bool {
         let law = match &self.of_classes {
             None => &self.law,
             Some(laws) => &laws[usize::from(priority & 7)],

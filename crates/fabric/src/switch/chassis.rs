@@ -1,7 +1,7 @@
 //! What every kind of switch has: ports, MMU, the scheme's congestion point, counters and
 //! recorders.
 
-use crate::compat::mrg::Draws;
+use crate::compat::mrg::MarkDraws;
 use crate::context::RunContext;
 use crate::forwarding::{Choice, Router};
 use crate::hooks::{ArrivalsOf, CpTimerOf};
@@ -58,7 +58,7 @@ pub(crate) struct Chassis<S: Scheme> {
     /// RED by port; empty if nothing is marked.
     pub(crate) red: Vec<Red>,
     /// The generator that marks are drawn from, if it is not one of each port.
-    pub(crate) draws: Option<Box<Draws>>,
+    pub(crate) draws: Option<MarkDraws>,
     /// The congestion point and its state of each port.
     pub(crate) cp: Option<S::Cp>,
     pub(crate) cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
@@ -132,7 +132,7 @@ impl<S: Scheme> Chassis<S> {
             number: port,
             port: &mut self.ports[port],
             red: self.red.get_mut(port),
-            draws: self.draws.as_deref_mut(),
+            draws: self.draws.as_mut(),
             cp: self.cp.as_mut().map(|cp| (cp, &mut self.cp_ports[port])),
             effects: &mut self.effects,
             views: &self.views,

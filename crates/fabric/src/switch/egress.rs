@@ -1,7 +1,7 @@
 //! What every kind of switch does with a packet at the queues of a port: when it joins one and when
 //! it leaves.
 
-use crate::compat::mrg::Draws;
+use crate::compat::mrg::MarkDraws;
 use crate::hooks::EnqueuesOf;
 use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::packet::{EcnCodePoint, Packet, PacketKind, Scheme};
@@ -20,7 +20,7 @@ pub(crate) struct Egress<'a, S: Scheme> {
     /// RED; `None` if nothing is marked.
     pub(crate) red: Option<&'a mut Red>,
     /// The generator that marks are drawn from, if it is not one of each port.
-    pub(crate) draws: Option<&'a mut Draws>,
+    pub(crate) draws: Option<&'a mut MarkDraws>,
     /// The congestion point and its state of the port.
     pub(crate) cp: Option<(&'a mut S::Cp, &'a mut <S::Cp as Cp<S>>::Port)>,
     pub(crate) effects: &'a mut SwitchEffects<S::Ctl>,

@@ -361,7 +361,7 @@ impl<S: Scheme> SwitchCore<S> for Switch<S> {
         frame: PfcFrame,
     ) {
         if let Some(draws) = &mut self.chassis.draws {
-            draws.skip();
+            draws.on_pfc_frame();
         }
         if self.chassis.ports[port].is_down() {
             return;

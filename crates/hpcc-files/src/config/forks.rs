@@ -44,10 +44,10 @@ pub(super) const FORK_KEYS: [ForkKey; 33] = [
     key("ENABLE_IRN", CONWEAVE, Use::Read),
     key("LB_MODE", CONWEAVE, Use::Read),
     key("FLOWGEN_STOP_TIME", CONWEAVE, Use::Read),
-    key("FLOWGEN_START_TIME", CONWEAVE, Use::None),
+    key("FLOWGEN_START_TIME", CONWEAVE, Use::Read),
     key("LOAD", CONWEAVE, Use::None),
-    key("RANDOM_SEED", CONWEAVE, Use::None),
-    key("SW_MONITORING_INTERVAL", CONWEAVE, Use::None),
+    key("RANDOM_SEED", CONWEAVE, Use::Read),
+    key("SW_MONITORING_INTERVAL", CONWEAVE, Use::Read),
     key("CONWEAVE_TX_EXPIRY_TIME", CONWEAVE, Use::OfConWeave),
     key("CONWEAVE_REPLY_TIMEOUT_EXTRA", CONWEAVE, Use::OfConWeave),
     key("CONWEAVE_PATH_PAUSE_TIME", CONWEAVE, Use::OfConWeave),
@@ -255,6 +255,9 @@ pub(crate) fn refuse_htsim(text: &[u8]) -> Result<()> {
     }
 }
 
+/// ns-3's generator takes no seed above this.
+const MAX_SEED: u64 = 4_294_944_442;
+
 impl Config {
     /// The value of a key of a fork that is honoured or refused.
     pub(super) fn read_fork_key(
@@ -271,6 +274,16 @@ impl Config {
             "ENABLE_PFC" => self.enable_pfc = token.flag(key.name)?,
             "FLOWGEN_STOP_TIME" => {
                 self.flowgen_stop_time = Some(crate::quantity::seconds_of(token, key.name)?);
+            }
+            "FLOWGEN_START_TIME" => {
+                self.flowgen_start_time = crate::quantity::seconds_of(token, key.name)?;
+            }
+            "SW_MONITORING_INTERVAL" => {
+                let interval = token.whole(key.name, 1..=u64::from(u32::MAX))?;
+                self.sw_monitoring_interval = Time::from_ns(interval);
+            }
+            "RANDOM_SEED" => {
+                self.random_seed = token.whole(key.name, 1..=MAX_SEED)?;
             }
             "ENABLE_IRN" => self.enable_irn = token.flag(key.name)?,
             "LB_MODE" => {

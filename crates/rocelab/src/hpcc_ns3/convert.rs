@@ -111,32 +111,28 @@ fn without_lists(
     let mut given = given(experiment, name);
     let mut warnings = Vec::new();
     if experiment.config.conweave_key().is_some() {
-        // Its switches send ACKs first, whatever the file says (attribute AckHighPrio).
-        given.classes.ack = AckPriority::Priority(CONTROL);
-        given.pfc.alpha = Some(CONWEAVE_ALPHA);
-        given.pfc.headroom = Headroom::Auto;
-        for law in &mut given.ecn.by_rate {
-            law.kmin.0 += CONWEAVE_UNMARKED;
-            law.kmax.0 += CONWEAVE_UNMARKED;
-        }
-        given.quirks.ns3_ecmp_hash = false;
-        given.quirks.conweave_ecmp_hash = true;
-        let told = "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs \
-                        first; results agree with that simulator in distribution, not flow by flow"
-            .to_owned();
-        if experiment.config.asks_for_conweave() {
-            conweave(&mut given, &experiment.config);
-        }
-        warnings.push(Warning::new(told));
+        conweave(&mut given, &experiment.config);
+        let exact = ns3_order::check(experiment).map_or("", |()| "; --order ns3 gives its results");
+        warnings.push(Warning::new(format!(
+            "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs first; results \
+             agree with that simulator in distribution, not flow by flow{exact}"
+        )));
     }
     let mut spec = scenario::with_settings(&given, settings)?;
     warnings.extend(derive(&mut spec, experiment, settings));
     Ok((spec, warnings))
 }
 
-/// What ConWeave's load balancing and loss recovery ask for. The HPCC simulator has neither, so
-/// quirks that go with ECMP and go-back-N alone are left out.
+/// What ConWeave's simulator does in another way than the HPCC simulator, or with its keys.
 fn conweave(spec: &mut Spec, config: &Config) {
+    // Its switches send ACKs first, whatever the file says (attribute AckHighPrio).
+    spec.classes.ack = AckPriority::Priority(CONTROL);
+    spec.pfc.alpha = Some(CONWEAVE_ALPHA);
+    spec.pfc.headroom = Headroom::TwoBdp;
+    for law in &mut spec.ecn.by_rate {
+        law.kmin.0 += CONWEAVE_UNMARKED;
+        law.kmax.0 += CONWEAVE_UNMARKED;
+    }
     spec.quirks = QuirksSpec {
         whole_nanoseconds: true,
         one_way_rtt: true,
@@ -144,8 +140,9 @@ fn conweave(spec: &mut Spec, config: &Config) {
         conweave_drill: config.load_balancing == LoadBalancing::Drill,
         conweave_conga: config.load_balancing == LoadBalancing::Conga,
         conweave_recovery: config.enable_irn,
+        acks_ignore_pause: true,
         scan_queue_pairs: true,
-        ns3_ecn_draws: true,
+        conweave_ecn_draws: true,
         ns3_tie_order: true,
         packet_round_robin: true,
         ..QuirksSpec::default()
@@ -219,7 +216,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
             time_limit: Quantity(TIME_LIMIT),
             // Traces of all nodes are its default, and go to disk.
             max_samples: MAX_SAMPLES,
-            ..RunSpec::default()
+            seed: config.random_seed,
         },
         topology: TopologySpec::Custom(CustomSpec::default()),
         scheme: super::law::scheme(config),
@@ -272,6 +269,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
             rate_scaled_alpha: None,
             threshold_wraparound: false,
             ns3_ecn_draws: true,
+            conweave_ecn_draws: false,
             ns3_tie_order: true,
             packet_round_robin: true,
         },

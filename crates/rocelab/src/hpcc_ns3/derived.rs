@@ -247,12 +247,11 @@ pub(super) fn node_buffers(experiment: &Experiment, spec: &Spec) -> Buffers {
 /// Headroom and reserve of each node's ports, where headroom is the original's.
 fn kept_apart(experiment: &Experiment, spec: &Spec) -> Vec<u64> {
     let mut kept = vec![0_u64; experiment.topology.is_switch.len()];
-    let is_conweave = experiment.config.conweave_key().is_some();
     let headroom = |link: &Link| {
         let in_cable = link.rate.bytes_in(link.delay).get();
         match spec.pfc.headroom {
             Headroom::ThreeBdp => Some(3 * in_cable),
-            Headroom::Auto if is_conweave => Some(2 * in_cable + 3 * spec.wire.payload.0.get()),
+            Headroom::TwoBdp => Some(2 * in_cable + Headroom::TWO_PACKETS.get()),
             Headroom::Auto | Headroom::Fixed(_) => None,
         }
     };

@@ -355,6 +355,7 @@ const AGREED: [&[(&str, &str)]; 6] = [
     &[
         ("routing.balance", "letflow"),
         ("quirks.conweave_buffer", "true"),
+        ("quirks.conweave_ecn_draws", "true"),
         (
             "pfc",
             "{alpha = 0.005, reserve = \"2096B\", resume_offset = \"1B\", pause_time = \"5us\", \

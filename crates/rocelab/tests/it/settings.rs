@@ -49,7 +49,7 @@ const PFC: [Keys; 5] = [
 ];
 
 /// All but those that need a way to balance load or to recover, which many schemes lack.
-const QUIRKS: [Keys; 15] = [
+const QUIRKS: [Keys; 16] = [
     &[],
     &[("quirks.whole_nanoseconds", "true")],
     &[("quirks.ns3_ecmp_hash", "true")],
@@ -63,6 +63,7 @@ const QUIRKS: [Keys; 15] = [
     &[("quirks.rate_scaled_alpha", "100Gbps")],
     &[("quirks.threshold_wraparound", "true")],
     &[("quirks.ns3_ecn_draws", "true")],
+    &[("quirks.conweave_ecn_draws", "true")],
     &[("quirks.ns3_tie_order", "true")],
     &[("quirks.packet_round_robin", "true")],
 ];
@@ -260,7 +261,7 @@ fn settings_go_together_or_say_that_they_do_not() {
     for scheme in registry::all() {
         tally.scheme(scheme);
     }
-    assert_eq!(tally.checked, 22 * 5 * 15 * 3 * 2);
+    assert_eq!(tally.checked, 22 * 5 * 16 * 3 * 2);
     // Each kind of event was there to be checked, and often.
     let ran = tally.ran.len() as u32;
     assert!(ran > tally.checked / 3, "{ran}");

@@ -448,6 +448,10 @@ fn check_headroom(
                 let cable = (link.rate, link.delay);
                 u128::from(pfc.timing.still_arrives(cable, switch.latency, payload, 0).get())
             }
+            Headroom::TwoBdp => {
+                2 * u128::from(link.rate.bytes_in(link.delay).get())
+                    + u128::from(Headroom::TWO_PACKETS.get())
+            }
             Headroom::ThreeBdp => 3 * u128::from(link.rate.bytes_in(link.delay).get()),
         } * shares;
         for end in [link.a, link.b] {

@@ -68,6 +68,9 @@ pub struct QuirksSpec {
     /// as its run number. Each switch begins with the same stream, so that the draws are those of
     /// the simulator where a single switch draws.
     pub ns3_ecn_draws: bool,
+    /// Draw marks from ns-3's generator as in ConWeave's simulator: each switch draws the same
+    /// numbers of one stream. `run.seed` is ns-3's seed.
+    pub conweave_ecn_draws: bool,
     /// Handle arrivals at the same nanosecond in the order in which their sending was scheduled, as
     /// far as packets tell, and send what joins a free port before the next one.
     pub ns3_tie_order: bool,
@@ -93,8 +96,10 @@ impl QuirksSpec {
             conweave_conga: self.conweave_conga,
             conweave_buffer: self.conweave_buffer,
             conweave_recovery: self.conweave_recovery,
+            acks_ignore_pause: self.acks_ignore_pause,
             scan_queue_pairs: self.scan_queue_pairs,
             ns3_ecn_draws: self.ns3_ecn_draws,
+            conweave_ecn_draws: self.conweave_ecn_draws,
             ns3_tie_order: self.ns3_tie_order,
             packet_round_robin: self.packet_round_robin,
             ..QuirksSpec::default()
@@ -108,6 +113,7 @@ impl QuirksSpec {
         let of_nodes = [
             self.scan_queue_pairs,
             self.ns3_ecn_draws,
+            self.conweave_ecn_draws,
             self.ns3_tie_order,
             self.packet_round_robin,
         ];

@@ -223,7 +223,7 @@ pub struct PfcSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserve: Option<Quantity<Bytes>>,
     /// Buffer for what still arrives after a pause: "auto" (from rate and delay of each link), a
-    /// size, or "3bdp" (three times what the cable holds).
+    /// size, "3bdp" (three times what the cable holds), or "2bdp" (two times that and 2096B).
     pub headroom: Headroom,
     /// From the arrival of a PFC frame until it takes effect: a time, or "802.3" for the upper
     /// bounds of IEEE 802.3 at links of 10, 25, 40, 100 and 400 Gb/s (60, 80, 118, 394 and 905

@@ -55,6 +55,8 @@ pub enum StopSpec {
 pub enum Headroom {
     /// As much as each link can still deliver, from its rate and delay.
     Auto,
+    /// Two times what the cable holds and two packets, as in ConWeave's simulator.
+    TwoBdp,
     /// Three times what the cable holds, as in the HPCC simulator.
     ThreeBdp,
     /// A fixed size, equal at every port.
@@ -222,7 +224,14 @@ macro_rules! word_or_quantity {
     };
 }
 word_or_quantity!(StopSpec, "flows-done" = FlowsDone; At(Time), "\"2ms\"");
-word_or_quantity!(Headroom, "auto" = Auto, "3bdp" = ThreeBdp; Fixed(Bytes), "\"37.5KB\"");
+impl Headroom {
+    /// The two packets of [`Headroom::TwoBdp`].
+    pub const TWO_PACKETS: Bytes = Bytes::new(2 * 1048);
+}
+
+word_or_quantity!(
+    Headroom, "auto" = Auto, "2bdp" = TwoBdp, "3bdp" = ThreeBdp; Fixed(Bytes), "\"37.5KB\""
+);
 word_or_quantity!(ResponseSpec, "802.3" = Ieee8023; After(Time), "\"2us\"");
 word_or_quantity!(RefreshSpec, "arrivals" = Arrivals; After(Time), "\"2us\"");
 word_or_quantity!(Timeout, "never" = Never; After(Time), "\"1ms\"");
