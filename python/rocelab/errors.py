@@ -100,6 +100,11 @@ class ConfigError(RocelabError, ValueError):
         self.others = []
         self.warnings = [_printable(warning, _MAX_MESSAGE) for warning in warnings]
 
+    def is_of(self, key: str) -> bool:
+        """Whether the fault is not in a file, but in a value that ``key`` was given elsewhere."""
+        # A value may be a table, with keys of its own, and an unknown key is that of its table.
+        return self.line is None and f"{self.key}.".startswith(f"{key}.")
+
     @property
     def texts(self) -> list[str]:
         """The text of this error, and that of each of the others."""

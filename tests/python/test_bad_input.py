@@ -286,7 +286,8 @@ def test_unknown_key_in_set(command: Command, incast_file: Path) -> None:
     [
         (["run", "--threads", 0], "threads: must be 1 or more, not 0"),
         (["run", "--threads", -1], "threads: must be 1 or more, not -1"),
-        (["run", "--seed", -1], "run.seed"),
+        (["run", "--seed", -1], "error: --seed -1: run.seed: needs a whole number, 0 or more"),
+        (["run", "--seed", 10**20], "error: --seed 100000000000000000000: run.seed: needs"),
         (["bench", "--threads", 0], "threads: must be 1 or more, not 0"),
         (["bench", "--repeat", 0], "repeat: must be 1 or more, not 0"),
     ],

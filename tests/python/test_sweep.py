@@ -296,8 +296,9 @@ def test_runs_of_other_scenarios_and_simulators_are_replaced_only_when_told(
     for changed, count in ((scenario, 1), (scenario.with_settings(traffic__0__load=0.1), 2)):
         with pytest.raises(rocelab.ResultError) as refused:
             rocelab.sweep(changed, over, out=out)
+        told = "1 of its runs is" if count == 1 else "2 of its runs are"
         assert refused.value.args[0] == (
-            f"{out}: {count} of its runs are of another scenario or simulator, such as {home}"
+            f"{out}: {told} of another scenario or simulator, such as {home}"
         )
         assert "--force" in (refused.value.hint or "")
     assert made(out) == before
@@ -534,15 +535,21 @@ def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Pat
         (("--over", "run.stop=nan"), ["run.stop: must be a finite number, got nan"]),
         (
             ("--over", "scheme.name=hpcc,vegas", "--over", LOADS),
-            ["scheme.name: unknown scheme `vegas`; with scheme.name=vegas,traffic.0.load=0.3"],
+            ["error: scheme.name: unknown scheme `vegas`; with scheme.name=vegas,traffic.0.lo"],
         ),
         (("--over", "name=a,\udcff"), ["'\\udcff' is no letter; with name=\\udcff"]),
-        (("--over", "traffic.0.load=0.5,5"), ["random.toml", "traffic.0.load=5"]),
+        (
+            ("--over", "traffic.0.load=0.5,5"),
+            ["error: traffic.0.load: ", "; with traffic.0.load=5"],
+        ),
         (("--over", "switch.latency=1us,1ms"), ["switch.buffer", "; with switch.latency=1ms"]),
         (("--over", SCHEMES, "--metric", "p99"), ["no metric 'p99'", "slowdown_p99", "queue.mean"]),
         (("--seeds", "0"), ["seeds: must be 1 or more, not 0"]),
         (("--seeds", "2", "--jobs", "0"), ["jobs: must be 1 or more, not 0"]),
-        (("--seeds", "2", "--set", "run.seed=9223372036854775807"), ["run.seed: needs a whole"]),
+        (
+            ("--seeds", "2", "--set", "run.seed=9223372036854775807"),
+            ["error: run.seed: needs a whole"],
+        ),
         (("--seeds", "2", "--out", "full"), ["full: exists and is not a sweep of rocelab"]),
         (("--seeds", "2", "--out", "random.toml"), ["random.toml: is not a directory"]),
         (("--seeds", "2", "--out", "lost"), ["lost: the link lost leads to nothing that is there"]),

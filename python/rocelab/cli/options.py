@@ -126,26 +126,28 @@ def changes_of(settings: list[str] | None) -> list[tuple[str, str]]:
 def load_scenario(path: Path, settings: list[str] | None, seed: int | None = None) -> Scenario:
     """The scenario of a command's arguments; ``seed`` is that of ``--seed``."""
     changes = changes_of(settings)
+    typed = [(key, f"--set {key}={value}") for key, value in changes]
     if seed is not None:
         if any(key == "run.seed" for key, _ in changes):
             raise ConfigError("--seed and --set run.seed: choose one")
         changes.append(("run.seed", str(seed)))
+        typed.append(("run.seed", f"--seed {seed}"))
     try:
         return load_with_settings(_examples.file_of(path), changes)
     except ConfigError as error:
-        told = [_said_of_setting(one, changes) for one in (error, *error.others)]
+        told = [_said_of_option(one, typed) for one in (error, *error.others)]
         told[0].others = told[1:]
         raise told[0] from None
 
 
-def _said_of_setting(error: ConfigError, changes: list[tuple[str, str]]) -> ConfigError:
-    """``error`` with the ``--set`` at fault in place of the file, where it is one of these."""
-    key = f"{error.key}."
-    for changed, value in reversed(changes):
-        # A value may be a table, with keys of its own, and an unknown key is that of its table.
-        if error.line is None and key.startswith(f"{changed}."):
-            place = f"--set {changed}={value}"
-            return ConfigError(error.message, file=place, key=error.key, hint=error.hint)
+def _said_of_option(error: ConfigError, typed: list[tuple[str, str]]) -> ConfigError:
+    """``error`` with the option at fault in place of the file, where it is one of ``typed``.
+
+    These are keys, and the options that set them as they were typed.
+    """
+    for key, option in reversed(typed):
+        if error.is_of(key):
+            return ConfigError(error.message, file=option, key=error.key, hint=error.hint)
     return error
 
 

@@ -143,9 +143,10 @@ class SweepPlan:
             named += [f"seed {case.seed}"] if case.seed != self.seeds[0] else []
             if not named:
                 raise
+            varied = ("run.seed", *(axis.key for axis in self.axes))
             raise ConfigError(
                 f"{error.message}; with {', '.join(named)}",
-                file=error.file,
+                file=None if any(map(error.is_of, varied)) else error.file,
                 key=error.key,
                 line=error.line,
                 hint=error.hint,
