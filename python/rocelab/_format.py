@@ -92,6 +92,11 @@ def pluralise(number: int, one: str, more: str) -> str:
     return f"{number:,} {one if number == 1 else more}"
 
 
+def is_or_are(number: int) -> str:
+    """The verb of a number of things."""
+    return "is" if number == 1 else "are"
+
+
 def with_intervals(numbers: Sequence[tuple[float, float | None] | None]) -> list[str]:
     """Means with what is behind their plus and minus; all of a column with the same decimals."""
     means = [abs(one[0]) for one in numbers if one]

@@ -131,10 +131,14 @@ def read_matrix(path: Path) -> Matrix:
     if not counts:
         raise ConfigError("is empty", file=str(path), hint=_BEGIN)
     for word, listed in (("Connections", len(connections)), ("Triggers", len(triggers))):
-        promised = counts.get(word, 0 if word == "Triggers" else None)
-        if promised != listed:
-            promises = f"promises {promised} {word.lower()}"
-            said = promises if word in counts else f"has no line {word}"
+        promised = counts.get(word)
+        if promised is None:
+            fits = word == "Triggers" and not listed
+            said = f"has no line {word}"
+        else:
+            fits = promised == listed
+            said = f"promises {pluralise(promised, word.lower()[:-1], word.lower())}"
+        if not fits:
             raise ConfigError(f"{said}, but lists {listed}", file=str(path), hint="is it complete?")
     steps = _Steps(path, connections, triggers)
     return Matrix(counts["Nodes"], steps.in_order(), steps.tags(), priorities)

@@ -126,7 +126,7 @@ def test_recursive_doubling_goes_step_by_step(command: Command, tmp_path: Path) 
     ("text", "says"),
     [
         ("16\n", "m.cm:1: '16' where the number of nodes should be"),
-        ("Nodes 2\nConnections 1\n", "promises 1 connections, but lists 0"),
+        ("Nodes 2\nConnections 1\n", "promises 1 connection, but lists 0"),
         ("Nodes 2\n0->1 start 0 size 1\n", "has no line Connections, but lists 1"),
         ("Nodes 2\nConnections 1\n0->2 start 0 size 1\n", "m.cm:3: node 2, but the nodes are 0"),
         ("Nodes 2\nConnections 1\n1->1 start 0 size 1\n", "m.cm:3: the connection joins node 1"),

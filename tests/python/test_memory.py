@@ -349,7 +349,7 @@ def test_a_sweep_keeps_its_runs_when_a_later_one_runs_out_of_memory(
     written = kept.stat().st_mtime_ns
     done = command(*sweep, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "1 of 3 runs were there before" in done.stdout
+    assert "1 of 3 runs was there before" in done.stdout
     assert kept.stat().st_mtime_ns == written
 
 

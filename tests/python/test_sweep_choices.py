@@ -256,7 +256,7 @@ def test_a_stored_sweep_opens_with_its_numbers(tmp_path: Path) -> None:
     assert again.plan.zipped == (("pfc.xoff", "pfc.xon"),)
     assert again.statistics.to_polars().equals(made_.statistics.to_polars())
     shutil.rmtree(tmp_path / "sweep/runs/xoff=50KB,xon=40KB")
-    with pytest.raises(rocelab.ResultError, match="1 of 2 runs are missing"):
+    with pytest.raises(rocelab.ResultError, match="1 of 2 runs is missing"):
         rocelab.open_sweep(tmp_path / "sweep")
     with pytest.raises(rocelab.ResultError, match=r"has no sweep\.json"):
         rocelab.open_sweep(tmp_path)

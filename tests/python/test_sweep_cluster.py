@@ -150,7 +150,7 @@ def test_shards_make_each_run_once(tmp_path: Path, command: Command) -> None:
     options = ("sweep", "s.toml", *over, "--out", "s", "--metric", "max_queue_bytes")
     first = command(*options, "--shard", "1/2", cwd=tmp_path)
     assert (first.returncode, first.stdout) == (0, "")
-    assert first.stderr.endswith("s: 1 of 3 runs are left to other shards\n")
+    assert first.stderr.endswith("s: 1 of 3 runs is left to other shards\n")
     made = sorted(path.name for path in (tmp_path / "s/runs").iterdir())
     assert made == ["scheme.name=hpcc", "scheme.name=none"]
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "s/runs").glob("*/*/*.json")}
@@ -162,7 +162,7 @@ def test_shards_make_each_run_once(tmp_path: Path, command: Command) -> None:
     # A shard says nothing of the runs of others, which it does not make.
     (tmp_path / "s/runs/scheme.name=none/1/summary.json").write_text("damaged")
     again = command(*options, "--shard", "2/2", cwd=tmp_path)
-    assert again.stderr.splitlines()[-1] == "s: 1 of 3 runs are left to other shards"
+    assert again.stderr.splitlines()[-1] == "s: 1 of 3 runs is left to other shards"
     assert "run again" not in again.stderr
     quiet = command(*options, "--shard", "2/2", "--quiet", cwd=tmp_path)
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")

@@ -1,6 +1,6 @@
 //! What the author of a file with an entry a line probably got wrong.
 
-use crate::error::FileError;
+use crate::error::{FileError, counted};
 use crate::tokens::{Token, Tokens};
 
 /// Returns `error`, an entry of `text` that cannot be read, with a hint at its cause: a comment, or
@@ -24,8 +24,8 @@ pub(crate) fn blamed(
         }
         if words.len() != columns.len() {
             return error.hint(format!(
-                "line {number} has {} words, not {}: {}",
-                words.len(),
+                "line {number} has {}, not {}: {}",
+                counted(words.len() as u64, "word", "words"),
                 columns.len(),
                 columns.join(", ")
             ));

@@ -119,3 +119,8 @@ fn write_place(
         (None, None) => Ok(()),
     }
 }
+
+/// A number with its noun: `1 link`, `2 links`.
+pub(crate) fn counted(number: u64, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
+}

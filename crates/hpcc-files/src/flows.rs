@@ -11,7 +11,7 @@
 //! Files of ConWeave have no port; all of their flows have [`WORKLOAD_PORT`].
 
 use crate::columns;
-use crate::error::{FileError, Result, Warning};
+use crate::error::{FileError, Result, Warning, counted};
 use crate::quantity;
 use crate::tokens::{Token, Tokens};
 use crate::topology::Topology;
@@ -61,7 +61,8 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
     while flows.len() < promised {
         let Some(first) = tokens.next() else {
             return Err(FileError::new(format!(
-                "the first line promises {promised} flows, but the file has {}",
+                "the first line promises {}, but the file has {}",
+                counted(promised as u64, "flow", "flows"),
                 flows.len()
             ))
             .at(tokens.line())

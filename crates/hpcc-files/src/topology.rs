@@ -17,7 +17,7 @@ mod header;
 use self::header::Header;
 use crate::columns;
 use crate::config::refuse_htsim;
-use crate::error::{FileError, Result, Warning};
+use crate::error::{FileError, Result, Warning, counted};
 use crate::quantity;
 use crate::tokens::{Token, Tokens};
 use std::collections::BTreeMap;
@@ -175,9 +175,9 @@ impl SwitchList<'_> {
             return with_hint(error);
         }
         let what = format!(
-            "line {} promises {} switches, but line {line} has {}",
+            "line {} promises {}, but line {line} has {}",
             self.line,
-            self.promised,
+            counted(self.promised, "switch", "switches"),
             switches.len()
         );
         FileError::new(what).at(self.line).hint(
@@ -212,7 +212,8 @@ fn read_rest(
     for found in 0..links {
         let Some(first) = tokens.next() else {
             return Err(FileError::new(format!(
-                "the first line promises {links} links, but the file has {found}"
+                "the first line promises {}, but the file has {found}",
+                counted(links as u64, "link", "links")
             ))
             .at(tokens.line())
             .hint("is it complete?"));

@@ -1,6 +1,6 @@
 //! `trace.txt`: a number, then the nodes whose packets are traced.
 
-use crate::error::{FileError, Result, Warning};
+use crate::error::{FileError, Result, Warning, counted};
 use crate::tokens::Tokens;
 use crate::topology::Topology;
 use units::NodeId;
@@ -14,7 +14,8 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
     for found in 0..promised {
         let Some(token) = tokens.next() else {
             return Err(FileError::new(format!(
-                "the first line promises {promised} nodes, but the file has {found}"
+                "the first line promises {}, but the file has {found}",
+                counted(promised, "node", "nodes")
             ))
             .at(tokens.line())
             .hint("is it complete?"));

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rocelab._format import is_or_are
 from rocelab._rocelab import topology_sites
 from rocelab._text import json_text, printable
 from rocelab._text_table import fitted
@@ -123,7 +124,8 @@ def fct(
         flows = select_flows(each, chosen, finished_before, scheme)
         if flows.late:
             total = len(flows.flows) + flows.late
-            note(f"{each}: {flows.late} of {total} flows end at {finished_before:g} s or later")
+            end = "ends" if flows.late == 1 else "end"
+            note(f"{each}: {flows.late} of {total} flows {end} at {finished_before:g} s or later")
         if len(flows.schemes) > 1:
             both = " and ".join(map(printable, flows.schemes))
             note(f"{each}: flows of {both} together; --scheme chooses those of one")
@@ -131,7 +133,8 @@ def fct(
     table = _table(selected, split_by_tag=split_by_tag, topology=topology)
     if table.unlike:
         note(
-            f"{table.unlike} of {len(table.rows)} rows are not compared: sizes that do not "
+            f"{table.unlike} of {len(table.rows)} rows {is_or_are(table.unlike)} not compared: "
+            "sizes that do not "
             "overlap, or a group that only one of the two has"
         )
     if as_json:

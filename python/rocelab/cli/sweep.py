@@ -144,7 +144,8 @@ def sweep(
             if outcome.sweep is None:
                 if not quiet:
                     missing = f"{outcome.missing} of {len(plan.cases)} runs"
-                    note(f"{place}: {missing} are left to other shards")
+                    left = _format.is_or_are(outcome.missing)
+                    note(f"{place}: {missing} {left} left to other shards")
                 if as_json:
                     show(json_text([]))
                 return
@@ -172,9 +173,11 @@ def sweep(
         show(_table(done, shown, order))
         if best is not None:
             show(_best_note(done, by, len(order)))
-        drawn = f", {len(pictures)} pictures in {place / 'plots'}" if pictures else ""
+        count = _format.pluralise(len(pictures), "picture", "pictures")
+        drawn = f", {count} in {place / 'plots'}" if pictures else ""
         runs = len(done.results)
-        before = f"; {done.found} of {runs} runs were there before" if done.found else ""
+        were = "was" if done.found == 1 else "were"
+        before = f"; {done.found} of {runs} runs {were} there before" if done.found else ""
         show_caveats(caveats(done.results))
         show(f"\n{_format.pluralise(runs, 'run', 'runs')} in {place}{drawn}{before}")
     check_doubts(done.doubts, strict=strict, told=not quiet)

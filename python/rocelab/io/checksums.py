@@ -21,6 +21,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rocelab._format import pluralise
 from rocelab._memory import check_reading
 from rocelab.errors import ResultError, RocelabError
 from rocelab.io.layout import SUMMARY
@@ -158,9 +159,8 @@ class Stored:
         with readable(path), self._opened(name) as file:
             found = pl.scan_parquet(file).select(pl.len()).collect().item()
             if rows is not None and found > max(rows, _MANY_ROWS):
-                raise ResultError(
-                    f"{path}: damaged: has {found:,} rows, and {SUMMARY} says {rows:,}"
-                )
+                many = pluralise(found, "row", "rows")
+                raise ResultError(f"{path}: damaged: has {many}, and {SUMMARY} says {rows:,}")
             file.seek(0)
             columns = len(pl.read_parquet_schema(file))
             check_reading(path, found * columns * _BYTES_PER_VALUE)

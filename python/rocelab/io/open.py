@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab import _rocelab
+from rocelab._format import pluralise
 from rocelab._warn import warn
 from rocelab.errors import ConfigError, ResultError, UnverifiedResultWarning
 from rocelab.io.checksums import Stored, StoredCapture, has_checksums, split_checksums
@@ -302,7 +303,8 @@ def _need(path: Path, frame: pl.DataFrame, needed: Columns, rows: int | None = N
         if kind is float and not column.is_finite().all():
             raise ResultError(f"{path}: damaged: the column {name} has values that are no numbers")
     if rows is not None and len(frame) != rows:
-        raise ResultError(f"{path}: damaged: has {len(frame):,} rows, and {SUMMARY} says {rows:,}")
+        found = pluralise(len(frame), "row", "rows")
+        raise ResultError(f"{path}: damaged: has {found}, and {SUMMARY} says {rows:,}")
 
 
 def _need_ports(path: Path, frame: pl.DataFrame, ports: Table) -> None:

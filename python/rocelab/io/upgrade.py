@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from rocelab._doubts import UNFINISHED
-from rocelab._format import parse
+from rocelab._format import is_or_are, parse
 
 _LACKING: dict[str, Any] = {
     "traces": [],
@@ -82,7 +82,7 @@ def _with_kinds(summary: dict[str, Any]) -> dict[str, Any]:
         left = summary["flows"] - summary["flows_done"]
     kinds = [_kind_of(str(text)) for text in warnings]
     if left and UNFINISHED not in kinds:
-        flows = f"{left} of {summary['flows']} flows are unfinished"
+        flows = f"{left} of {summary['flows']} flows {is_or_are(left)} unfinished"
         warnings = [f"{flows}, and in no statistic of completion times", *warnings]
         kinds.insert(0, UNFINISHED)
     return {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from rocelab._format import pluralise
 from rocelab.catalogue import schema
 from rocelab.errors import ConfigError
 
@@ -184,7 +185,7 @@ def document(data: Data) -> str:
             for table in value[:_MAX_TABLES]:
                 lines += _section(f"[[{key}]]", table)
             more = len(value) - _MAX_TABLES
-            lines += [f"# ... {more} tables more"] if more > 0 else []
+            lines += [f"# ... and {pluralise(more, 'table', 'tables')} more"] if more > 0 else []
         elif isinstance(value, Mapping):
             parts = {name: one for name, one in value.items() if not isinstance(one, Mapping)}
             lines += _section(f"[{key}]", parts) if parts else []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocelab import _memory
 from rocelab._coverage import Coverage
+from rocelab._format import pluralise
 from rocelab.errors import ConfigError
 from rocelab.scenario import Scenario, compact
 from rocelab.sweeps import grid
@@ -282,8 +283,9 @@ class Sweep:
     def __repr__(self) -> str:
         combinations = len(self.results) // len(self.plan.seeds)
         return (
-            f"<rocelab.Sweep {self.plan.scenario.name!r}: {len(self.results)} runs, "
-            f"{combinations} combinations>"
+            f"<rocelab.Sweep {self.plan.scenario.name!r}: "
+            f"{pluralise(len(self.results), 'run', 'runs')}, "
+            f"{pluralise(combinations, 'combination', 'combinations')}>"
         )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab import __version__
+from rocelab._format import is_or_are
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.files import (
     check_output_directory,
@@ -100,8 +101,8 @@ def prepare_directory(
             check_result_directory(home, force=True)
     if others and not force:
         raise ResultError(
-            f"{directory}: {len(others)} of its runs are of another scenario or simulator, such as "
-            f"{others[0]}",
+            f"{directory}: {len(others)} of its runs {is_or_are(len(others))} of "
+            f"another scenario or simulator, such as {others[0]}",
             hint="--force, in Python force=True, runs them again; or choose another directory",
         )
     return places
@@ -258,7 +259,8 @@ def _read_results(directory: Path, plan: SweepPlan, *, partial: bool) -> list[Re
     missing = [home for home in homes if not (home / SUMMARY).is_file()]
     if missing:
         raise ResultError(
-            f"{directory}: {len(missing)} of {len(homes)} runs are missing, such as {missing[0]}",
+            f"{directory}: {len(missing)} of {len(homes)} runs {is_or_are(len(missing))} missing, "
+            f"such as {missing[0]}",
             hint="the command that began the sweep runs them",
         )
     if partial:

@@ -143,6 +143,7 @@ fn named<'a>(scenario: &Scenario, some: impl Iterator<Item = &'a SlowReceiver>) 
     Some(match names.len() {
         0 => return None,
         count if count <= MOST => shown,
+        count if count == MOST + 1 => format!("{shown} and 1 more host"),
         count => format!("{shown} and {} more hosts", count - MOST),
     })
 }
