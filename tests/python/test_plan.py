@@ -262,3 +262,37 @@ def test_headroom_is_for_the_longest_packets_which_may_be_control_packets(
         (buffer,) = safe.plan().checks["buffers"]
         assert buffer["max_headroom_bytes"] == needed
         assert rocelab.run(safe).summary["lossless_drops"] == 0
+
+
+def test_a_plan_tells_what_begins_only_when_the_run_has_ended() -> None:
+    """As the run itself: nothing happens at its end."""
+    flows = [
+        {"src": "h1", "dst": "h0", "size": "1KB", "start": start, "tag": start}
+        for start in ("0us", "4us", "5us", "6us")
+    ]
+    answer = {"src": "h0", "dst": "h1", "size": "1KB", "after": "4us", "after_delay": "2us"}
+    made = rocelab.example("incast").with_settings(
+        traffic=[{"kind": "flows", "flows": [*flows, answer]}],
+        failure=[{"link": "h0:s0", "at": "5us", "rate": "1Gbps"}],
+    )
+    late = "begins only when the run has ended"
+    for key in ("run.stop", "run.time_limit"):
+        short = made.with_settings(**{key: "5us"})
+        told = short.plan().warnings
+        assert any(
+            one.startswith(f"3 of 5 messages start only when the run has ended, at {key} = 5us")
+            for one in told
+        ), told
+        assert any(one.startswith(f"[[failure]] {late}, at {key} = 5us") for one in told), told
+        result = rocelab.run(short)
+        unfinished = result.summary.unfinished
+        assert unfinished["not_started"] + unfinished["waiting"] == 3
+        assert not any(late in one for one in result.warnings), "a run says it in its own words"
+        (told_of_one,) = [
+            one for one in made.with_settings(**{key: "6us"}).plan().warnings if "messages" in one
+        ]
+        assert told_of_one.startswith("2 of 5 messages start")
+    assert not any("has ended" in one for one in made.plan().warnings)
+    one = made.with_settings(traffic=[{"kind": "flows", "flows": flows}], run__stop="6us")
+    (told_of_one,) = [text for text in one.plan().warnings if "messages" in text]
+    assert told_of_one.startswith("1 of 4 messages starts only when the run has ended")

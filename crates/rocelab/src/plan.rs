@@ -35,6 +35,8 @@ impl Plan {
         if let Some(port) = ports.iter().find(|port| port.busy_time() == Time::NEVER) {
             return Err(scenario.with_location(overloaded(scenario, port)));
         }
+        let start_ps = earliest_starts(messages, &scenario.joins);
+        let checks = plan_checks(scenario, setup, plan, &start_ps);
         Ok(Plan {
             messages: MessageTable {
                 flow_id: (0..messages.len() as u32).collect(),
@@ -46,7 +48,7 @@ impl Plan {
                 node_names: Arc::clone(&names),
                 priority: messages.iter().map(|message| message.priority).collect(),
                 size_bytes: messages.iter().map(|message| message.size.get()).collect(),
-                start_ps: earliest_starts(messages, &scenario.joins),
+                start_ps,
                 waits: messages.iter().map(|message| message.after.is_some()).collect(),
                 switches: paths.iter().map(|way| way.switches).collect(),
                 bottleneck_bps: paths.iter().map(|way| way.bottleneck.bps()).collect(),
@@ -66,7 +68,7 @@ impl Plan {
                 ack_bytes: ports.iter().map(|port| port.ack_bytes).collect(),
                 busy_ps: ports.iter().map(PortLoad::busy_time).map(Time::ps).collect(),
             },
-            checks: plan_checks(scenario, setup, plan),
+            checks,
         })
     }
 }

@@ -1,24 +1,31 @@
 //! What a scenario's buffers and thresholds come to, and what a run would warn about.
 
 use crate::memory::{self, Use};
-use crate::output::warnings_in_advance;
+use crate::output::{changes_from, warnings_in_advance};
 use fabric::{
     BufferCycle, EcnConfig, Headroom, PortLoad, Setup, SwitchBuffer, sufficient_headroom,
 };
 use results::{BufferRow, MarkingRow, PlanChecks};
-use scenario::{NodeKind, Scenario};
+use scenario::{NodeKind, Scenario, Stop};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, Rate, Time};
 
 /// A port must carry this many messages before its load is one of a long time.
 const MIN_MESSAGES: u32 = 20;
 
-/// Buffers, thresholds and warnings of a planned run.
-pub(crate) fn plan_checks(scenario: &Scenario, setup: &Setup, plan: &fabric::Plan) -> PlanChecks {
+/// Buffers, thresholds and warnings of a planned run. `earliest_starts`: of messages, in ps.
+pub(crate) fn plan_checks(
+    scenario: &Scenario,
+    setup: &Setup,
+    plan: &fabric::Plan,
+    earliest_starts: &[u64],
+) -> PlanChecks {
     let rtt = plan.paths.iter().map(|path| path.base_rtt).max().unwrap_or(Time::ZERO);
     let name = |node: NodeId| scenario.network.name(node).to_owned();
     let (cycle, span) = (plan.cycle.as_ref(), span(scenario));
     let own = [
+        never_sent(scenario, earliest_starts),
+        without_effect(scenario),
         cycle.map(|cycle| cyclic(scenario, cycle)),
         too_full(scenario, setup, &plan.buffers),
         short_headroom(scenario, setup, plan.longest_packet),
@@ -125,6 +132,36 @@ fn marking_rows(scenario: &Scenario, setup: &Setup, rtt: Time) -> Vec<MarkingRow
     };
     let of_rate = |rate: Rate| markings.iter().map(move |one| row(rate, one));
     rates.into_keys().flat_map(of_rate).collect()
+}
+
+/// When the run ends at the latest, and the key that says so.
+fn latest_end(scenario: &Scenario) -> (Time, &'static str) {
+    match scenario.run.stop {
+        Stop::FlowsDone => (scenario.run.time_limit, "run.time_limit"),
+        Stop::At(stop) => (stop, "run.stop"),
+    }
+}
+
+/// Messages that start when the run has ended. Nothing happens at the end itself.
+fn never_sent(scenario: &Scenario, earliest_starts: &[u64]) -> Option<String> {
+    let (end, key) = latest_end(scenario);
+    let count = earliest_starts.iter().filter(|&&start| start >= end.ps()).count();
+    let (verb, they) = if count == 1 { ("starts", "it") } else { ("start", "them") };
+    (count > 0).then(|| {
+        format!(
+            "{count} of {} messages {verb} only when the run has ended, at {key} = {end}, and a \
+             run sends nothing of {they}; the numbers here count {they}; raise {key}, or let \
+             messages start earlier",
+            earliest_starts.len()
+        )
+    })
+}
+
+/// Links and hosts that change when the run has ended.
+fn without_effect(scenario: &Scenario) -> Option<String> {
+    let (end, key) = latest_end(scenario);
+    let late = changes_from(scenario, end)?;
+    Some(format!("{late} begins only when the run has ended, at {key} = {end}, and has no effect"))
 }
 
 /// A circle of links that can pause each other.

@@ -10,7 +10,7 @@ pub(crate) mod traces;
 mod warnings;
 
 use results::{Warning, WarningKind};
-pub(crate) use warnings::in_advance as warnings_in_advance;
+pub(crate) use warnings::{changes_from, in_advance as warnings_in_advance};
 
 /// The order of the events of one nanosecond. It decides what a user can change, and so what
 /// warnings advise.

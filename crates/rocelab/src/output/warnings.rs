@@ -387,15 +387,19 @@ fn finds_no_losses(scenario: &Scenario, output: &RunOutput) -> Option<String> {
 /// Links and hosts that change after the end.
 fn after_the_end(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let end = output.outcome.end;
+    let late = changes_from(scenario, end)?;
+    Some(format!("{late} begins after the run ended, at {end}, and had no effect"))
+}
+
+/// The tables of which an entry changes a link or host at `end` or later.
+pub(crate) fn changes_from(scenario: &Scenario, end: Time) -> Option<String> {
     let is_late = |from: Time| from >= end;
     let failures = scenario.outages.iter().any(|one| is_late(one.from))
         || scenario.impairments.iter().any(|one| is_late(one.from));
     let receivers = scenario.slow_receivers.iter().any(|one| is_late(one.from));
     let tables = [("[[failure]]", failures), ("[[receiver]]", receivers)];
     let late: Vec<_> = tables.into_iter().filter_map(|(name, late)| late.then_some(name)).collect();
-    (!late.is_empty()).then(|| {
-        format!("{} begins after the run ended, at {end}, and had no effect", late.join(" or "))
-    })
+    (!late.is_empty()).then(|| late.join(" or "))
 }
 
 /// Data sent again though nothing was lost.
@@ -424,7 +428,11 @@ fn sent_for_nothing(scenario: &Scenario, output: &RunOutput, flows: &FlowTable) 
             true => "further ahead of a gap than host.reorder; raise it",
             false => "out of order; set host.recovery = \"selective-repeat\", or host.reorder",
         };
-        why.push(format!("receivers discarded {discarded} packets that were {mend}"));
+        let packets = match discarded {
+            1 => "1 packet that was".to_owned(),
+            _ => format!("{discarded} packets that were"),
+        };
+        why.push(format!("receivers discarded {packets} {mend}"));
     }
     let is_selective = recovery.mode == RecoveryMode::SelectiveRepeat;
     if is_selective && recovery.loss_after != LossRule::Timeout {
