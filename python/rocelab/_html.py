@@ -37,4 +37,5 @@ def texts(values: list[str]) -> str:
 
 def definitions(pairs: list[tuple[str, str]]) -> str:
     """Names and values."""
-    return f"<dl>{''.join(f'<dt>{text(a)}</dt><dd>{text(b)}</dd>' for a, b in pairs)}</dl>"
+    rows = (f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in pairs)
+    return f"<dl>{''.join(rows)}</dl>"

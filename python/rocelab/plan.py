@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from rocelab._format import pluralise
+from rocelab._rocelab import scenario_sections
 from rocelab.table import Table
 
 if TYPE_CHECKING:
@@ -210,4 +212,18 @@ class Plan:
         return card(f"Plan of {self.scenario.name}", rows, self.warnings, tables)
 
     def __repr__(self) -> str:
-        return f"<rocelab.Plan of {self.scenario.name!r}: {len(self.messages)} messages>"
+        messages = pluralise(len(self.messages), "message", "messages")
+        return f"<rocelab.Plan of {self.scenario.name!r}: {messages}>"
+
+
+def spreading(scenario: Scenario) -> list[str]:
+    """The settings by which a flow takes other paths than that of its hash."""
+    plain = {"routing.balance": "ecmp", "host.spray": "off", "host.ports": "hash"}
+    sections = scenario_sections(scenario.to_toml(), ["routing", "host"])
+    found = []
+    for name, usual in plain.items():
+        table, key = name.split(".")
+        value = sections[table][key]
+        if value != usual:
+            found.append(f"{name} = {json.dumps(value)}")
+    return found

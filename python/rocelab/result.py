@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rocelab._coverage import Coverage
 from rocelab._doubts import doubts_of
-from rocelab._format import duration, picoseconds, size
+from rocelab._format import duration, picoseconds, pluralise, size
 from rocelab._rocelab import scenario_sections
 from rocelab._text import printable
 from rocelab.catalogue import probe_kinds
@@ -311,7 +311,7 @@ class Result:
             ("flows", f"{Coverage.of(summary)} done"),
             ("FCT slowdown", _slowdowns(summary.slowdown)),
             *(by_tag if len(tags) > 1 else []),
-            ("pauses", f"{summary.pause_frames:,} frames"),
+            ("pauses", pluralise(summary.pause_frames, "frame", "frames")),
             ("drops", f"{summary.drops:,}, {summary.lossless_drops:,} of them lossless"),
             ("longest queue", size(summary.max_queue_bytes)),
             ("series", ", ".join(self.series) or "none"),
@@ -355,6 +355,11 @@ def probes_of(scenario_toml: str) -> list[dict[str, Any]]:
 def failures_of(scenario_toml: str) -> list[dict[str, Any]]:
     """The link failures of a complete scenario. Raises :class:`ConfigError` if it is no TOML."""
     return _sections(scenario_toml, "failure")
+
+
+def receivers_of(scenario_toml: str) -> list[dict[str, Any]]:
+    """The slow receivers of a complete scenario. Raises :class:`ConfigError` if it is no TOML."""
+    return _sections(scenario_toml, "receiver")
 
 
 def _sections(scenario_toml: str, name: str) -> list[dict[str, Any]]:

@@ -257,6 +257,53 @@ def test_the_slider_moves_all_parts_of_a_view(opened: Open, view: Path) -> None:
     assert "9 victim" not in page.locator("#trees").inner_text()
 
 
+def test_a_view_marks_links_that_are_down_and_hosts_that_stall(
+    opened: Open, tmp_path: Path
+) -> None:
+    """Each is drawn, listed in the steps in which it is, and named at its port."""
+    made = rocelab.example("failing-link").with_settings(
+        probe=[{"preset": "view"}],
+        receiver=[{"hosts": ["h5"], "rate": "0bps", "at": "400us", "until": "600us"}],
+    )
+    write_view(rocelab.run(made).save(tmp_path / "run"), tmp_path / "view.html")
+    page = _ready(opened(tmp_path / "view.html"))
+    ink = """(name) => {
+        const canvas = document.getElementById("fabric");
+        const copy = new OffscreenCanvas(canvas.width, canvas.height);
+        const context = copy.getContext("2d", { willReadFrequently: true });
+        context.drawImage(canvas, 0, 0);
+        const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+        const style = getComputedStyle(document.body).getPropertyValue(name).trim();
+        const wanted = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16)).join();
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4) {
+            if (data.slice(at, at + 3).join() === wanted) count += 1;
+        }
+        return count;
+    }"""
+    trees, slider = page.locator("#trees"), page.locator("#time")
+    drawn = {}
+    for step, down, stalls in ((28, False, False), (35, True, False), (64, True, False)):
+        slider.fill(str(step))
+        said = trees.inner_text()
+        assert ("leaf0:spine0 failed from 300 µs to 700 µs" in said) == down
+        assert ("h5 took no data" in said) == stalls
+        drawn[step] = page.evaluate(ink, "--text")
+    assert drawn[35] > drawn[28] + 20, "a cross"
+    slider.fill("45")
+    assert "h5 took no data from 400 µs to 600 µs" in trees.inner_text()
+    label = page.locator("#fabric").get_attribute("aria-label") or ""
+    assert label.endswith(", 1 link is down, 1 slow host")
+    page.locator("#wanted").fill("leaf0:spine0")
+    page.locator("#find button").click()
+    assert page.locator("#passing").inner_text().startswith("The link is down at this moment")
+    page.locator("#wanted").fill("leaf1:h5")
+    page.locator("#find button").click()
+    assert "h5 took no data from 400 µs to 600 µs." in page.locator("#detail").inner_text()
+    slider.fill("75")
+    assert "Faults" not in trees.inner_text()
+
+
 def test_ports_and_flows_of_a_view_show_their_series(opened: Open, view: Path) -> None:
     page = _ready(opened(view))
     page.locator("#time").fill("20")

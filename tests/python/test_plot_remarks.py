@@ -13,11 +13,13 @@ import pytest
 import rocelab
 from conftest import INCAST, Command, reseal
 from pictures import legend_texts
-from rocelab.plot.footnotes import failures_in_words
+from rocelab.plot.footnotes import failures_in_words, receivers_in_words
+from rocelab.report import write_report
 from rocelab.report.charts import of_results
 from rocelab.scenario import MAX_TAGS
 from rocelab.sweeps.metrics import known_metrics
 from rocelab.view import write_view
+from rocelab.view.data import collect
 
 CUT = "nothing was recorded from 12 µs on."
 
@@ -90,6 +92,75 @@ def test_pictures_and_the_page_say_which_links_failed_and_when(
     assert all(f"Links: {words}." in text for text in series)
     write_view(failing.save(tmp_path / "run"), tmp_path / "view.html")
     assert words in (tmp_path / "view.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def stalling() -> rocelab.Result:
+    """A run in which one host takes nothing for a while, and others are slow to the end."""
+    receivers = [
+        {"hosts": ["h0"], "rate": "0bps", "at": "200us", "until": "2200us"},
+        {"hosts": ["h1..h2", "h5"], "rate": "10Gbps", "at": "1ms"},
+        {"hosts": ["h9"], "rate": "0bps", "at": "9s"},
+    ]
+    probe = [{"preset": "view"}]
+    return rocelab.run(
+        rocelab.example("pause-storm").with_settings(receiver=receivers, probe=probe)
+    )
+
+
+def test_pictures_and_pages_say_which_hosts_took_data_slowly_and_when(
+    stalling: rocelab.Result, tmp_path: Path
+) -> None:
+    words = "h0 took no data from 200 µs to 2.2 ms; h1..h2, h5 took data at 10 Gb/s from 1 ms on"
+    assert receivers_in_words(stalling) == words, "what begins after the end never happened"
+    for drawn in (stalling.plot.fct(), stalling.plot.queue(), stalling.plot.balance()):
+        assert f"Receivers: {words}." in said(drawn)
+    series = [one.text for one in of_results([("", stalling)]) if "over time" in one.text]
+    assert series
+    assert all(f"Receivers: {words}." in text for text in series)
+    out = stalling.save(tmp_path / "run")
+    write_view(out, tmp_path / "view.html")
+    assert words in (tmp_path / "view.html").read_text(encoding="utf-8")
+    write_report([out], tmp_path / "report.html")
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"<dt>receivers</dt><dd>{words}</dd>" in report
+
+
+def test_the_page_of_a_run_has_its_faults_of_links_and_hosts(
+    failing: rocelab.Result, stalling: rocelab.Result
+) -> None:
+    data = collect(failing).data
+    names = [(data["nodes"][a]["name"], data["nodes"][b]["name"]) for a, b, *_ in data["ports"]]
+    down, slow, lossy, late = data["faults"]
+    assert (down["kind"], down["begin"], down["end"]) == ("down", 300, 700)
+    assert down["text"] == "leaf0:spine0 failed from 300 µs to 700 µs"
+    ends = {("leaf0", "spine0"), ("spine0", "leaf0")}
+    assert {names[port] for port in down["ports"]} == ends
+    assert (slow["kind"], slow["begin"], slow["end"]) == ("impaired", 400, None)
+    assert (lossy["kind"], late["kind"]) == ("impaired", "down")
+    data = collect(stalling).data
+    hosts = [data["nodes"][one["node"]]["name"] for one in data["faults"]]
+    assert hosts == ["h0", "h1", "h2", "h5", "h9"], "patterns stand for their hosts"
+    first, second, *_ = data["faults"]
+    assert (first["kind"], first["begin"], first["end"]) == ("receiver", 200, 2200)
+    assert second["text"] == "h1 took data at 10 Gb/s from 1 ms on"
+    (port,) = first["ports"]
+    assert data["ports"][port][1] == first["node"], "the port that sends to the host"
+
+
+def test_pictures_of_a_sweep_say_what_all_of_its_runs_had(tmp_path: Path) -> None:
+    made = rocelab.example("failing-link").with_settings(traffic__0__size="100KB")
+    done = rocelab.sweep(made, {"scheme": ["hpcc", "none"]}, out=tmp_path / "same", progress=False)
+    failed = "Links: leaf0:spine0 failed from 3 µs on."
+    failure = {"link": "leaf0:spine0", "at": "3us"}
+    assert failed not in said(done.plot("slowdown_mean"))
+    failing = made.with_settings(failure=[failure])
+    over = {"scheme": ["hpcc", "none"], "host.latency": ["0ns", "100ns"]}
+    done = rocelab.sweep(failing, over, out=tmp_path / "failing", progress=False)
+    assert failed in said(done.plot("slowdown_mean"))
+    write_report([tmp_path / "failing"], tmp_path / "report.html")
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"<dt>links</dt><dd>{failed[7:-1]}</dd>" in report
 
 
 def test_failures_of_some_results_are_said_with_their_names(failing: rocelab.Result) -> None:

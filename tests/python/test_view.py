@@ -382,6 +382,14 @@ def test_the_page_has_the_caveat_of_its_scheme() -> None:
         assert ("differ tenfold" in page(view)) == told
 
 
+def test_the_page_says_where_data_took_other_paths_than_its_trees() -> None:
+    made = rocelab.example("load-balancing").with_settings(probe=[{"preset": "view"}])
+    (told,) = (one for one in collect(rocelab.run(made)).warnings if "trees may be wrong" in one)
+    assert "routing.balance = " in told
+    hashed = made.with_settings(routing={})
+    assert not any("trees" in one for one in collect(rocelab.run(hashed)).warnings)
+
+
 def test_the_view_finds_the_victim_of_the_example(incast: Path) -> None:
     """Protects what the example is about: s1 pauses s0 because of h2, and the victim suffers."""
     data = collect(rocelab.open(incast)).data

@@ -5,7 +5,8 @@ use crate::table::Table;
 use crate::worker::stoppable;
 use ::scenario::memory::{Limits, Verdict};
 use ::scenario::{
-    Files, ScenarioError, Tree, parse_or_every_error, read_or_every_error, read_sections,
+    Files, ScenarioError, SlowReceiver, Tree, parse_or_every_error, read_or_every_error,
+    read_sections,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,6 +19,7 @@ use rocelab::memory::{self, Use};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use units::Time;
 
 /// A scenario that passed all checks.
 #[pyclass(frozen, module = "rocelab._rocelab")]
@@ -208,6 +210,17 @@ impl Scenario {
             Ok(batch) => Ok(Table::whole(batch)),
             Err(error) => Err(simulation_error(py, error.to_string())),
         }
+    }
+
+    /// The hosts that take data slowly: name, rate in bit/s, and when that begins and ends, in ps;
+    /// `None`: never.
+    fn slow_receivers(&self) -> Vec<(String, u64, u64, Option<u64>)> {
+        let row = |one: &SlowReceiver| {
+            let until = (one.until != Time::NEVER).then(|| one.until.ps());
+            let name = self.valid.network.name(one.host).to_owned();
+            (name, one.rate.bps(), one.from.ps(), until)
+        };
+        self.valid.slow_receivers.iter().map(row).collect()
     }
 
     /// Compares the memory that `runs` at a time of a command need with the limits of this process.

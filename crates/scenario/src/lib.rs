@@ -63,7 +63,7 @@ pub use error::ScenarioError;
 pub use every_error::MAX_ERRORS;
 pub use model::{
     Awaited, Cioq, HostConfig, Joins, Link, Message, Node, NodeKind, Outage, Paths, Probe,
-    ProbeKind, ProbeTargets,
+    ProbeKind, ProbeTargets, SlowReceiver,
 };
 pub use network::{Network, Port};
 pub use probe::NamedProbe;

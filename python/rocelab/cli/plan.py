@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from rocelab._format import count, duration, pluralise, rate, size
-from rocelab._rocelab import scenario_sections
 from rocelab._text import filled, json_text, printable
 from rocelab._text_table import aligned
 from rocelab.cli.options import ScenarioFile, Settings, load_scenario
 from rocelab.cli.output import print_warnings, show
-
-if TYPE_CHECKING:
-    from rocelab.scenario import Scenario
+from rocelab.plan import spreading
 
 _MAX_NAME = 24
 """Characters of a tag or node that are shown."""
@@ -40,20 +36,7 @@ def plan(
         show(json_text(found))
     else:
         together = plan._together().to_dicts() if len(found["traffic"]) > MAX_TAGS else []
-        show(_describe(found, together, _spreading(plan.scenario)))
-
-
-def _spreading(scenario: Scenario) -> list[str]:
-    """The settings by which a flow takes other paths than that of its hash."""
-    plain = {"routing.balance": "ecmp", "host.spray": "off", "host.ports": "hash"}
-    sections = scenario_sections(scenario.to_toml(), ["routing", "host"])
-    found = []
-    for name, usual in plain.items():
-        table, key = name.split(".")
-        value = sections[table][key]
-        if value != usual:
-            found.append(f"{name} = {json.dumps(value)}")
-    return found
+        show(_describe(found, together, spreading(plan.scenario)))
 
 
 def _describe(found: dict[str, Any], together: list[dict[str, Any]], spreading: list[str]) -> str:

@@ -10,7 +10,7 @@ import polars as pl
 
 from rocelab.catalogue import caveats
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import cut_off, failures
+from rocelab.plot.footnotes import cut_off, disturbances
 from rocelab.plot.look import Look
 from rocelab.plot.panels import figure
 from rocelab.plot.theme import COLOURS, theme
@@ -60,7 +60,7 @@ def region(
     hosts = set(ports.filter(pl.col("tier") == 0)["node"])
     places = _places([(node, peer) for (node, _), peer in peers.items()], hosts)
     name = [str(result.summary.name)]
-    notes_below = [*cut_off([result], name), *failures([result], name), *caveats([result])]
+    notes_below = [*cut_off([result], name), *disturbances([result], name), *caveats([result])]
     with theme():
         drawn, (axes,) = figure(height_in=2.8, notes=notes_below, look=look)
         axes.axis("off")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab._coverage import Coverage
@@ -10,7 +10,7 @@ from rocelab._format import parse, picoseconds, rate
 from rocelab.plot.growth import grow, width_in
 from rocelab.plot.labels import narrow, plot_duration, width_pt
 from rocelab.plot.theme import FONT_PT
-from rocelab.result import failures_of
+from rocelab.result import failures_of, receivers_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,8 +23,8 @@ _MARGIN_PT = 6
 """Left free beside notes, in all."""
 _COARSE = 1.19
 """How much wider small letters are in low resolutions, where they take whole pixels."""
-_MAX_FAILURES = 4
-"""Link failures that a note lists."""
+_MAX_LISTED = 4
+"""Link failures, and slow receivers, that a note lists."""
 
 
 def unfinished(results: Sequence[Result | None], names: Sequence[str]) -> list[str]:
@@ -53,37 +53,90 @@ def cut_off(results: Sequence[Result], names: Sequence[str]) -> list[str]:
     return [f"{name}: nothing was recorded from {since} on." for name, since in found.items()]
 
 
-def failures(results: Sequence[Result], names: Sequence[str]) -> list[str]:
-    """Which links of ``results`` failed, slowed down or damaged packets, and when."""
+def disturbances(results: Sequence[Result], names: Sequence[str]) -> list[str]:
+    """What links of ``results`` failed or became worse, what hosts took data slowly, and when."""
+    return [
+        *_told("Links", results, names, failures_in_words),
+        *_told("Receivers", results, names, receivers_in_words),
+    ]
+
+
+def shared_disturbances(results: Sequence[Result]) -> list[str]:
+    """What :func:`disturbances` says of all of ``results``; nothing of what only some had."""
+    told = [disturbances([result], [""]) for result in results]
+    return [text for text in told[0] if all(text in of for of in told)] if told else []
+
+
+def _told(
+    what: str,
+    results: Sequence[Result],
+    names: Sequence[str],
+    in_words: Callable[[Result], str],
+) -> list[str]:
+    """What ``in_words`` says of ``results``, each text once."""
     whose: dict[str, list[str]] = {}
     for name, result in zip(names, results, strict=True):
-        if told := failures_in_words(result):
+        if told := in_words(result):
             whose.setdefault(told, []).append(name)
     if all(len(known) == len(results) for known in whose.values()):
-        return [f"Links: {told}." for told in whose]
-    return [f"Links of {', '.join(known)}: {told}." for told, known in whose.items()]
+        return [f"{what}: {told}." for told in whose]
+    return [f"{what} of {', '.join(known)}: {told}." for told, known in whose.items()]
 
 
 def failures_in_words(result: Result) -> str:
     """The link failures of a run: ``s0:s1 failed from 3 µs to 7 µs``; empty where none began."""
+    return _listed(result, failures_of(result.scenario_toml), failure_in_words)
+
+
+def receivers_in_words(result: Result) -> str:
+    """The slow receivers of a run: ``h0 took no data from 3 µs on``; empty where none began."""
+    return _listed(result, receivers_of(result.scenario_toml), receiver_in_words)
+
+
+def _listed(
+    result: Result,
+    entries: Sequence[Mapping[str, Any]],
+    in_words: Callable[[Mapping[str, Any]], str],
+) -> str:
+    """The first of ``entries`` in words, of those that began before ``result`` ended."""
     end_ps = result.summary.simulated_ns * 1000
-    begun = [one for one in failures_of(result.scenario_toml) if picoseconds(one["at"]) <= end_ps]
-    told = [_failure(one) for one in begun[:_MAX_FAILURES]]
+    begun = [one for one in entries if picoseconds(one["at"]) <= end_ps]
+    told = [in_words(one) for one in begun[:_MAX_LISTED]]
     more = [f"{len(begun) - len(told)} more"] if len(begun) > len(told) else []
     return "; ".join([*told, *more])
 
 
-def _failure(failure: Mapping[str, Any]) -> str:
-    since, until = (failure.get(key) and picoseconds(failure[key]) for key in ("at", "until"))
-    end = f" to {plot_duration(until)}" if until else " on"
+def failure_in_words(failure: Mapping[str, Any]) -> str:
+    """What an entry of ``[[failure]]`` made of its link, and when."""
     if "rate" in failure:
-        parsed = parse(failure["rate"])
-        what = f"at {rate(parsed[0]) if parsed else failure['rate']}"
+        what = f"at {_rate(failure['rate'])}"
     elif "error_rate" in failure:
         what = f"damaged packets with probability {failure['error_rate']:g}"
     else:
         what = "failed"
-    return f"{failure['link']} {what} from {plot_duration(since or 0)}{end}"
+    return f"{failure['link']} {what} {_while(failure)}"
+
+
+def receiver_in_words(receiver: Mapping[str, Any]) -> str:
+    """How fast hosts of an entry of ``[[receiver]]`` took data, and when."""
+    parsed = parse(receiver["rate"])
+    stalled = parsed is not None and parsed[0] == 0
+    what = "no data" if stalled else f"data at {_rate(receiver['rate'])}"
+    hosts: list[str] = receiver["hosts"]
+    shown = ", ".join(hosts[:_MAX_LISTED])
+    more = f" and {len(hosts) - _MAX_LISTED} more" if len(hosts) > _MAX_LISTED else ""
+    return f"{shown}{more} took {what} {_while(receiver)}"
+
+
+def _rate(given: str) -> str:
+    parsed = parse(given)
+    return rate(parsed[0]) if parsed else given
+
+
+def _while(entry: Mapping[str, Any]) -> str:
+    """From when to when an entry of a scenario holds."""
+    since, until = (entry.get(key) and picoseconds(entry[key]) for key in ("at", "until"))
+    return f"from {plot_duration(since or 0)}" + (f" to {plot_duration(until)}" if until else " on")
 
 
 def footnotes(drawn: Figure, notes: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from rocelab._percentile import percentile
 from rocelab._text import printable
 from rocelab.catalogue import caveats
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import failures, unfinished
+from rocelab.plot.footnotes import disturbances, unfinished
 from rocelab.plot.growth import grow, width_in
 from rocelab.plot.labels import resolve_names, width_pt
 from rocelab.plot.look import DEFAULT_LOOK, Look, Scale
@@ -78,7 +78,12 @@ def fct(
     for one, name in zip(bins, names, strict=True):
         if not one:
             raise span.nothing(_COMPLETED) or _nothing_completed(name)
-    said = [*span.flows_note(), *unfinished(runs, names), *failures(runs, names), *caveats(runs)]
+    said = [
+        *span.flows_note(),
+        *unfinished(runs, names),
+        *disturbances(runs, names),
+        *caveats(runs),
+    ]
     drawn = by_size(list(zip(names, bins, strict=True)), said, look=look)
     if len(runs) == 1:
         with theme():
@@ -113,7 +118,7 @@ def fct_by_tag(
         )
     if not lists:
         raise _nothing_completed(name)
-    said = [*unfinished([run], [name]), *failures([run], [name]), *caveats([run])]
+    said = [*unfinished([run], [name]), *disturbances([run], [name]), *caveats([run])]
     drawn = by_size(lists, said, look=look)
     # The legend names several tags, and percentiles where there is one.
     alone = lists[0][0] if len(lists) == 1 else ""
@@ -210,7 +215,7 @@ def tags(
         *unfinished(runs, names),
         *_undone(names, by_run, flows, [tag for at, tag in enumerate(found) if at not in undone]),
         *([f"Not drawn: {never:,} more tags of which no flow is done."] if never else []),
-        *failures(runs, names),
+        *disturbances(runs, names),
         *caveats(runs),
     ]
     spots = [

@@ -10,7 +10,7 @@ from rocelab._balance import KINDS, imbalance_over_time
 from rocelab._format import picoseconds
 from rocelab.catalogue import caveats
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import cut_off, failures
+from rocelab.plot.footnotes import cut_off, disturbances
 from rocelab.plot.labels import plot_duration, resolve_names
 from rocelab.plot.look import Look
 from rocelab.plot.panels import figure, fit_titles, legend, title
@@ -55,7 +55,7 @@ def balance(
     said = [
         of_which,
         *cut_off(runs, names),
-        *failures(runs, names),
+        *disturbances(runs, names),
         *caveats(runs),
     ]
     with theme():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab import _format
 from rocelab.catalogue import probe_kinds
-from rocelab.plot.footnotes import cut_off, failures
+from rocelab.plot.footnotes import cut_off, disturbances
 from rocelab.plot.labels import plot_number, plot_unit
 from rocelab.plot.size_bins import Bin, connected, mixes_traffic, of_summary, size_bins
 from rocelab.plot.slowdown import NEAREST_RANK, maxima
@@ -322,7 +322,7 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
     )
     text = f"{title} over time, a line for each port or flow.{_thinning(most, means=means)}{cut}"
     names, results = [name for name, _ in recorded], [run for _, run in recorded]
-    text = " ".join([text, *cut_off(results, names), *failures(results, names)])
+    text = " ".join([text, *cut_off(results, names), *disturbances(results, names)])
     locked = results[0].summary.deadlock if len(runs) == 1 else None
     if locked:
         begin = locked["since_ns"] * 1000 / per_clock

@@ -13,6 +13,7 @@ from rocelab import _format, catalogue
 from rocelab.errors import ConfigError, ResultError
 from rocelab.io.layout import SWEEP
 from rocelab.io.open import check_files, open_result
+from rocelab.plot.footnotes import failures_in_words, receivers_in_words
 from rocelab.plot.labels import resolve_names
 from rocelab.report import charts
 from rocelab.report.model import Cell, Grid, Report
@@ -26,6 +27,8 @@ from rocelab.sweeps.metrics import Metric, all_metrics, select_metrics
 if TYPE_CHECKING:
     from rocelab.result import Result
 
+_MAX_NAMED = 4
+"""Runs that are named, of those with a failing link or slow receiver."""
 _MAX_TAGS = 8
 """Tags that tables have columns of."""
 _VERDICTS = {"holds": "hold", "weaker": "weaker", "differs": "differ", "undecidable": "undecidable"}
@@ -82,13 +85,13 @@ def _of_results(
     runs, names = resolve_names(results)
     summaries = [run.summary for run in runs]
     report = Report(title=_each(one.name for one in summaries))
-    texts = dict.fromkeys(run.scenario.to_dict().get("description", "") for run in runs)
     report.asked = [
-        *(("about", text) for text in texts if text),
+        *_of_each("about", names, [run.scenario.to_dict().get("description", "") for run in runs]),
         ("schemes", _each(f"{one.scheme} ({one.preset})" for one in summaries)),
         ("network", "; ".join(dict.fromkeys(_network(run) for run in runs))),
         ("traffic", _each(f"{tag}" for tag in _tags(runs)[:_MAX_TAGS])),
         ("seeds", _each(str(one.seed) for one in summaries)),
+        *_disturbances(names, runs),
     ]
     metrics = _metrics(runs, wanted)
     table, report.found = runs_table(names, runs, metrics, leave_out_zeros=not wanted)
@@ -118,6 +121,32 @@ def _of_results(
     ]
     report.versions = _versions(results)
     return report
+
+
+def _disturbances(names: Sequence[str], runs: Sequence[Result]) -> list[tuple[str, str]]:
+    """Links that failed, and hosts that took data slowly, and when."""
+    return [
+        *_of_each("links", names, list(map(failures_in_words, runs))),
+        *_of_each("receivers", names, list(map(receivers_in_words, runs))),
+    ]
+
+
+def _of_each(what: str, names: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
+    """A row for each of ``texts`` of runs but empty ones, with the runs if not all have it."""
+    whose: dict[str, list[str]] = {}
+    for name, text in zip(names, texts, strict=True):
+        whose.setdefault(text, []).append(name)
+    return [
+        (what, text if len(known) == len(names) else f"{_some(known)}: {text}")
+        for text, known in whose.items()
+        if text
+    ]
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of ``names``, and how many more there are."""
+    more = len(names) - _MAX_NAMED
+    return ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _unlike(runs: Sequence[Result]) -> list[str]:
@@ -174,6 +203,7 @@ def _of_sweep(directory: Path, sweep: Sweep, wanted: Sequence[str]) -> Report:
         ("runs", str(len(plan.cases))),
         ("schemes", _each(str(one.summary.scheme) for one in sweep.results)),
         ("network", "; ".join(dict.fromkeys(_network(one) for one in sweep.results))),
+        *_disturbances([case.place for case in plan.cases], sweep.results),
     ]
     metrics = _metrics(sweep.results, wanted)
     table, report.found = combinations_table(sweep, metrics, leave_out_zeros=not wanted)

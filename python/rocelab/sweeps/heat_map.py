@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocelab.catalogue import caveats
 from rocelab.errors import ResultError
+from rocelab.plot.footnotes import shared_disturbances
 from rocelab.plot.growth import grow
 from rocelab.plot.labels import plot_unit, width_pt
 from rocelab.plot.look import Look
@@ -74,7 +75,7 @@ def plot_heat_map(sweep: Sweep, metric: Metric, look: Look) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
     with theme():
-        notes += caveats(sweep.results)
+        notes += [*shared_disturbances(sweep.results), *caveats(sweep.results)]
         drawn, (panel,) = figure(height_in=WIDTH_IN * 0.75, notes=notes, look=look)
         image = panel.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
         panel.set_xticks(range(len(columns)), columns, parse_math=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rocelab._coverage import Coverage
 from rocelab.catalogue import caveats
 from rocelab.errors import ConfigError, ResultError
+from rocelab.plot.footnotes import shared_disturbances
 from rocelab.plot.growth import columns
 from rocelab.plot.labels import plot_number, plot_unit
 from rocelab.plot.look import Look
@@ -298,4 +299,4 @@ def _notes(sweep: Sweep, absent: int) -> list[str]:
             f"In {cut} of {len(summaries)} runs not all flows were done: slowdowns and FCTs cover "
             f"{Coverage.of(*summaries)} flows."
         )
-    return [*notes, *caveats(sweep.results)]
+    return [*notes, *shared_disturbances(sweep.results), *caveats(sweep.results)]

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab._begun import flows_that_began
 from rocelab._coverage import Coverage
-from rocelab._format import pluralise
+from rocelab._format import picoseconds, pluralise
 from rocelab._pauses import slow_spans
 from rocelab._text import printable
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import failures_in_words
+from rocelab.plan import spreading
+from rocelab.plot.footnotes import (
+    failure_in_words,
+    failures_in_words,
+    receiver_in_words,
+    receivers_in_words,
+)
 from rocelab.plot.labels import plot_duration
 from rocelab.result import failures_of
 from rocelab.view.tree import Flow, Interval, Moment, Port, congestion
@@ -85,6 +91,11 @@ def collect(result: Result) -> View:
             f"The page has path and series of {len(shown):,} of {len(flows):,} flows: victims of "
             "congestion, then the first ones."
         )
+    if spread := spreading(result.scenario):
+        warnings.append(
+            f"Paths, trees and victims are those of ECMP, and data took others, because of "
+            f"{' and '.join(spread)}: trees may be wrong."
+        )
     if grid.joined > 1:
         warnings.append(
             f"Each step of the page is {grid.joined} intervals of the probes: the longest queue, "
@@ -98,6 +109,7 @@ def collect(result: Result) -> View:
         ("flows", f"{Coverage.of(summary)} done"),
         ("step", plot_duration(grid.step_ps)),
         *([("links", failed)] if (failed := failures_in_words(result)) else []),
+        *([("receivers", slow)] if (slow := receivers_in_words(result)) else []),
         *([("caveat", summary.caveat)] if summary.caveat else []),
     ]
     data = {
@@ -110,6 +122,7 @@ def collect(result: Result) -> View:
         # A pause never is rounded away.
         "paused": grid.rows(_percent(grid.paused).clip((grid.paused > 0).cast(pl.Int64))),
         "moments": [_moment(moment) for moment in moments],
+        "faults": _faults(result, network),
         "flows": _shown_flows(result, network, flows, shown, begun),
         "rates": _flow_series(result, RATE, grid, shown),
         "windows": _flow_series(result, WINDOW, grid, shown),
@@ -403,6 +416,55 @@ def _ports(network: _Network) -> list[list[int]]:
         [nodes[port.node], nodes[port.peer], port.back, port.rate_bps, port.number]
         for port in network.ports
     ]
+
+
+def _faults(result: Result, network: _Network) -> list[dict[str, Any]]:
+    """Links that fail, are slow or damage packets, and hosts that take data slowly, and when.
+
+    Of a host the ports are those that send to it.
+    """
+
+    def fault(
+        kind: str, text: str, begin_ps: int, end_ps: int | None, ports: list[int], node: int = -1
+    ) -> dict[str, Any]:
+        end = None if end_ps is None else end_ps / 1e6
+        times = {"begin": begin_ps / 1e6, "end": end}
+        return {"kind": kind, "text": printable(text), **times, "ports": ports, "node": node}
+
+    between: dict[frozenset[str], list[int]] = {}
+    to: dict[str, list[int]] = {}
+    for at, port in enumerate(network.ports):
+        between.setdefault(frozenset((port.node, port.peer)), []).append(at)
+        to.setdefault(port.peer, []).append(at)
+    links = [
+        fault(
+            "impaired" if one.keys() & {"rate", "error_rate"} else "down",
+            failure_in_words(one),
+            picoseconds(one["at"]),
+            picoseconds(one["until"]) if "until" in one else None,
+            between[frozenset(one["link"].split(":"))],
+        )
+        for one in failures_of(result.scenario_toml)
+    ]
+    hosts = [
+        fault(
+            "receiver",
+            receiver_in_words(
+                {
+                    "hosts": [name],
+                    "rate": f"{bps}bps",
+                    "at": f"{begin_ps}ps",
+                    **({} if end_ps is None else {"until": f"{end_ps}ps"}),
+                }
+            ),
+            begin_ps,
+            end_ps,
+            to[name],
+            network.nodes[name],
+        )
+        for name, bps, begin_ps, end_ps in result.scenario._checked.slow_receivers()
+    ]
+    return [*links, *hosts]
 
 
 def _moment(moment: Moment) -> dict[str, Any]:

@@ -137,13 +137,17 @@ class Fabric {
     const { context, data, layout, state } = this;
     const step = Math.floor(state.position);
     const marks = treeMarks(data.moments[step]);
+    const faults = faultsIn(data, step);
+    const down = new Set(faults.flatMap(({ kind, ports }) => (kind === "down" ? ports : [])));
+    const slow = new Set(faults.map(({ node }) => node));
     const chosen = this.#chosen(step);
     context.clearRect(0, 0, this.width, this.height);
-    for (const box of layout.boxes) this.#box(box, step, marks);
+    for (const box of layout.boxes) this.#box(box, step, marks, faults);
     for (const half of layout.halves) {
       if (half.ports.some((port) => chosen.has(port))) this.#halo(half);
     }
     const kinds = groupBy(layout.halves, ({ ports }) => {
+      if (ports.every((port) => down.has(port))) return "down";
       if (ports.some((port) => data.paused[port][step] > 0)) return "paused";
       return ports.some((port) => marks.has(port)) ? "tree" : "other";
     });
@@ -152,8 +156,9 @@ class Fabric {
     context.globalAlpha = 1;
     this.#plain(kinds.get("tree") ?? [], step);
     this.#paused(kinds.get("paused") ?? []);
+    this.#down(kinds.get("down") ?? []);
     for (const half of layout.halves) this.#queue(half, step, marks);
-    this.#nodes();
+    this.#nodes(slow);
     this.drawn += 1;
     this.canvas.dataset.drawn = String(this.drawn);
   }
@@ -215,6 +220,28 @@ class Fabric {
     context.setLineDash([]);
     context.lineWidth = 2;
     for (const half of halves) this.#bars(half);
+  }
+
+  /**
+   * Halves of links that are down: dots, and a cross where the halves meet.
+   * @param {Half[]} halves
+   */
+  #down(halves) {
+    const { context } = this;
+    context.strokeStyle = this.palette.text;
+    context.lineWidth = 1.5;
+    context.setLineDash([1.5, 4]);
+    this.#lines(halves);
+    context.setLineDash([]);
+    context.lineWidth = 2.5;
+    context.beginPath();
+    for (const { toX, toY } of halves) {
+      for (const across of [-5, 5]) {
+        context.moveTo(toX - across, toY - 5);
+        context.lineTo(toX + across, toY + 5);
+      }
+    }
+    context.stroke();
   }
 
   /** @param {Half[]} halves */
@@ -283,7 +310,8 @@ class Fabric {
     context.stroke();
   }
 
-  #nodes() {
+  /** @param {Set<number>} slow Hosts that take data slowly. */
+  #nodes(slow) {
     const { context, data, layout, palette } = this;
     context.fillStyle = palette.text;
     context.font = NAME_FONT;
@@ -292,6 +320,7 @@ class Fabric {
       for (const node of nodes) {
         const [x, y] = [layout.x[node], layout.y[node]];
         context.fillRect(x - size / 2, y - size / 2, size, size);
+        if (slow.has(node)) this.#ring(x, y, size);
       }
       if (!label) continue;
       context.strokeStyle = palette.back;
@@ -307,11 +336,27 @@ class Fabric {
   }
 
   /**
+   * The mark of a host that takes data slowly.
+   * @param {number} x
+   * @param {number} y
+   * @param {number} size Of its square.
+   */
+  #ring(x, y, size) {
+    const { context, palette } = this;
+    context.strokeStyle = palette.paused;
+    context.lineWidth = 2.5;
+    context.beginPath();
+    context.arc(x, y, size / 2 + 4, 0, 2 * Math.PI);
+    context.stroke();
+  }
+
+  /**
    * @param {Box} box
    * @param {number} step
    * @param {Map<number, string>} marks
+   * @param {Fault[]} faults
    */
-  #box(box, step, marks) {
+  #box(box, step, marks, faults) {
     const { context, data, palette } = this;
     const queue = most(box.ports, (port) => data.queue[port][step]);
     const paused = box.ports.filter((port) => data.paused[port][step] > 0).length;
@@ -326,6 +371,10 @@ class Fabric {
     const lines = [`pod ${box.pod}`, `${box.hosts} hosts`, "queue", sizeText(queue)];
     if (paused) lines.push(`${paused} paused`);
     if (roots) lines.push(plural(roots, "root"));
+    const here = faults.filter(({ ports, node }) =>
+      node >= 0 ? data.nodes[node].pod === box.pod : ports.some((port) => box.ports.includes(port)),
+    );
+    if (here.length) lines.push(plural(here.length, "fault"));
     context.fillStyle = palette.text;
     context.font = "12px system-ui, sans-serif";
     context.textAlign = "center";

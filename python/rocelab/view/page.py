@@ -38,6 +38,8 @@ aria-describedby="keys"></canvas></div>
 <li><i class="mark disc"></i> queue: the larger the disc, the longer</li>
 <li><i class="mark root"></i> root of a congestion tree, or a deadlock in the colour of pauses</li>
 <li><i class="mark ring"></i> port that is draining: its queue is going</li>
+<li><i class="mark down"></i> link that is down: dots and a cross</li>
+<li><i class="mark slow"></i> host that takes data slowly, or not at all</li>
 <li>The half of a link at a node is what that node sends.</li>
 </ul>
 <p class="note" id="keys">Click a link or a pod. With the picture in focus: arrow keys go a step,

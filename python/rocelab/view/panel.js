@@ -90,10 +90,46 @@ class Panel {
     const trees = this.data.moments[step].trees.filter(isWaitedFor);
     const count = pausedPorts(this.data, step);
     const victims = new Set(trees.flatMap((tree) => tree.victims)).size;
-    return count
+    const kinds = groupBy(faultsIn(this.data, step), ({ kind }) => kind);
+    /** @type {[Fault["kind"], string, string][]} */
+    const nouns = [
+      ["down", "link is down", "links are down"],
+      ["impaired", "slow or lossy link", "slow or lossy links"],
+      ["receiver", "slow host", "slow hosts"],
+    ];
+    const faults = nouns.flatMap(([kind, one, several]) => {
+      const number = kinds.get(kind)?.length ?? 0;
+      return number ? [`${number} ${number === 1 ? one : several}`] : [];
+    });
+    const said = count
       ? `${plural(trees.length, "congestion tree")}, ${plural(count, "paused port")}, ` +
-          `${plural(victims, "victim flow")}`
+        `${plural(victims, "victim flow")}`
       : "no port is paused";
+    return [said, ...faults].join(", ");
+  }
+
+  /**
+   * The links that are down, slow or lossy in a step, and the hosts that take data slowly.
+   * @param {number} step
+   * @returns {Node[]}
+   */
+  faults(step) {
+    const faults = faultsIn(this.data, step);
+    if (!faults.length) return [];
+    const parts = [
+      make("h3", "Faults of links and hosts"),
+      this.#list(faults, ({ text, ports }) => [
+        `${text}: `,
+        ...ports.flatMap((port, index) => [index ? ", " : "", this.#port(port)]),
+      ]),
+    ];
+    if (faults.some(({ kind }) => kind === "down")) {
+      parts.push(
+        make("p", "Flows take other ways meanwhile. Paths and trees are those of a network in ",
+          "which no link is down."),
+      );
+    }
+    return parts;
   }
 
   /**
@@ -106,7 +142,10 @@ class Panel {
     const moment = moments[step];
     const said = this.summary(step);
     /** @type {Node[]} */
-    const parts = [make("p", `${said[0].toUpperCase()}${said.slice(1)}.`)];
+    const parts = [
+      make("p", `${said[0].toUpperCase()}${said.slice(1)}.`),
+      ...this.faults(step),
+    ];
     const withPauses = moment.trees.filter(isWaitedFor);
     for (const tree of withPauses.slice(0, MAX_TREES)) {
       const head = make("h3", `${KINDS[tree.kind]}: `);
@@ -177,6 +216,9 @@ class Panel {
     return [
       make("h3", `Port ${this.portName(port)}`),
       make("p", `${rateText(rate)}. The other direction is `, this.#port(back), "."),
+      ...data.faults
+        .filter(({ ports }) => ports.includes(port))
+        .map(({ text }) => make("p", `${text}.`)),
       this.charts.figure("Queue", data.queue[port], 0, sizeText),
       this.charts.figure("Utilisation", data.utilisation[port], 0, percent, 100),
       this.charts.figure("Paused share of the time", data.paused[port], 0, percent, 100),
@@ -193,6 +235,9 @@ class Panel {
     if (state.port < 0) return [];
     const { flows } = data;
     const begin = data.times[step] - data.step;
+    if (isDown(data, step, state.port)) {
+      return [make("p", "The link is down at this moment: its flows take other ways.")];
+    }
     const found = [...flows.path.keys()].filter((flow) => {
       const [start, end] = [flows.start[flow], flows.end[flow]];
       if (start === null) return false;
@@ -221,11 +266,12 @@ class Panel {
     const slowdown = flows.slowdown[flow];
     const facts = `${sizeText(flows.size[flow])}, ${this.#span(flow)}` +
       (slowdown === null ? "" : `, slowdown ${slowdown}`);
+    const failing = data.faults.some(({ kind }) => kind === "down");
     /** @type {Node[]} */
     const parts = [
       make("h3", `Flow ${this.flowName(flow)}`),
       make("p", `${facts}.`),
-      make("h4", "Path"),
+      make("h4", failing ? "Path while no link is down" : "Path"),
       this.#list(flows.path[flow], (port) => [this.#port(port)]),
     ];
     const number = String(flows.number[flow]);

@@ -20,6 +20,13 @@
  * @typedef {{ trees: Tree[], unexplained: number[] }} Moment
  *
  * @typedef {{
+ *   kind: "down" | "impaired" | "receiver", text: string, begin: number, end: number | null,
+ *   ports: number[], node: number,
+ * }} Fault
+ * A link that is down, or slow or lossy, with its ports, or a host that takes data slowly, with
+ * those that send to it; the node is -1 for a link. Without an end it lasts.
+ *
+ * @typedef {{
  *   tags: string[], number: number[], tag: number[], src: number[], dst: number[], size: number[],
  *   start: (number | null)[], end: (number | null)[], slowdown: (number | null)[], path: number[][],
  * }} Flows
@@ -28,7 +35,7 @@
  * @typedef {{
  *   nodes: FabricNode[], ports: PortRow[], times: number[], step: number,
  *   queue: number[][], utilisation: number[][], paused: number[][],
- *   moments: Moment[], flows: Flows,
+ *   moments: Moment[], faults: Fault[], flows: Flows,
  *   rates: Record<string, (number | null)[]>, windows: Record<string, (number | null)[]>,
  *   collapse: boolean,
  * }} Data
@@ -42,6 +49,26 @@
  * The position is a step and the part of it that has passed; port and flow are indices or -1;
  * `open` has the pods that are drawn whole though pods are collapsed.
  */
+
+/**
+ * The faults of any part of a step.
+ * @param {Data} data
+ * @param {number} step
+ */
+function faultsIn(data, step) {
+  const [begin, end] = [data.times[step] - data.step, data.times[step]];
+  return data.faults.filter((one) => one.begin < end && (one.end === null || one.end > begin));
+}
+
+/**
+ * Whether the link of a port is down in any part of a step.
+ * @param {Data} data
+ * @param {number} step
+ * @param {number} port
+ */
+function isDown(data, step, port) {
+  return faultsIn(data, step).some(({ kind, ports }) => kind === "down" && ports.includes(port));
+}
 
 /**
  * An element of the page, which must be there.

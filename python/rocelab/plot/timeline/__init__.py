@@ -11,7 +11,7 @@ from rocelab._format import picoseconds
 from rocelab._pauses import pfc_trace, watchdog_acted
 from rocelab.catalogue import caveats, probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.footnotes import cut_off, failures
+from rocelab.plot.footnotes import cut_off, disturbances
 from rocelab.plot.labels import resolve_names
 from rocelab.plot.look import Look, Scale
 from rocelab.plot.span import Span
@@ -182,7 +182,7 @@ def _notes(
     runs: Sequence[Result], names: Sequence[str], deadlocks: Sequence[Deadlock]
 ) -> list[str]:
     """What is to be said of ``runs`` below a picture over time."""
-    of_runs = [*cut_off(runs, names), *failures(runs, names)]
+    of_runs = [*cut_off(runs, names), *disturbances(runs, names)]
     return [*deadlock_notes(deadlocks, names), *of_runs, *caveats(runs)]
 
 
