@@ -126,3 +126,27 @@ def test_a_controller_keeps_what_it_has_learnt(scheme: str) -> None:
     )
     assert before > 0
     assert after == pytest.approx(before, rel=0.1)
+
+
+def test_the_line_rate_of_hiercc_follows_the_links_of_its_hosts() -> None:
+    """A VOQ that is short gives its senders R_line, the rate of the rack's fastest host."""
+    made = star(
+        2,
+        scheme="hiercc",
+        run={"stop": "600us"},
+        probe=[{"name": "rate", "kind": "flow-rate", "nodes": ["h0"], "interval": "10us"}],
+        traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "50MB"}]}],
+        failure=[
+            {"link": f"{host}:s0", "at": "200us", "until": "400us", "rate": "10Gbps"}
+            for host in ("h0", "h1")
+        ],
+    )
+    rates = rocelab.run(made).series["rate"].to_polars()
+
+    def most(begin_us: int, end_us: int) -> float:
+        within = rates.filter(pl.col("time_ps").is_between(begin_us * 10**6, end_us * 10**6))
+        return float(within[within.columns[-1]].max())  # type: ignore[arg-type]
+
+    assert most(100, 190) == 100e9
+    assert 0 < most(250, 390) <= 10e9
+    assert most(450, 590) == 100e9

@@ -80,6 +80,11 @@ pub struct Downlink {
 }
 
 impl Downlink {
+    /// Returns the rate of the link.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// The link has this rate from now on. What was granted stays granted.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;

@@ -37,7 +37,7 @@ pub struct TorSwitch {
     round_trip: Time,
     /// Size of a full packet.
     packet: Bytes,
-    /// R_line: the rate of the rack's fastest host.
+    /// R_line: the rate that the rack's fastest host has at present.
     line: Rate,
     /// The scheduler of each port that is a downlink.
     downlinks: Vec<Option<Downlink>>,
@@ -278,8 +278,12 @@ impl Cp<Hiercc> for TorSwitch {
 
     fn port(&self, _params: &HierccParams, _facts: &PortFacts) {}
     fn on_rate(&mut self, _params: &HierccParams, (): &mut (), facts: &PortFacts) {
-        if let Some(downlink) = &mut self.downlinks[facts.port.index()] {
-            downlink.set_rate(facts.rate);
+        let Some(downlink) = &mut self.downlinks[facts.port.index()] else { return };
+        downlink.set_rate(facts.rate);
+        let rates = self.downlinks.iter().flatten().map(Downlink::rate);
+        self.line = rates.max().expect("it has a downlink");
+        for voq in &mut self.voqs {
+            voq.first_hop.set_line(&self.params, self.line);
         }
     }
     fn on_depart(

@@ -41,6 +41,13 @@ impl FirstHop {
         }
     }
 
+    /// R_line is this from now on, and R(t) no more.
+    pub fn set_line(&mut self, params: &HierccParams, line: Rate) {
+        self.line = line.bps() as f64;
+        self.min_rate = params.min_rate.min(line).bps() as f64;
+        self.rate = self.rate.min(self.line);
+    }
+
     /// Counts `bytes` of data that joined the VOQ.
     pub fn arrive(&mut self, bytes: u64) {
         self.arrived += bytes;

@@ -114,6 +114,26 @@ fn the_rate_follows_credits_arrivals_and_the_queue() {
     assert_eq!(interval(60, 12_500, 31_250, 20_000), LINE);
 }
 
+/// A slower link of the rack's fastest host lowers R_line, and with it R(t); a faster one only
+/// lets R(t) rise.
+#[test]
+fn the_line_rate_is_the_present_one() {
+    let mut hop = FirstHop::new(&paper(), LINE, Time::ZERO);
+    let slow = Rate::from_mbps(500);
+    hop.set_line(&paper(), slow);
+    assert_eq!(hop.rate(), slow);
+    // Below q0, and then far above it: the least rate is no more than the line's.
+    hop.update(us(10), 0, 1_100);
+    assert_eq!(hop.rate(), slow);
+    hop.arrive(25_000);
+    hop.update(us(20), 60_000, 1_100);
+    assert_eq!(hop.rate(), slow);
+    hop.set_line(&paper(), LINE);
+    assert_eq!(hop.rate(), slow);
+    hop.update(us(30), 0, 1_100);
+    assert_eq!(hop.rate(), LINE);
+}
+
 /// With `full_rate = FullRate::Empty` the rate rises towards q0 from below, too.
 #[test]
 fn below_q0_equation_1_lets_the_queue_grow_unless_it_is_empty() {
