@@ -138,3 +138,50 @@ def test_uplinks_of_several_rates_are_compared_by_the_time_for_which_they_send()
     # Each got a third of the bytes, and the slow one took four times as long: (4 - 1) / 2.
     assert row["imbalance"] == pytest.approx(1.5, abs=0.01)
     assert row["max_bytes"] - row["min_bytes"] <= 1100, "a packet"
+
+
+def between_borders(**tables: Any) -> rocelab.Result:  # noqa: ANN401 - tables of a scenario
+    """Two racks whose switches are joined by four long paths: each is external for THEMIS.
+
+    Three flows come over these, and two of the rack itself share their receiver.
+    """
+    hosts = [{"name": f"{rack}{at}", "kind": "host"} for rack in "ab" for at in range(3)]
+    switches = [{"name": name, "kind": "switch", "tier": 1} for name in "AB"]
+    middle = [{"name": f"m{at}", "kind": "switch", "tier": 2} for at in range(4)]
+    rate = "100Gbps"
+    links = [
+        *({"a": f"{r}{at}", "b": r.upper(), "delay": "1us"} for r in "ab" for at in range(3)),
+        *({"a": rack, "b": f"m{at}", "delay": "20us"} for rack in "AB" for at in range(4)),
+    ]
+    flows = [{"src": f"a{at}", "dst": "b0", "size": "5MB"} for at in range(3)]
+    flows += [{"src": f"b{at}", "dst": "b0", "size": "5MB"} for at in (1, 2)]
+    return rocelab.run(
+        rocelab.Scenario(
+            topology={
+                "kind": "custom",
+                "nodes": [*hosts, *switches, *middle],
+                "links": [{**link, "rate": rate} for link in links],
+            },
+            switch={"buffer": "64MB"},
+            **{"traffic": [{"kind": "flows", "flows": flows}], **tables},
+        )
+    )
+
+
+@pytest.mark.parametrize("scheme", ["themis", "themis+hpcc"])
+def test_conweave_puts_nothing_in_order_where_themis_blocks_packets(scheme: str) -> None:
+    """What the switch held would miss what it does about order, and much would be sent again."""
+    conweave = {"balance": "conweave"}
+    with pytest.raises(
+        rocelab.ConfigError, match=r"blocks packets at A, which has hosts"
+    ) as refused:
+        between_borders(scheme=scheme, routing=conweave)
+    assert refused.value.key == "routing.balance"
+    assert "react = false" in (refused.value.hint or "")
+    notifies = {"name": scheme, "params": {"react": False}}
+    result = between_borders(scheme=notifies, routing=conweave)
+    assert result.flows.to_polars()["retransmitted_bytes"].sum() == 0
+    assert between_borders(scheme=scheme).summary.flows_done == 5
+    example = rocelab.example("cross-dc").with_settings(scheme=scheme, routing=conweave)
+    (note,) = [one for one in example.plan().warnings if "longer than ConWeave waits" in one]
+    assert note.startswith(f"routing.balance with scheme {scheme}: ")

@@ -105,6 +105,11 @@ pub enum SetupError {
     },
     /// The scheme needs queues or holds that CIOQ switches do not have.
     NotForCioq,
+    /// The scheme holds packets at a switch that puts those of its hosts in order.
+    HoldsBeforeOrder {
+        /// The switch.
+        node: NodeId,
+    },
     /// Parameters of the scheme do not fit a switch.
     SwitchParams {
         /// The switch.

@@ -73,6 +73,18 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> 
             ),
         )
         .hint("set switch.architecture = \"shared-memory\", or take another scheme"),
+        SetupError::HoldsBeforeOrder { node } => {
+            let why = format!(
+                "\"conweave\" puts packets in order at switches with hosts, and {scheme} blocks \
+                 packets at {}, which has hosts and a long link",
+                name(node)
+            );
+            ScenarioError::new("routing.balance", why).hint(format!(
+                "put a switch without hosts between {} and the long link, take another \
+                 routing.balance, or set scheme.params.react = false",
+                name(node)
+            ))
+        }
         SetupError::SwitchParams { node, error } => {
             let error = ScenarioError::from(&error);
             ScenarioError { message: format!("{} (switch {})", error.message, name(node)), ..error }

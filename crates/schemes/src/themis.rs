@@ -26,9 +26,9 @@ pub mod over_hpcc;
 pub mod prototype;
 
 use crate::contract::{
-    Address, Cp, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HoldVerdict, HostFacts, Needs,
-    OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PortFacts, PortView, Preset, QpEnd, RateFloor,
-    Requeue, Scheme, Strict, SwitchFacts, Tolerates,
+    Address, Cp, DequeueAction, EcnCodePoint, Fit, Flags, FullCx, Header, HoldVerdict, HostFacts,
+    Needs, OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PortFacts, PortView, Preset, QpEnd,
+    RateFloor, Requeue, Scheme, Strict, SwitchFacts, Tolerates,
 };
 use crate::dcqcn::{self, Cnp, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use external_switch::ExternalSwitch;
@@ -146,9 +146,15 @@ impl Scheme for Themis {
         },
     ];
     const NEEDS: Needs = Needs {
-        tolerates: Tolerates::several_paths(
-            "the external switch counts passes of a flow in the order of one long link",
-        ),
+        tolerates: Tolerates {
+            rerouting: Fit::Note(
+                "an external switch may block packets for longer than ConWeave waits for them, and \
+                 some then arrive out of order",
+            ),
+            ..Tolerates::several_paths(
+                "the external switch counts passes of a flow in the order of one long link",
+            )
+        },
         ..Needs::NONE
     };
 
@@ -263,6 +269,10 @@ impl Cp<Themis> for Either {
 
     fn port(&self, params: &ThemisParams, facts: &PortFacts) -> LongHaulPort {
         LongHaulPort(is_long(&params.external, facts))
+    }
+    /// Only the paper's reaction point blocks packets.
+    fn may_hold(&self) -> bool {
+        matches!(self, Either::Paper(switch) if switch.reacts)
     }
     /// Whether a port leads to another data centre depends on delays alone.
     fn on_rate(&mut self, _: &ThemisParams, _port: &mut LongHaulPort, facts: &PortFacts) {

@@ -19,7 +19,7 @@ use crate::stream;
 use crate::switch::Switch;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::departure_times::DepartureTimes;
-use model::Cioq;
+use model::{Balance, Cioq};
 use schemes::contract::{Cp, PortFacts, SwitchFacts};
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -134,6 +134,11 @@ fn congestion_point<S: Scheme>(
         S::check_switch(&common.params, &facts).map_err(refused)?;
     }
     let cp = S::congestion_point(&common.params, &facts);
+    let orders = matches!(setup.balance, Balance::ConWeave(_))
+        && common.host_locations.iter().any(|host| host.tor == facts.node);
+    if orders && cp.as_ref().is_some_and(Cp::may_hold) {
+        return Err(SetupError::HoldsBeforeOrder { node: facts.node });
+    }
     let cp_ports = match &cp {
         Some(cp) => ports.iter().map(|facts| cp.port(&common.params, facts)).collect(),
         None => Vec::new(),

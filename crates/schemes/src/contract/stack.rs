@@ -71,6 +71,9 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
         let upper = self.0.observe_flow(src, dst, now, what);
         upper.or_else(|| self.1.observe_flow(src, dst, now, what))
     }
+    fn may_hold(&self) -> bool {
+        self.0.may_hold() || self.1.may_hold()
+    }
     fn counters(&self) -> Vec<(&'static str, u64)> {
         let mut counters = self.0.counters();
         counters.extend(self.1.counters());

@@ -97,6 +97,11 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> bool {
         true
     }
+    /// Returns whether this switch may hold packets that arrive. By default it may if the type has
+    /// such a hook.
+    fn may_hold(&self) -> bool {
+        <Self::Arrivals as ArrivalSlot<S, Self>>::HOLDS
+    }
     /// Called for every packet that begins to leave through a port, PFC frames excepted.
     fn on_depart(
         &mut self,

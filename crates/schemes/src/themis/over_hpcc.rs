@@ -36,10 +36,10 @@
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
-    Absent, Ack, Cp, Ctl, EmitCx, Emits, Flags, Header, HoldVerdict, HostCx, HostFacts, LinkRates,
-    LocalCx, Needs, OnArrivalOrHold, OnEnqueue, Pacing, Packet, PacketKind, PathFacts,
+    Absent, Ack, Cp, Ctl, EmitCx, Emits, Fit, Flags, Header, HoldVerdict, HostCx, HostFacts,
+    LinkRates, LocalCx, Needs, OnArrivalOrHold, OnEnqueue, Pacing, Packet, PacketKind, PathFacts,
     PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, RateFloor, Rp, Scheme, SendLimits,
-    SenderMetric, SwitchFacts,
+    SenderMetric, SwitchFacts, Tolerates,
 };
 use crate::hpcc::ONE_PATH_FOR_INT;
 use crate::hpcc::{self, BaseRtt, Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
@@ -90,7 +90,13 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     const NEEDS: Needs = Needs {
         max_hops: N,
         max_link_rates: LinkRates::MAX,
-        tolerates: ONE_PATH_FOR_INT,
+        tolerates: Tolerates {
+            rerouting: Fit::Note(
+                "an external switch may block packets for longer than ConWeave waits for them, and \
+                 some then arrive out of order; the first ACK of a new path measures nothing",
+            ),
+            ..ONE_PATH_FOR_INT
+        },
         ..Needs::NONE
     };
 
@@ -344,6 +350,9 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
     fn port(&self, params: &ThemisHpccParams, facts: &PortFacts) -> Port {
         let rate = Cp::<ThemisHpcc<N>>::port(&self.stamp, params, facts);
         Port { rate, long: is_long(&params.external, facts) }
+    }
+    fn may_hold(&self) -> bool {
+        self.external.as_ref().is_some_and(|external| external.reacts)
     }
     fn on_rate(&mut self, params: &ThemisHpccParams, port: &mut Port, facts: &PortFacts) {
         Cp::<ThemisHpcc<N>>::on_rate(&mut self.stamp, params, &mut port.rate, facts);

@@ -278,6 +278,10 @@ where
         let first = self.first.as_ref().and_then(|cp| cp.observe_flow(src, dst, now, what));
         first.or_else(|| self.second.as_ref()?.observe_flow(src, dst, now, what))
     }
+    fn may_hold(&self) -> bool {
+        self.first.as_ref().is_some_and(Cp::may_hold)
+            || self.second.as_ref().is_some_and(Cp::may_hold)
+    }
     fn counters(&self) -> Vec<(&'static str, u64)> {
         let first = self.first.as_ref().map_or(Vec::new(), Cp::counters);
         added(first, self.second.as_ref().map_or(Vec::new(), Cp::counters))
