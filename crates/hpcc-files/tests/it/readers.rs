@@ -269,7 +269,7 @@ fn bad_topologies() {
         ("2 0 1\n0 1 1Gbps 1us nan", 2, "error rate"),
         ("2 0 1\n0 1 1Gbps 1us", 2, "the file ends where the error rate of a link should be"),
         ("2 0 2\n0 1 1Gbps 1us 0\n", 3, "the first line promises 2 links, but the file has 1"),
-        ("2 0 1\n", 1, "the first line promises 1 link, but the file has 0"),
+        ("2 0 1\n", 2, "the first line promises 1 link, but the file has 0"),
         ("2 0 4000000000\n0 1 1Gbps 1us 0", 2, "promises 4000000000 links, but the file has 1"),
         ("2 0 1\n0 1 \u{1b}[31m 1us 0", 2, "got \"\\u{1b}[31m\""),
         // A wrong number of switches makes words of the list belong to links, or the reverse.
