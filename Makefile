@@ -9,8 +9,8 @@ SOURCES := pyproject.toml Cargo.toml $(shell find crates python rocelab.data -ty
 	-not -name '*.py[co]' -not -name '*.so' -not -name 'THIRD-PARTY-LICENSES.txt')
 LICENCES := python/rocelab/THIRD-PARTY-LICENSES.txt
 
-.PHONY: demo test test-rust test-debug test-python compiled-tests miri loom fuzz soak lint lint-rust \
-	lint-python format docs docs-slow man wheels agreement bench clean
+.PHONY: demo test test-rust test-checked test-released test-debug test-python miri loom fuzz soak lint \
+	lint-rust lint-python format docs docs-slow man wheels agreement bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m rocelab.demo examples/incast.toml --out out/demo
@@ -21,15 +21,14 @@ test: test-rust test-python
 # package.
 AS_RELEASED := results rocelab rocelab-bindings rocelab-py
 
-OTHER_TESTS := cargo test --workspace $(AS_RELEASED:%=--exclude %) --exclude 'instantiations*' --quiet
+test-rust: test-checked test-released
 
-test-rust:
-	$(OTHER_TESTS)
+# With debug assertions and checks of overflow.
+test-checked:
+	cargo test --workspace $(AS_RELEASED:%=--exclude %) --exclude 'instantiations*' --quiet
+
+test-released:
 	cargo test --release $(AS_RELEASED:%=--package %) --quiet
-
-# Compiles what the first of them runs.
-compiled-tests:
-	$(OTHER_TESTS) --no-run
 
 # The same as test-rust with debug assertions and checks of overflow everywhere.
 test-debug:
