@@ -34,8 +34,9 @@ test-released:
 test-debug:
 	cargo test --workspace --quiet
 
+# Tests wait for processes, browsers and disks, too: one more at a time than there are cores.
 test-python: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadfile
 
 # Undefined behaviour in the engine; needs Miri of a nightly toolchain, and a quarter of an hour.
 miri:
