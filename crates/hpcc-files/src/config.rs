@@ -225,11 +225,6 @@ impl Config {
     pub fn conweave_key(&self) -> Option<&'static str> {
         ["LB_MODE", "ENABLE_IRN"].into_iter().find(|key| self.places.lines.contains_key(key))
     }
-
-    /// Whether it asks for the mechanisms of ConWeave: its loss recovery or its load balancing.
-    pub fn asks_for_conweave(&self) -> bool {
-        self.enable_irn || self.load_balancing != LoadBalancing::Ecmp
-    }
 }
 
 impl Config {

@@ -102,9 +102,7 @@ impl Simulation<'_> {
 
     fn schedule_wake_up(&mut self, index: u32) {
         if self.settings.selective {
-            for place in 0..self.ports[index as usize].table.len() {
-                self.skip_arrived(self.ports[index as usize].table[place]);
-            }
+            self.skip_arrived_of_port(index);
         }
         let port = &mut self.ports[index as usize];
         let now = self.events.now();

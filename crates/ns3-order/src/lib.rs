@@ -53,7 +53,7 @@ mod unfinished;
 mod walk_order;
 
 pub use output::{DroppedPacket, Output, PortOutput, port_table};
-pub use settings::{Refusal, check};
+pub use settings::{Refusal, check, check_settings};
 pub use trace::{NewFile, TraceRecords};
 
 use hpcc_files::Experiment;

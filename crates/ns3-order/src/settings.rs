@@ -70,17 +70,10 @@ pub(crate) struct Reroute {
 }
 
 impl Reroute {
-    /// With that simulator's defaults.
     fn new(times: &ConWeaveTimes) -> Reroute {
-        let or_us = |time: Option<Time>, us: u64| time.unwrap_or(Time::from_us(us)).ns();
-        Reroute {
-            hop: 1_000,
-            inactive: or_us(times.inactive, 1_000),
-            reply_extra: or_us(times.reply_extra, 4),
-            path_busy: or_us(times.path_busy, 8),
-            resume_extra: or_us(times.resume_extra, 32),
-            resume_default: or_us(times.resume_default, 500),
-        }
+        let [inactive, reply_extra, path_busy, resume_extra, resume_default] =
+            times.or_defaults().map(Time::ns);
+        Reroute { hop: 1_000, inactive, reply_extra, path_busy, resume_extra, resume_default }
     }
 }
 
@@ -126,8 +119,26 @@ impl Settings {
 /// Refuses what this order does not reproduce.
 ///
 /// # Errors
-/// With the first such setting.
+/// With the first such setting, or if the network is one that ConWeave's simulator cannot balance.
 pub fn check(experiment: &Experiment) -> Result<(), Refusal> {
+    check_settings(experiment)?;
+    if conweave::has_paths(experiment) {
+        return Ok(());
+    }
+    Err(Refusal {
+        key: Some("LB_MODE"),
+        message: "of two leaves no path of up to four switches is known, or a port's number is \
+                  above 255"
+            .to_owned(),
+        hint: "set it to 0 or 2, or leave out --order ns3",
+    })
+}
+
+/// Refuses settings that this order does not reproduce, without a look at the routes.
+///
+/// # Errors
+/// With the first such setting.
+pub fn check_settings(experiment: &Experiment) -> Result<(), Refusal> {
     let config = &experiment.config;
     let refuse = |key, message: &str, hint| {
         Err(Refusal { key: Some(key), message: message.to_owned(), hint })
@@ -149,11 +160,6 @@ pub fn check(experiment: &Experiment) -> Result<(), Refusal> {
         if config.link_down.is_some() {
             let what = "ConWeave's order of events has no failing links";
             return refuse("LINK_DOWN", what, "set it to 0 0 0, or leave out --order ns3");
-        }
-        if !conweave::has_paths(experiment) {
-            let what = "of two leaves no path of up to four switches is known, or a port's number \
-                        is above 255";
-            return refuse("LB_MODE", what, "set it to 0 or 2, or leave out --order ns3");
         }
     } else if !config.enable_pfc {
         let what = "it is a key of ConWeave, and the file has neither LB_MODE nor ENABLE_IRN";

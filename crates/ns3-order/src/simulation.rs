@@ -357,13 +357,10 @@ impl<'a> Simulation<'a> {
         let connection = &mut self.connections[flow.connection as usize];
         connection.receiver = Receiver::NEW;
         connection.sender = NONE;
-        let connection = flow.connection;
-        self.forget_kept(connection);
-        let (flow, connection) =
-            (&self.flows[index as usize], &self.connections[connection as usize]);
         if let Some(table) = self.tables.get_mut(flow.src as usize) {
             table.remove(connection.key);
         }
+        self.forget_kept(flow.connection);
     }
 
     /// Returns the port through which host `node` sends to host `peer`.

@@ -155,24 +155,40 @@ impl Simulation<'_> {
         self.kick(index);
     }
 
+    /// The source and the destination of a packet, and their ports.
+    #[inline(always)]
+    pub(crate) fn four_tuple(&self, slot: u32) -> (u32, u32, u16, u16) {
+        let packet = self.packets.get(slot);
+        let flow = &self.flows[packet.flow as usize];
+        if packet.kind == PacketKind::Data {
+            (flow.src, flow.dst, flow.sport, flow.dport)
+        } else {
+            (flow.dst, flow.src, flow.dport, flow.sport)
+        }
+    }
+
+    /// The port of `node` that the hash of a packet's flow chooses, if one leads to its
+    /// destination.
+    #[inline(always)]
+    pub(crate) fn hashed_next_hop(&self, node: u32, slot: u32) -> Option<u32> {
+        let (src, dst, sport, dport) = self.four_tuple(slot);
+        match self.routes.next_hops(node, dst) {
+            [] => None,
+            [out] => Some(*out),
+            ports => Some(ports[hash(src, dst, sport, dport, node) as usize % ports.len()]),
+        }
+    }
+
     /// A switch stores a packet and queues it at the port of its next hop.
     fn forward(&mut self, index: u32, slot: u32) {
         if self.settings.conweave {
             return self.route(index, slot);
         }
-        let packet = self.packets.get_mut(slot);
-        let flow = &self.flows[packet.flow as usize];
         let node = self.ports[index as usize].node;
-        let (src, dst, sport, dport) = if packet.kind == PacketKind::Data {
-            (flow.src, flow.dst, flow.sport, flow.dport)
-        } else {
-            (flow.dst, flow.src, flow.dport, flow.sport)
+        let Some(out) = self.hashed_next_hop(node, slot) else {
+            return self.drop_packet(index, slot);
         };
-        let out = match self.routes.next_hops(node, dst) {
-            [] => return self.drop_packet(index, slot),
-            [out] => *out,
-            ports => ports[hash(src, dst, sport, dport, node) as usize % ports.len()],
-        };
+        let packet = self.packets.get_mut(slot);
         let (class, size) = (usize::from(packet.priority), u32::from(packet.size));
         packet.ingress = index;
         let taken = self.samples;

@@ -111,6 +111,21 @@ pub struct ConWeaveTimes {
     pub resume_default: Option<Time>,
 }
 
+impl ConWeaveTimes {
+    /// Returns the times in the order of the fields, with that simulator's defaults where the file
+    /// has none.
+    pub fn or_defaults(&self) -> [Time; 5] {
+        let or_us = |time: Option<Time>, us: u64| time.unwrap_or(Time::from_us(us));
+        [
+            or_us(self.inactive, 1_000),
+            or_us(self.reply_extra, 4),
+            or_us(self.path_busy, 8),
+            or_us(self.resume_extra, 32),
+            or_us(self.resume_default, 500),
+        ]
+    }
+}
+
 impl LoadBalancing {
     const MODES: [(u64, LoadBalancing); 5] = [
         (0, LoadBalancing::Ecmp),

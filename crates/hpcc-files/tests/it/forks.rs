@@ -102,7 +102,8 @@ fn keys_of_forks() {
     assert!(!config.enable_pfc);
     assert_eq!(config.simulator_stop_time, Some(Time::from_ms(5003)));
     assert_eq!(warnings, [""; 0]);
-    assert!(config.conweave_key() == Some("LB_MODE") && !config.asks_for_conweave());
+    assert_eq!(config.conweave_key(), Some("LB_MODE"));
+    assert!(!config.enable_irn && config.load_balancing == LoadBalancing::Ecmp);
     assert_eq!(read("ENABLE_PFC 0").0.unwrap().conweave_key(), None);
     let modes = [
         (0, LoadBalancing::Ecmp),
@@ -113,7 +114,7 @@ fn keys_of_forks() {
     ];
     for (mode, balancing) in modes {
         let config = read(&format!("ENABLE_IRN 1\nLB_MODE {mode}")).0.unwrap();
-        assert!(config.enable_irn && config.asks_for_conweave());
+        assert!(config.enable_irn && config.conweave_key().is_some());
         assert_eq!((config.load_balancing, balancing.mode()), (balancing, mode));
     }
     // The simulator's own key counts.

@@ -4,7 +4,7 @@
 use super::paths::{Path, port_at};
 use crate::event_list::Kind;
 use crate::packets::PacketKind;
-use crate::simulation::{Simulation, hash};
+use crate::simulation::Simulation;
 use hpcc_files::LoadBalancing;
 
 /// A flow that was silent for longer begins a new flowlet, in nanoseconds.
@@ -35,38 +35,23 @@ impl Simulation<'_> {
         self.ports[self.packets.get(slot).ingress as usize].node
     }
 
-    /// The source and the destination of a packet, and their ports.
-    fn five_tuple(&self, slot: u32) -> (u32, u32, u16, u16) {
-        let packet = self.packets.get(slot);
-        let flow = &self.flows[packet.flow as usize];
-        if packet.kind == PacketKind::Data {
-            (flow.src, flow.dst, flow.sport, flow.dport)
-        } else {
-            (flow.dst, flow.src, flow.dport, flow.sport)
-        }
-    }
-
     /// The leaves of a packet's source and destination.
     pub(super) fn leaves_of(&self, slot: u32) -> (u32, u32) {
-        let (src, dst, ..) = self.five_tuple(slot);
+        let (src, dst, ..) = self.four_tuple(slot);
         (self.conweave.paths.leaf(src), self.conweave.paths.leaf(dst))
     }
 
     /// Forwards a packet as the switch does without paths.
     pub(super) fn forward_by_policy(&mut self, slot: u32) {
         let node = self.switch_of(slot);
-        let (src, dst, sport, dport) = self.five_tuple(slot);
-        let next_hops = self.routes.next_hops(node, dst);
-        let out = match next_hops {
-            [] => return self.drop_packet(self.packets.get(slot).ingress, slot),
-            [only] => *only,
-            several => several[hash(src, dst, sport, dport, node) as usize % several.len()],
+        let Some(hashed) = self.hashed_next_hop(node, slot) else {
+            return self.drop_packet(self.packets.get(slot).ingress, slot);
         };
         let is_data = self.packets.get(slot).kind == PacketKind::Data;
         let out = match self.settings.balance {
-            LoadBalancing::Drill if is_data => self.least_loaded(node, dst),
-            LoadBalancing::LetFlow if is_data => self.letflow(node, slot).unwrap_or(out),
-            _ => out,
+            LoadBalancing::Drill if is_data => self.least_loaded(node, self.four_tuple(slot).1),
+            LoadBalancing::LetFlow if is_data => self.letflow(node, slot).unwrap_or(hashed),
+            _ => hashed,
         };
         self.store(out, slot);
     }

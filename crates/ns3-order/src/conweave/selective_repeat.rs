@@ -55,8 +55,8 @@ pub(super) struct Sender {
 }
 
 impl Simulation<'_> {
-    /// Bytes between the last packet that was sent and the last ACK. Of a flow without any this is
-    /// huge, as there.
+    /// Bytes from what the last ACK expects to the last packet that was sent. They have 32 bits, so
+    /// that they are huge if that packet is acknowledged, as there.
     pub(super) fn in_flight(&self, flow: u32) -> u64 {
         let sender = &self.conweave.senders[flow as usize];
         u64::from(sender.sent.wrapping_sub(sender.acked))
@@ -71,10 +71,7 @@ impl Simulation<'_> {
     }
 
     /// Skips the block that begins at the next byte of a flow, which has arrived.
-    pub(crate) fn skip_arrived(&mut self, flow: u32) {
-        if !self.settings.selective {
-            return;
-        }
+    fn skip_arrived(&mut self, flow: u32) {
         let (qp, sender) =
             (&mut self.qps[flow as usize], &mut self.conweave.senders[flow as usize]);
         if let Some((begin, end)) = sender.arrived.first()
@@ -82,6 +79,13 @@ impl Simulation<'_> {
         {
             qp.snd_nxt = end;
             sender.arrived.remove_before(end);
+        }
+    }
+
+    /// Has each flow of a port skip what has arrived.
+    pub(crate) fn skip_arrived_of_port(&mut self, index: u32) {
+        for place in 0..self.ports[index as usize].table.len() {
+            self.skip_arrived(self.ports[index as usize].table[place]);
         }
     }
 
@@ -112,10 +116,8 @@ impl Simulation<'_> {
     /// That simulator counts the flows with bytes left now and then. To count them, it has each
     /// skip what has arrived.
     pub(crate) fn count_flows(&mut self) {
-        for index in 0..self.ports.len() {
-            for place in 0..self.ports[index].table.len() {
-                self.skip_arrived(self.ports[index].table[place]);
-            }
+        for index in 0..self.ports.len() as u32 {
+            self.skip_arrived_of_port(index);
         }
         let Settings { count_interval, count_end, .. } = self.settings;
         if self.events.now() < count_end {

@@ -112,7 +112,8 @@ fn without_lists(
     let mut warnings = Vec::new();
     if experiment.config.conweave_key().is_some() {
         conweave(&mut given, &experiment.config);
-        let exact = ns3_order::check(experiment).map_or("", |()| "; --order ns3 gives its results");
+        let exact = ns3_order::check_settings(experiment)
+            .map_or("", |()| "; --order ns3 gives its results");
         warnings.push(Warning::new(format!(
             "LB_MODE and ENABLE_IRN are keys of ConWeave, whose switches send ACKs first; results \
              agree with that simulator in distribution, not flow by flow{exact}"
@@ -183,13 +184,14 @@ fn conweave(spec: &mut Spec, config: &Config) {
 /// ConWeave's parameters, with that simulator's defaults. There it takes no room in data packets,
 /// and packets that wait take none in the buffer.
 fn conweave_spec(times: &ConWeaveTimes) -> ConWeaveSpec {
-    let or_us = |time: Option<Time>, us: u64| Quantity(time.unwrap_or(Time::from_us(us)));
+    let [inactive, reply_extra, path_busy, resume_extra, resume_default] =
+        times.or_defaults().map(Quantity);
     ConWeaveSpec {
-        inactive: or_us(times.inactive, 1_000),
-        reply_extra: or_us(times.reply_extra, 4),
-        path_busy: or_us(times.path_busy, 8),
-        resume_extra: Some(or_us(times.resume_extra, 32)),
-        resume_default: or_us(times.resume_default, 500),
+        inactive,
+        reply_extra,
+        path_busy,
+        resume_extra: Some(resume_extra),
+        resume_default,
         header: Quantity(Bytes::ZERO),
         own_memory: true,
         ..ConWeaveSpec::default()
