@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 import rocelab
 from conftest import INCAST
 from rocelab.papers import measurements, plots, reproduce, seeds
-from rocelab.papers.model import Figure, Line, Measure, Panel, Paper
+from rocelab.papers.model import Figure, Line, Measure, Panel, Paper, Points, Runs
+from test_verdicts import INF, NAN, reading
 
 
 @pytest.mark.parametrize("id_", reproduce.ids())
@@ -77,9 +82,6 @@ def test_a_line_that_is_always_alone_has_no_gaps() -> None:
     assert [line.get_linestyle() for line in alone.lines] == ["-"]
 
 
-INF, NAN = float("inf"), float("nan")
-
-
 @pytest.mark.parametrize("log_y", [False, True])
 @pytest.mark.parametrize(
     ("values", "words"),
@@ -114,3 +116,76 @@ def test_a_bar_without_a_height_has_a_word_in_its_place(
     assert [label.get_text() for label in axes.get_xticklabels()] == [
         f"x{at}" for at in range(len(values))
     ]
+
+
+def test_lines_of_a_figure_look_different() -> None:
+    for paper in reproduce.PAPERS:
+        for figure in paper.figures:
+            lines = {
+                line.name: (paper.looks[line.name], line.thin)
+                for panel in figure.panels
+                for line in panel.lines
+            }
+            assert len(set(lines.values())) == len(lines), figure.id
+            assert len({panel.title for panel in figure.panels}) == len(figure.panels)
+            assert len({claim.id for claim in figure.claims}) == len(figure.claims)
+
+
+def test_lines_from_zero_end_below_the_top_and_the_judged_one_is_thick() -> None:
+    lines = [
+        Line("judged", lambda _runs: ([30.0, 80.0], [99.0, 100.0])),
+        Line("other", lambda _runs: ([30.0, 80.0], [99.5, 99.0])),
+    ]
+    figure = _drawing([Panel("x", "x", "y", lines, marked=True, ticks=(30, 80))])
+    looks = {line.name: look for look, line in enumerate(lines)}
+    (axes,) = plots.picture(figure, plots.data(figure, {}), looks, []).axes
+    assert axes.get_ylim() == pytest.approx((0, 105))
+    assert axes.get_xticks().tolist() == [30, 80]
+    first, second = axes.lines
+    assert first.get_linewidth() > second.get_linewidth()
+    assert first.get_zorder() < second.get_zorder()
+
+
+def _drawing(panels: list[Panel]) -> Figure:
+    return Figure("x", "x", lambda _reading, _quick: {}, panels, [])
+
+
+def test_bars_over_seeds_have_their_spread() -> None:
+    line = measurements.bars("a", {"one": reading([1.0, 3.0]), "two": reading(5.0)})
+    figure = _drawing([Panel("x", "", "y", [line])])
+    frame = plots.data(figure, {})
+    assert frame["y"].to_list() == [2.0, 5.0]
+    assert frame["spread"].to_list() == [pytest.approx(2**0.5), None]
+    (axes,) = plots.picture(figure, frame, {"a": 0}, []).axes
+    (bars,) = [each for each in axes.containers if isinstance(each, ErrorbarContainer)]
+    assert bars.has_yerr
+
+
+@pytest.mark.parametrize(("words", "turned"), [(2, False), (3, False), (6, True), (9, True)])
+def test_numbers_of_bars_are_apart_and_all_the_same_way(words: int, turned: bool) -> None:
+    def points(value: float) -> Callable[[Runs], Points]:
+        return lambda _runs: ([f"w{n}" for n in range(words)], [value] * words)
+
+    # The second one has fewer bars, which is no reason to write its numbers another way.
+    short: Points = (["w0"], [12.3])
+    lines = [Line("a", points(12.3)), Line("b", points(45.6)), Line("c", lambda _runs: short)]
+    figure = _drawing([Panel("x", "", "y", lines)])
+    looks = {line.name: n for n, line in enumerate(lines)}
+    drawn = plots.picture(figure, plots.data(figure, {}), looks, [])
+    drawn.savefig(io.BytesIO(), format="png")
+    (axes,) = drawn.axes
+    assert {text.get_rotation() for text in axes.texts} == {90.0 * turned}
+    boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.x0)
+    for left, right in itertools.pairwise(boxes):
+        assert not left.overlaps(right)
+
+
+def test_bars_of_which_a_seed_has_no_number_have_no_spread() -> None:
+    line = measurements.bars(
+        "A", {"one": reading([NAN, 1.0]), "never": reading([INF, 1.0]), "both": reading([1.0, 3.0])}
+    )
+    assert line.spread is not None
+    assert line.spread({}) == [None, None, pytest.approx(2**0.5)]
+    panel = Panel("p", "", "y", [line])
+    frame = plots.data(Figure("f", "t", lambda *_: {}, [panel], []), {})
+    assert frame["spread"].null_count() == 2
