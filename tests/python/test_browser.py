@@ -52,7 +52,7 @@ def opened(browser: Browser) -> Iterator[Open]:
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(90_000)
         page.on("console", lambda message: complaints.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
         page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))

@@ -409,7 +409,7 @@ def test_ctrl_c_keeps_complete_runs(tmp_path: Path, long_scenario: str) -> None:
     while not (out / "runs/stop=10us/1/simulator.sha256").exists():
         wait_until_running(process)
     os.killpg(process.pid, signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=120)
     assert (process.returncode, stdout) == (130, b"")
     assert stderr.decode() == (
         f"interrupted: runs that are complete stay in {out}; the same command runs the others\n"

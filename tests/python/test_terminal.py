@@ -30,7 +30,7 @@ def test_ctrl_c_leaves_a_partial_result(tmp_path: Path, long_scenario: str, thre
     )
     wait_until_running(process, worked_s=0.1)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=120)
     assert process.returncode == 130, stderr
     assert b"interrupted" in stderr
     assert b"Traceback" not in stderr
@@ -58,7 +58,7 @@ def test_signals_that_follow_change_nothing(
     for _ in range(2):
         process.send_signal(number)
         time.sleep(gap_s)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=120)
     assert process.returncode == 130, stderr
     result = rocelab.open(tmp_path / "out")
     assert result.partial
@@ -112,7 +112,7 @@ def test_progress_bar_on_a_terminal(tmp_path: Path, long_scenario: str) -> None:
             break
         seen += chunk
     os.close(ours)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert b"packet-hops/s" in seen
     assert b"flows" in seen
     assert b"[bold] long[" in seen
