@@ -98,6 +98,7 @@ docs-slow: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(PIP) install '.[docs]'
 	$(BIN)/mkdocs build --quiet --strict
+	@echo "The site is out/site/index.html. With a search: $(PYTHON) -m http.server --directory out/site"
 
 # What a release has: a wheel that needs no compiler, and the sources. On Linux the wheel is for glibc
 # 2.28 and later, which zig links for.
