@@ -5,6 +5,13 @@ use fabric::ns3::{Draws, Numbers};
 /// The stream of a link's losses.
 const LOSS_STREAM: u64 = (1 << 63) + 50;
 
+/// What ns-3's generators start from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seeds {
+    pub(crate) seed: u64,
+    pub(crate) run: u64,
+}
+
 /// The losses of links. Links without an error rate of their own share one.
 #[derive(Clone, Debug)]
 pub(crate) struct ErrorModel {
@@ -13,8 +20,10 @@ pub(crate) struct ErrorModel {
 }
 
 impl ErrorModel {
-    /// Every model begins at the same number. `seed` and `run` are ns-3's.
-    pub(crate) fn new(rate: f64, seed: u64, run: u64) -> ErrorModel {
+    /// Makes a model that loses packets with probability `rate`. Every model begins at the same
+    /// number.
+    pub(crate) fn new(rate: f64, seeds: Seeds) -> ErrorModel {
+        let Seeds { seed, run } = seeds;
         ErrorModel { rate, numbers: Draws::seeded(seed, LOSS_STREAM, run).numbers() }
     }
 
@@ -32,7 +41,7 @@ pub(crate) struct CRand {
 }
 
 impl CRand {
-    /// `seed`: that of `srand()`. A program that calls it not has 1, and 0 is the same.
+    /// `seed`: that of `srand()`. A program that does not call it has 1, and 0 means 1, too.
     pub(crate) fn new(seed: u32) -> CRand {
         let mut words = [seed.max(1); 31];
         for index in 1..words.len() {
@@ -68,7 +77,7 @@ mod tests {
         let known = [0.28006884903980434, 0.38991897881569987, 0.729100200499604];
         assert_eq!([(); 3].map(|()| marks.draw()), known);
         assert_eq!(Draws::from_stream(62, 1).draw(), 0.912957794241426);
-        let mut losses = ErrorModel::new(0.0, 1, 1).numbers;
+        let mut losses = ErrorModel::new(0.0, Seeds { seed: 1, run: 1 }).numbers;
         let known = [0.46039245737754536, 0.05666046538049747, 0.09433582718992888];
         assert_eq!([(); 3].map(|()| losses.draw()), known);
         let mut rand = CRand::new(1);

@@ -2,12 +2,30 @@
 
 use crate::event_list::{Kind, NONE};
 use crate::laws::Law;
-use crate::packets::{Packet, PacketKind};
+use crate::packets::{Answer, Packet, PacketKind};
 use crate::pint;
 use crate::settings::Settings;
 use crate::simulation::{Receiver, Simulation};
 use hpcc_files::CcMode;
 use hpcc_files::packet_trace::Event;
+
+/// What a NIC finds in its list of QPs, as places in it.
+pub(crate) struct Scan {
+    /// The QP that sends now, if one may.
+    pub(crate) next: Option<usize>,
+    /// The first finished QP that the search met, if it met one.
+    pub(crate) finished: Option<usize>,
+}
+
+impl Scan {
+    pub(crate) const NOTHING: Scan = Scan { next: None, finished: None };
+
+    /// Notes a finished QP.
+    #[inline]
+    pub(crate) fn note_finished(&mut self, place: usize) {
+        self.finished = Some(self.finished.map_or(place, |first| first.min(place)));
+    }
+}
 
 impl Simulation<'_> {
     /// Lets a free NIC send an ACK or the packet of the QP whose turn it is.
@@ -32,23 +50,23 @@ impl Simulation<'_> {
     /// Finds the place of the QP that sends now. If the search met a finished one, all finished
     /// ones from the first such place on leave the list.
     fn next_in_turn(&mut self, index: u32) -> Option<usize> {
-        let (mut found, finished) = match self.settings.selective {
-            true => self.next_selective(index),
-            false => self.next_open(index),
+        let scan = match self.settings.selective {
+            true => self.scan_selective(index),
+            false => self.scan(index),
         };
-        if finished != usize::MAX {
-            self.purge(index, finished, &mut found);
+        match scan.finished {
+            None => scan.next,
+            Some(first) => self.purge(index, first, scan.next),
         }
-        found
     }
 
-    /// Finds the place of the QP that sends now, and the first place that it met of a finished one.
+    /// Looks through the QPs of a port, after the one that sent last, for one that may send now.
     #[inline(always)]
-    fn next_open(&mut self, index: u32) -> (Option<usize>, usize) {
+    fn scan(&mut self, index: u32) -> Scan {
         let now = self.events.now();
         let port = &mut self.ports[index as usize];
         let count = port.table.len();
-        let mut finished = usize::MAX;
+        let mut scan = Scan::NOTHING;
         let mut place = port.last % count;
         for _ in 0..count {
             place += 1;
@@ -61,34 +79,38 @@ impl Simulation<'_> {
                 && !qp.is_window_bound();
             if is_open {
                 if qp.next_avail <= now {
-                    return (Some(place), finished);
+                    scan.next = Some(place);
+                    break;
                 }
             } else if qp.snd_una >= qp.size {
-                finished = finished.min(place);
+                scan.note_finished(place);
             }
         }
-        (None, finished)
+        scan
     }
 
+    /// Removes the finished QPs from the list of a port, from place `first` on. Returns the new
+    /// place of the QP at `next`.
     #[cold]
-    fn purge(&mut self, index: u32, first: usize, found: &mut Option<usize>) {
+    fn purge(&mut self, index: u32, first: usize, next: Option<usize>) -> Option<usize> {
+        let mut moved = next;
         let port = &mut self.ports[index as usize];
         let mut kept = first;
         // The place after the one that sent last.
-        let mut next = port.last + 1;
+        let mut after_last = port.last + 1;
         for place in first..port.table.len() {
             let flow = port.table[place];
             let qp = &mut self.qps[flow as usize];
             if qp.snd_una >= qp.size {
-                next -= usize::from(place <= port.last);
+                after_last -= usize::from(place <= port.last);
                 // The timers of DCQCN may go on.
                 if qp.ended && !matches!(qp.law, Law::Dcqcn(_)) {
                     qp.law = Law::None;
                 }
                 continue;
             }
-            if *found == Some(place) {
-                *found = Some(kept);
+            if next == Some(place) {
+                moved = Some(kept);
             }
             port.table[kept] = flow;
             kept += 1;
@@ -96,8 +118,9 @@ impl Simulation<'_> {
         port.table.truncate(kept);
         if self.settings.conweave {
             // There a finished QP keeps its place.
-            port.last = next.checked_sub(1).unwrap_or(kept.saturating_sub(1));
+            port.last = after_last.checked_sub(1).unwrap_or(kept.saturating_sub(1));
         }
+        moved
     }
 
     fn schedule_wake_up(&mut self, index: u32) {
@@ -171,14 +194,14 @@ impl Simulation<'_> {
         let receiver = &mut self.connections[connection].receiver;
         let is_ahead = packet.seq > receiver.expected;
         self.output.out_of_order += u64::from(is_ahead);
-        // Whether the answer says that there is a gap.
         let answer = match self.settings.selective {
             true => self.receive_selective(slot),
             false => receive_in_order(receiver, packet, &self.settings, now),
         };
-        let Some(is_nack) = answer else { return self.packets.remove(slot) };
+        let Some(answer) = answer else { return self.packets.remove(slot) };
+        let is_nack = answer == Answer::Nack;
         let packet = self.packets.get_mut(slot);
-        packet.kind = if is_nack { PacketKind::Nack } else { PacketKind::Ack };
+        packet.kind = answer.kind();
         packet.size = self.settings.ack;
         packet.echo = packet.marked;
         packet.marked = false;
@@ -192,8 +215,7 @@ impl Simulation<'_> {
             packet.payload = 0;
         }
         packet.seq = self.connections[connection].receiver.expected;
-        let flow = &self.flows[packet.flow as usize];
-        let port = self.nic(flow.dst, flow.src, (flow.dport, flow.sport));
+        let port = self.nic(self.four_tuple(slot));
         if self.ports[port as usize].traced {
             self.trace(port, slot, Event::Enqueued, 0, 0);
         }
@@ -254,28 +276,28 @@ impl Simulation<'_> {
     }
 }
 
-/// Returns what [`receive_in_order`] does for data that begins before the byte that is expected, in
-/// ConWeave's simulator.
-fn receive_again(receiver: &mut Receiver, packet: &Packet, settings: &Settings) -> Option<bool> {
+/// Takes data that begins before the byte that is expected, in ConWeave's simulator. Returns what
+/// is answered, if anything.
+fn receive_again(receiver: &mut Receiver, packet: &Packet, settings: &Settings) -> Option<Answer> {
     let end = packet.seq.wrapping_add(u32::from(packet.payload));
     if end < receiver.expected {
-        return Some(false);
+        return Some(Answer::Ack);
     }
     receiver.expected = end;
-    settings.acknowledges(end).then_some(false)
+    settings.acknowledges(end).then_some(Answer::Ack)
 }
 
-/// Returns whether data is answered with a NACK; `None` if it is not answered.
+/// Takes data where nothing is kept ahead of a gap. Returns what is answered, if anything.
 fn receive_in_order(
     receiver: &mut Receiver,
     packet: &Packet,
     settings: &Settings,
     now: u64,
-) -> Option<bool> {
+) -> Option<Answer> {
     let expected = receiver.expected;
     if packet.seq == expected {
         receiver.expected = expected.wrapping_add(u32::from(packet.payload));
-        return settings.acknowledges(receiver.expected).then_some(false);
+        return settings.acknowledges(receiver.expected).then_some(Answer::Ack);
     }
     if packet.seq < expected && settings.conweave {
         return receive_again(receiver, packet, settings);
@@ -285,5 +307,5 @@ fn receive_in_order(
     }
     receiver.nack_time = now + settings.nack_interval;
     receiver.last_nack = expected;
-    Some(true)
+    Some(Answer::Nack)
 }

@@ -61,7 +61,7 @@ use hpcc_files::Experiment;
 /// How to run.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// ns-3's run number.
+    /// ns-3's run number; for a file of ConWeave's simulator, ns-3's seed.
     pub run: u64,
     /// Makes the file for records of a trace that are too many for memory.
     pub new_file: NewFile<'a>,

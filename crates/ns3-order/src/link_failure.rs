@@ -66,7 +66,7 @@ impl Simulation<'_> {
             let flows: Vec<u32> = self.tables[node].values().collect();
             for index in flows {
                 let flow = &self.flows[index as usize];
-                let port = self.nic(flow.src, flow.dst, (flow.sport, flow.dport));
+                let port = self.nic(flow.ends());
                 self.qps[index as usize].port = port;
                 self.ports[port as usize].table.push(index);
                 self.kick(port);

@@ -5,7 +5,7 @@ use crate::event_list::{Handle, NONE, Past};
 use crate::packets::Fifo;
 use crate::settings::Settings;
 use fabric::PortCounters;
-use fabric::ns3::whole_nanoseconds;
+use fabric::ns3::{address, murmur3, whole_nanoseconds};
 use hpcc_files::{Config, Experiment};
 use units::Rate;
 
@@ -30,7 +30,7 @@ pub(crate) struct Node {
     pub(crate) last_event: (u64, Past),
 }
 
-/// A port of a host or of a switch.
+/// A port of a host or of a switch. Sizes in bytes, times in nanoseconds, rates in bits per second.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {
     pub(crate) node: u32,
@@ -87,7 +87,7 @@ pub(crate) struct Port {
     pub(crate) paused_since: u64,
 }
 
-/// How a port marks.
+/// How a port marks: thresholds in bytes, and the probability at the upper one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ecn {
     pub(crate) kmin: u32,
@@ -95,7 +95,7 @@ pub(crate) struct Ecn {
     pub(crate) pmax: f64,
 }
 
-/// Samples of the queues of a port.
+/// Samples of all queues of a port together, in bins of 1000 bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     /// Bytes at present.
@@ -245,6 +245,30 @@ fn size_buffers(config: &Config, nodes: &mut [Node], ports: &mut [Port]) {
     }
 }
 
+/// The ends of a packet: what nodes hash to choose among next hops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FourTuple {
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) sport: u16,
+    pub(crate) dport: u16,
+}
+
+impl FourTuple {
+    /// Returns the ends of a packet in the other direction.
+    #[inline]
+    pub(crate) fn back(self) -> FourTuple {
+        FourTuple { src: self.dst, dst: self.src, sport: self.dport, dport: self.sport }
+    }
+
+    /// Returns the hash by which a node with this seed chooses.
+    #[inline]
+    pub(crate) fn hash(self, seed: u32) -> u32 {
+        let ports = u32::from(self.sport) | u32::from(self.dport) << 16;
+        murmur3([address(self.src), address(self.dst), ports], seed)
+    }
+}
+
 /// What a message is, and where its QP is.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
@@ -256,9 +280,31 @@ pub(crate) struct Flow {
     pub(crate) size: u64,
     /// The pair of table entries at its hosts. Flows with the same key share one.
     pub(crate) connection: u32,
-    /// Base round trip and BDP of its hosts, and the lowest rate between them at present.
+    /// Base round trip of its hosts in nanoseconds, their BDP in bytes, and the lowest rate between
+    /// them at present, in bits per second.
     pub(crate) base_rtt: u64,
     pub(crate) bdp: u64,
     pub(crate) bottleneck: u64,
     pub(crate) start: u64,
+}
+
+impl Flow {
+    /// Returns the ends of its data packets.
+    #[inline]
+    pub(crate) fn ends(&self) -> FourTuple {
+        FourTuple { src: self.src, dst: self.dst, sport: self.sport, dport: self.dport }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_that_of_there() {
+        let ends = FourTuple { src: 0, dst: 1, sport: 10_000, dport: 100 };
+        assert_eq!(ends.hash(0x8bad_f00d), 0xe7b5_5057);
+        assert_eq!(ends.hash(8), 0x0326_0400);
+        assert_eq!(ends.back().hash(8), 0x5b59_5f19);
+    }
 }

@@ -1,12 +1,13 @@
 //! What a run leaves behind.
 
+use crate::Options;
 use crate::event_list::NONE;
 use crate::network::{self, Node, Port};
+use crate::routes::{self, NeighbourOrder};
 use crate::settings::Settings;
 use crate::simulation::Simulation;
 use crate::trace::{Trace, TraceRecords};
 use crate::walk_order::WalkOrder;
-use crate::{Options, routes};
 use fabric::{Cause, FlowOutcome, PfcEvent, PortCounters, QueueBlock};
 use hpcc_files::Experiment;
 use hpcc_files::fct::FctRow;
@@ -269,7 +270,7 @@ fn table(nodes: &[Node], ports: &[Port]) -> Vec<PortRate> {
     let mut rates = Vec::new();
     for node in linked.values() {
         let mut used = WalkOrder::new();
-        for (_, port) in routes::neighbours(node, nodes, ports, false) {
+        for (_, port) in routes::neighbours(node, nodes, ports, NeighbourOrder::HostsFirst) {
             used.insert(u64::from(ports[port as usize].number), port);
         }
         for port in used.values() {

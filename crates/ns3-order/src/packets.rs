@@ -15,6 +15,24 @@ pub(crate) enum PacketKind {
     Control,
 }
 
+/// What a receiver answers to data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Ack,
+    /// There is a gap before the data, or still one after it.
+    Nack,
+}
+
+impl Answer {
+    /// Returns the kind of packet that says so.
+    pub(crate) fn kind(self) -> PacketKind {
+        match self {
+            Answer::Ack => PacketKind::Ack,
+            Answer::Nack => PacketKind::Nack,
+        }
+    }
+}
+
 /// A packet. The fields of a PFC frame are `priority`, `queue_bytes` and `pause`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {

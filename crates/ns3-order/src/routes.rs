@@ -18,7 +18,7 @@ pub(crate) struct Routes {
     hops: Vec<u32>,
     /// By node: its only port, of hosts with one port.
     only: Vec<u32>,
-    /// The largest base round trip and BDP of any two hosts.
+    /// The largest base round trip of any two hosts in nanoseconds, and BDP in bytes.
     pub(crate) max_rtt: u64,
     pub(crate) max_bdp: u64,
 }
@@ -35,15 +35,40 @@ struct Found {
 
 const UNSEEN: Found = Found { distance: u32::MAX, delay: 0, wire: 0, bottleneck: u64::MAX };
 
+/// The order in which a search looks at the neighbours of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NeighbourOrder {
+    /// Hosts by rising number, then switches by falling number.
+    HostsFirst,
+    /// All by rising number, in ConWeave's simulator.
+    Rising,
+}
+
+/// The shortest paths from a host to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathFacts {
+    /// Base round trip, in nanoseconds.
+    pub(crate) base_rtt: u64,
+    /// Base round trip times bottleneck, in bytes.
+    pub(crate) bdp: u64,
+    /// The lowest rate of a link, in bits per second.
+    pub(crate) bottleneck: u64,
+}
+
 impl Routes {
-    /// Finds all next hops over links that are up. Sets the bottleneck of each flow; if
-    /// `at_start`, also its base round trip and BDP.
-    pub(crate) fn new(
+    /// Finds all next hops over links that are up.
+    pub(crate) fn new(nodes: &[Node], ports: &[Port], settings: &Settings) -> Routes {
+        Routes::for_flows(nodes, ports, settings, &mut [], |_, _| ())
+    }
+
+    /// Finds all next hops over links that are up, and calls `note` for each flow between hosts
+    /// that they join.
+    pub(crate) fn for_flows(
         nodes: &[Node],
         ports: &[Port],
         settings: &Settings,
         flows: &mut [Flow],
-        at_start: bool,
+        note: impl Fn(&mut Flow, PathFacts),
     ) -> Routes {
         let payload = settings.payload;
         let hosts: Vec<u32> =
@@ -63,9 +88,12 @@ impl Routes {
                 }
             }
         }
-        let neighbours: Vec<Vec<(u32, u32)>> = (0..nodes.len())
-            .map(|node| neighbours(node, nodes, ports, settings.conweave))
-            .collect();
+        let order = match settings.conweave {
+            true => NeighbourOrder::Rising,
+            false => NeighbourOrder::HostsFirst,
+        };
+        let neighbours: Vec<Vec<(u32, u32)>> =
+            (0..nodes.len()).map(|node| neighbours(node, nodes, ports, order)).collect();
         let mut by_destination = vec![Vec::new(); nodes.len()];
         for (index, flow) in flows.iter().enumerate() {
             by_destination[flow.dst as usize].push(index);
@@ -88,25 +116,20 @@ impl Routes {
             routes.keep(host, &reached, &mut hops);
             let facts = |node: u32| {
                 let Found { delay, wire, bottleneck, .. } = found[node as usize];
-                let rtt = delay * 2 + wire;
-                (rtt, rtt.wrapping_mul(bottleneck) / 1_000_000_000 / 8, bottleneck)
+                let base_rtt = delay * 2 + wire;
+                let bdp = base_rtt.wrapping_mul(bottleneck) / 1_000_000_000 / 8;
+                PathFacts { base_rtt, bdp, bottleneck }
             };
-            for &node in reached.iter().filter(|&&node| !nodes[node as usize].is_switch) {
-                let (rtt, bdp, _) = facts(node);
-                if node != host {
-                    routes.max_rtt = routes.max_rtt.max(rtt);
-                    routes.max_bdp = routes.max_bdp.max(bdp);
-                }
+            let is_other_host = |node: u32| node != host && !nodes[node as usize].is_switch;
+            for &node in reached.iter().filter(|&&node| is_other_host(node)) {
+                let PathFacts { base_rtt, bdp, .. } = facts(node);
+                routes.max_rtt = routes.max_rtt.max(base_rtt);
+                routes.max_bdp = routes.max_bdp.max(bdp);
             }
             for &flow in &by_destination[host as usize] {
                 let flow = &mut flows[flow];
-                if found[flow.src as usize].distance == UNSEEN.distance {
-                    continue;
-                }
-                let (rtt, bdp, bottleneck) = facts(flow.src);
-                flow.bottleneck = bottleneck;
-                if at_start {
-                    (flow.base_rtt, flow.bdp) = (rtt, bdp);
+                if found[flow.src as usize].distance != UNSEEN.distance {
+                    note(flow, facts(flow.src));
                 }
             }
             reached.iter().for_each(|&node| found[node as usize] = UNSEEN);
@@ -147,7 +170,7 @@ pub(crate) fn neighbours(
     node: usize,
     nodes: &[Node],
     ports: &[Port],
-    conweave: bool,
+    order: NeighbourOrder,
 ) -> Vec<(u32, u32)> {
     let mut list: Vec<(u32, u32)> = Vec::new();
     for &port in &nodes[node].ports {
@@ -157,13 +180,11 @@ pub(crate) fn neighbours(
             None => list.push((peer, port)),
         }
     }
-    // Hosts by rising number, then switches by falling number; in ConWeave's simulator all rising.
     list.sort_by_key(|&(peer, _)| {
         let is_switch = nodes[peer as usize].is_switch;
-        if conweave {
-            (false, peer)
-        } else {
-            (is_switch, if is_switch { u32::MAX - peer } else { peer })
+        match order {
+            NeighbourOrder::HostsFirst if is_switch => (true, u32::MAX - peer),
+            NeighbourOrder::HostsFirst | NeighbourOrder::Rising => (false, peer),
         }
     });
     list

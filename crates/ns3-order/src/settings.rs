@@ -57,15 +57,20 @@ pub(crate) struct Settings {
     pub(crate) nack_interval: u64,
 }
 
-/// Times of ConWeave's load balancing, in nanoseconds.
+/// Times of ConWeave's load balancing, in nanoseconds. [`ConWeaveTimes`] has their keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reroute {
-    /// Of a link, as the base round trip counts it.
+    /// What a round trip counts for each link, whatever its delay.
     pub(crate) hop: u64,
+    /// A flow that is silent for longer begins an epoch.
     pub(crate) inactive: u64,
+    /// How much longer than a round trip a reply may take.
     pub(crate) reply_extra: u64,
+    /// For how long a path is avoided on which a packet was marked.
     pub(crate) path_busy: u64,
+    /// How much later than expected the tail may come.
     pub(crate) resume_extra: u64,
+    /// When the tail is expected if no packet of the old path has come.
     pub(crate) resume_default: u64,
 }
 
@@ -122,16 +127,14 @@ impl Settings {
 /// With the first such setting, or if the network is one that ConWeave's simulator cannot balance.
 pub fn check(experiment: &Experiment) -> Result<(), Refusal> {
     check_settings(experiment)?;
-    if conweave::has_paths(experiment) {
-        return Ok(());
+    match conweave::obstacle(experiment) {
+        None => Ok(()),
+        Some(message) => Err(Refusal {
+            key: Some("LB_MODE"),
+            message,
+            hint: "set it to 0 or 2, or leave out --order ns3",
+        }),
     }
-    Err(Refusal {
-        key: Some("LB_MODE"),
-        message: "of two leaves no path of up to four switches is known, or a port's number is \
-                  above 255"
-            .to_owned(),
-        hint: "set it to 0 or 2, or leave out --order ns3",
-    })
 }
 
 /// Refuses settings that this order does not reproduce, without a look at the routes.

@@ -1,17 +1,17 @@
 //! The state of a run, and the loop that handles its events.
 
 use crate::conweave::ConWeave;
-use crate::draws::{CRand, ErrorModel};
+use crate::draws::{CRand, ErrorModel, Seeds};
 use crate::event_list::{Event, EventList, Kind, NONE, Past};
 use crate::laws::{Law, Laws, Reaction};
-use crate::network::{self, Flow, Node, Port};
+use crate::network::{self, Flow, FourTuple, Node, Port};
 use crate::output::{Collected, Output};
 use crate::packets::Packets;
-use crate::routes::Routes;
+use crate::routes::{PathFacts, Routes};
 use crate::settings::Settings;
 use crate::walk_order::WalkOrder;
 use crate::{Options, Progress};
-use fabric::ns3::{Draws, address as word, first_stream, murmur3};
+use fabric::ns3::{Draws, address as word, first_stream};
 use hpcc_files::fct::FctRow;
 use hpcc_files::{Experiment, address};
 use std::collections::HashMap;
@@ -22,13 +22,14 @@ const REPORT_INTERVAL: u64 = 1 << 15;
 /// The seed of the hash by which hosts choose a NIC.
 const NIC_SEED: u32 = 0x8bad_f00d;
 
-/// A QP at its sender.
+/// A QP at its sender. Sizes in bytes, times in nanoseconds, rates in bits per second.
 #[derive(Debug)]
 pub(crate) struct Qp {
+    /// The first byte that is sent next, and the first that is not acknowledged.
     pub(crate) snd_nxt: u64,
     pub(crate) snd_una: u64,
     pub(crate) size: u64,
-    /// No packet before this time.
+    /// No packet leaves before this time.
     pub(crate) next_avail: u64,
     pub(crate) rate: u64,
     /// The window at the present rate; 0 without a window.
@@ -49,6 +50,7 @@ pub(crate) struct Qp {
     pub(crate) law: Law,
     /// The first byte that was never sent.
     pub(crate) fresh: u64,
+    /// Bytes that were sent more than once.
     pub(crate) resent: u64,
 }
 
@@ -75,7 +77,7 @@ impl Qp {
         }
     }
 
-    /// Returns how long a packet of `size` bytes takes at `rate`.
+    /// Returns how long a packet of `size` bytes takes at `rate`, in nanoseconds.
     #[inline]
     pub(crate) fn gap(&mut self, size: u32, rate: u64) -> u64 {
         if (self.gap.0, self.gap.1) != (size, rate) {
@@ -103,10 +105,11 @@ pub(crate) struct Connection {
 /// The state of a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Receiver {
+    /// The first byte that has not arrived.
     pub(crate) expected: u32,
     /// The last NACK asked for this byte.
     pub(crate) last_nack: u32,
-    /// Until then that NACK is not repeated.
+    /// Until then, in nanoseconds, that NACK is not repeated.
     pub(crate) nack_time: u64,
 }
 
@@ -147,17 +150,22 @@ impl<'a> Simulation<'a> {
         let settings = Settings::new(config);
         let (nodes, mut ports) = network::build(experiment, &settings);
         let (mut flows, connections) = flows(experiment, settings.conweave);
-        let routes = Routes::new(&nodes, &ports, &settings, &mut flows, true);
+        let routes = Routes::for_flows(&nodes, &ports, &settings, &mut flows, |flow, facts| {
+            let PathFacts { base_rtt, bdp, bottleneck } = facts;
+            (flow.base_rtt, flow.bdp, flow.bottleneck) = (base_rtt, bdp, bottleneck);
+        });
         let laws = Laws::new(config, &settings, routes.max_rtt, routes.max_bdp);
-        // The seed of one is the run number of the other.
-        let (seed, run) = if settings.conweave { (options.run, 1) } else { (1, options.run) };
-        let (errors, own_rates) = error_models(experiment, &mut ports, seed, run);
+        let seeds = match settings.conweave {
+            true => Seeds { seed: options.run, run: 1 },
+            false => Seeds { seed: 1, run: options.run },
+        };
+        let (errors, own_rates) = error_models(experiment, &mut ports, seeds);
         let first = first_stream(nodes.len() as u64) + 2 * own_rates;
         let conweave = match settings.conweave {
             true => {
                 let network = (&nodes[..], &ports[..], &routes);
                 let counts = (flows.len(), connections.len());
-                ConWeave::new(config, &settings, network, counts, seed)
+                ConWeave::new(config, &settings, network, counts, seeds.seed)
             }
             false => ConWeave::default(),
         };
@@ -171,9 +179,9 @@ impl<'a> Simulation<'a> {
             qps: flows.iter().map(Qp::new).collect(),
             connections,
             laws,
-            marks: Draws::from_stream(first, run),
+            marks: Draws::from_stream(first, seeds.run),
             errors,
-            rand: CRand::new(seed as u32),
+            rand: CRand::new(seeds.seed as u32),
             conweave,
             tables: if fails { vec![WalkOrder::new(); nodes.len()] } else { Vec::new() },
             next_flow: 0,
@@ -213,29 +221,32 @@ impl<'a> Simulation<'a> {
     pub(crate) fn handle(&mut self, event: Event) {
         match event.kind {
             Kind::TransmitEnd => {
-                let node = self.ports[event.a as usize].node;
-                self.note_event(node, event.past);
+                self.note_event(self.ports[event.a as usize].node, event.past);
                 self.ports[event.a as usize].busy = false;
                 self.kick(event.a);
             }
             Kind::Receive => {
-                let node = self.ports[event.a as usize].node;
-                self.note_event(node, event.past);
+                self.note_event(self.ports[event.a as usize].node, event.past);
                 self.receive(event.a, event.b);
             }
             Kind::WakeUp => {
-                let node = self.ports[event.a as usize].node;
-                self.note_event(node, event.past);
+                self.note_event(self.ports[event.a as usize].node, event.past);
                 self.kick(event.a);
             }
-            Kind::Alpha | Kind::Decrease | Kind::Increase => {
-                let node = self.flows[event.a as usize].src;
-                self.note_event(node, event.past);
-                self.on_timer(event.kind, event.a);
+            Kind::Alpha => {
+                self.note_event(self.flows[event.a as usize].src, event.past);
+                self.on_alpha_timer(event.a);
+            }
+            Kind::Decrease => {
+                self.note_event(self.flows[event.a as usize].src, event.past);
+                self.on_decrease_timer(event.a);
+            }
+            Kind::Increase => {
+                self.note_event(self.flows[event.a as usize].src, event.past);
+                self.on_increase_timer(event.a);
             }
             Kind::PauseExpiry => {
-                let node = self.ports[event.a as usize].node;
-                self.note_event(node, event.past);
+                self.note_event(self.ports[event.a as usize].node, event.past);
                 self.resume(event.a, event.b as u8);
             }
             Kind::PauseForgotten => self.forget_pause(event.a, event.b as usize),
@@ -250,20 +261,11 @@ impl<'a> Simulation<'a> {
                 self.events.schedule(0, Kind::FlowStart, event.a, 0);
             }
             Kind::FlowStart => {
-                let node = self.flows[event.a as usize].src;
-                self.note_event(node, event.past);
+                self.note_event(self.flows[event.a as usize].src, event.past);
                 self.start_flow(event.a);
             }
             Kind::LinkFailure => self.fail_link(),
             Kind::Stop | Kind::Cancelled => {}
-        }
-    }
-
-    fn on_timer(&mut self, timer: Kind, flow: u32) {
-        match timer {
-            Kind::Alpha => self.on_alpha_timer(flow),
-            Kind::Decrease => self.on_decrease_timer(flow),
-            _ => self.on_increase_timer(flow),
         }
     }
 
@@ -316,7 +318,7 @@ impl<'a> Simulation<'a> {
 
     fn start_flow(&mut self, index: u32) {
         let flow = &self.flows[index as usize];
-        let port = self.nic(flow.src, flow.dst, (flow.sport, flow.dport));
+        let port = self.nic(flow.ends());
         let line = self.ports[port as usize].rate;
         let now = self.events.now();
         let qp = &mut self.qps[index as usize];
@@ -363,12 +365,11 @@ impl<'a> Simulation<'a> {
         self.forget_kept(flow.connection);
     }
 
-    /// Returns the port through which host `node` sends to host `peer`.
-    pub(crate) fn nic(&self, node: u32, peer: u32, (own, other): (u16, u16)) -> u32 {
-        let ports = self.routes.next_hops(node, peer);
-        match ports {
+    /// Returns the port through which a host sends packets with these ends.
+    pub(crate) fn nic(&self, ends: FourTuple) -> u32 {
+        match self.routes.next_hops(ends.src, ends.dst) {
             [port] => *port,
-            _ => ports[hash(node, peer, own, other, NIC_SEED) as usize % ports.len()],
+            ports => ports[ends.hash(NIC_SEED) as usize % ports.len()],
         }
     }
 
@@ -434,22 +435,17 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Takes the failed link out of the routes.
+    /// Takes the failed link out of the routes. Flows keep their base round trip and BDP.
     pub(crate) fn recompute_routes(&mut self) {
-        let settings = &self.settings;
-        self.routes = Routes::new(&self.nodes, &self.ports, settings, &mut self.flows, false);
+        let Simulation { nodes, ports, settings, flows, .. } = self;
+        self.routes = Routes::for_flows(nodes, ports, settings, flows, |flow, facts| {
+            flow.bottleneck = facts.bottleneck;
+        });
     }
 
     pub(crate) fn experiment(&self) -> &'a Experiment {
         self.experiment
     }
-}
-
-/// Returns the hash by which nodes choose among next hops.
-#[inline]
-pub(crate) fn hash(src: u32, dst: u32, sport: u16, dport: u16, seed: u32) -> u32 {
-    let ports = u32::from(sport) | u32::from(dport) << 16;
-    murmur3([word(src), word(dst), ports], seed)
 }
 
 /// Makes the flows, and the keys under which their hosts keep them. In ConWeave's simulator a host
@@ -500,20 +496,19 @@ fn take_port(next: &mut u16) -> u16 {
 fn error_models(
     experiment: &Experiment,
     ports: &mut [Port],
-    seed: u64,
-    run: u64,
+    seeds: Seeds,
 ) -> (Vec<ErrorModel>, u64) {
     let common = experiment.config.error_rate_per_link;
     // Draws that lose nothing are left out: nothing else takes numbers of their stream.
     let mut models = Vec::new();
     if common > 0.0 {
-        models.push(ErrorModel::new(common, seed, run));
+        models.push(ErrorModel::new(common, seeds));
     }
     let mut own = 0;
     for (number, link) in experiment.topology.links.iter().enumerate() {
         let model = if link.error_rate > 0.0 {
             own += 1;
-            models.push(ErrorModel::new(link.error_rate, seed, run));
+            models.push(ErrorModel::new(link.error_rate, seeds));
             (models.len() - 1) as u32
         } else if common > 0.0 {
             0
@@ -524,17 +519,4 @@ fn error_models(
         ports[2 * number + 1].errors = model;
     }
     (models, own)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_hash_is_that_of_there() {
-        let (host, other) = (0, 1);
-        assert_eq!(hash(host, other, 10_000, 100, NIC_SEED), 0xe7b5_5057);
-        assert_eq!(hash(host, other, 10_000, 100, 8), 0x0326_0400);
-        assert_eq!(hash(other, host, 100, 10_000, 8), 0x5b59_5f19);
-    }
 }

@@ -2,10 +2,10 @@
 //! frames.
 
 use crate::event_list::NONE;
-use crate::network::{Node, Port, RESERVE};
+use crate::network::{FourTuple, Node, Port, RESERVE};
 use crate::packets::{HOPS, Packet, PacketKind};
 use crate::pint;
-use crate::simulation::{Simulation, hash};
+use crate::simulation::Simulation;
 use fabric::PfcEvent;
 use hpcc_files::CcMode;
 use hpcc_files::packet_trace::Event;
@@ -155,27 +155,23 @@ impl Simulation<'_> {
         self.kick(index);
     }
 
-    /// The source and the destination of a packet, and their ports.
+    /// Returns the ends of a packet of a flow. All but data goes from the receiver to the sender.
     #[inline(always)]
-    pub(crate) fn four_tuple(&self, slot: u32) -> (u32, u32, u16, u16) {
+    pub(crate) fn four_tuple(&self, slot: u32) -> FourTuple {
         let packet = self.packets.get(slot);
-        let flow = &self.flows[packet.flow as usize];
-        if packet.kind == PacketKind::Data {
-            (flow.src, flow.dst, flow.sport, flow.dport)
-        } else {
-            (flow.dst, flow.src, flow.dport, flow.sport)
-        }
+        let ends = self.flows[packet.flow as usize].ends();
+        if packet.kind == PacketKind::Data { ends } else { ends.back() }
     }
 
     /// The port of `node` that the hash of a packet's flow chooses, if one leads to its
     /// destination.
     #[inline(always)]
     pub(crate) fn hashed_next_hop(&self, node: u32, slot: u32) -> Option<u32> {
-        let (src, dst, sport, dport) = self.four_tuple(slot);
-        match self.routes.next_hops(node, dst) {
+        let ends = self.four_tuple(slot);
+        match self.routes.next_hops(node, ends.dst) {
             [] => None,
             [out] => Some(*out),
-            ports => Some(ports[hash(src, dst, sport, dport, node) as usize % ports.len()]),
+            ports => Some(ports[ends.hash(node) as usize % ports.len()]),
         }
     }
 

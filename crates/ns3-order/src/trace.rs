@@ -1,7 +1,7 @@
 //! The packet trace, in the order of events.
 
-use crate::network::Port;
-use crate::packets::{Packet, PacketKind};
+use crate::network::FourTuple;
+use crate::packets::PacketKind;
 use crate::simulation::Simulation;
 use hpcc_files::packet_trace::{self, Event, Record};
 use hpcc_files::{CcMode, address};
@@ -107,20 +107,18 @@ impl<'a> Trace<'a> {
 }
 
 impl Simulation<'_> {
-    /// Records what happens to a packet at a port. `queue_bytes`: what is in that queue.
+    /// Records what happens to a packet at a port, in or for `queue`, which holds `bytes`.
     #[cold]
-    pub(crate) fn trace(&mut self, port: u32, packet: u32, event: Event, queue: u8, bytes: u32) {
+    pub(crate) fn trace(&mut self, port: u32, slot: u32, event: Event, queue: u8, bytes: u32) {
         let at = &self.ports[port as usize];
-        let packet = self.packets.get(packet);
+        let packet = self.packets.get(slot);
         let is_pfc = packet.kind == PacketKind::Pfc;
         let sender = if event == Event::Received { at.peer } else { port };
-        let (src, dst) = match packet.kind {
-            PacketKind::Pfc => (interface(sender), Ipv4Addr::BROADCAST),
-            PacketKind::Data => self.addresses(packet),
-            PacketKind::Ack | PacketKind::Nack | PacketKind::Control => {
-                let (src, dst) = self.addresses(packet);
-                (dst, src)
-            }
+        let (src, dst) = if is_pfc {
+            (interface(sender), Ipv4Addr::BROADCAST)
+        } else {
+            let FourTuple { src, dst, .. } = self.four_tuple(slot);
+            (address::of(NodeId::new(src)), address::of(NodeId::new(dst)))
         };
         let record = Record {
             time: Time::from_ns(self.events.now()),
@@ -134,19 +132,16 @@ impl Simulation<'_> {
             size: packet.size,
             event,
             ecn: if packet.marked && !is_pfc { 3 } else { 0 },
-            packet: self.fields(at, packet),
+            packet: self.fields(slot),
         };
         for _ in 0..self.nodes[record.node.index()].records {
             self.output.trace.add(&record);
         }
     }
 
-    fn addresses(&self, packet: &Packet) -> (Ipv4Addr, Ipv4Addr) {
-        let flow = &self.flows[packet.flow as usize];
-        (address::of(NodeId::new(flow.src)), address::of(NodeId::new(flow.dst)))
-    }
-
-    fn fields(&self, _at: &Port, packet: &Packet) -> packet_trace::Packet {
+    /// What a record holds of a packet beside what all have.
+    fn fields(&self, slot: u32) -> packet_trace::Packet {
+        let packet = self.packets.get(slot);
         let timestamp = if self.settings.mode == CcMode::Timely { packet.sent_at } else { 0 };
         let priority = u16::from(packet.priority);
         if packet.kind == PacketKind::Pfc {
@@ -156,12 +151,12 @@ impl Simulation<'_> {
                 priority: packet.priority,
             };
         }
-        let flow = &self.flows[packet.flow as usize];
+        let FourTuple { sport, dport, .. } = self.four_tuple(slot);
         match packet.kind {
             PacketKind::Data => packet_trace::Packet::Data {
                 tcp: false,
-                sport: flow.sport,
-                dport: flow.dport,
+                sport,
+                dport,
                 seq: packet.seq,
                 timestamp,
                 priority,
@@ -169,8 +164,8 @@ impl Simulation<'_> {
             },
             _ => packet_trace::Packet::Ack {
                 nack: packet.kind == PacketKind::Nack,
-                sport: flow.dport,
-                dport: flow.sport,
+                sport,
+                dport,
                 flags: u16::from(packet.echo),
                 priority,
                 seq: packet.seq,

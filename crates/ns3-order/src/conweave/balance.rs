@@ -1,21 +1,40 @@
 //! Which way a packet goes. ACKs and control packets go by the hash of their flow, whatever
 //! balances the load.
 
-use super::paths::{Path, port_at};
+use super::paths::Path;
 use crate::event_list::Kind;
+use crate::network::FourTuple;
 use crate::packets::PacketKind;
 use crate::simulation::Simulation;
 use hpcc_files::LoadBalancing;
 
 /// A flow that was silent for longer begins a new flowlet, in nanoseconds.
 const FLOWLET_GAP: u64 = 100_000;
-/// CONGA: time between two decays of its measurements.
+/// CONGA: time between two decays of its measurements, in nanoseconds.
 pub(super) const DECAY_INTERVAL: u64 = 50_000;
-/// After this time CONGA and ConWeave forget what was not used.
+/// After this time CONGA and ConWeave forget what was not used, in nanoseconds.
 const CONGA_AGE: u64 = 500_000;
 const CONWEAVE_AGE: u64 = 2_000_000;
 /// How many ports DRILL draws.
 const SAMPLES: usize = 2;
+
+/// What a leaf tells flows apart by in its table of flowlets. There it mixes port and priority, so
+/// that some flows to one host share an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FlowletKey {
+    dst: u32,
+    sport: u16,
+    /// The destination port, with the bits of the priority set, too.
+    dport: u16,
+}
+
+/// The present flowlet of a flow at a leaf.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flowlet {
+    path: Path,
+    /// When its last packet came, in nanoseconds.
+    last: u64,
+}
 
 impl Simulation<'_> {
     /// Handles a packet that came in at port `index` of a switch.
@@ -37,7 +56,7 @@ impl Simulation<'_> {
 
     /// The leaves of a packet's source and destination.
     pub(super) fn leaves_of(&self, slot: u32) -> (u32, u32) {
-        let (src, dst, ..) = self.four_tuple(slot);
+        let FourTuple { src, dst, .. } = self.four_tuple(slot);
         (self.conweave.paths.leaf(src), self.conweave.paths.leaf(dst))
     }
 
@@ -49,7 +68,7 @@ impl Simulation<'_> {
         };
         let is_data = self.packets.get(slot).kind == PacketKind::Data;
         let out = match self.settings.balance {
-            LoadBalancing::Drill if is_data => self.least_loaded(node, self.four_tuple(slot).1),
+            LoadBalancing::Drill if is_data => self.least_loaded(node, self.four_tuple(slot).dst),
             LoadBalancing::LetFlow if is_data => self.letflow(node, slot).unwrap_or(hashed),
             _ => hashed,
         };
@@ -58,7 +77,7 @@ impl Simulation<'_> {
 
     /// Forwards data along its path.
     pub(super) fn forward_along(&mut self, node: u32, path: Path, hop: u8, slot: u32) {
-        let out = self.port_of(node, port_at(path, hop));
+        let out = self.port_of(node, path.port_at(hop));
         self.store(out, slot);
     }
 
@@ -70,7 +89,8 @@ impl Simulation<'_> {
     /// DRILL: the port with the fewest bytes, of two that are drawn and of the best one for this
     /// destination before.
     fn least_loaded(&mut self, node: u32, dst: u32) -> u32 {
-        let mut shuffled = self.routes.next_hops(node, dst).to_vec();
+        let mut shuffled = std::mem::take(&mut self.conweave.shuffled);
+        shuffled.extend_from_slice(self.routes.next_hops(node, dst));
         for last in 1..shuffled.len() {
             shuffled.swap(last, self.rand.draw() as usize % (last + 1));
         }
@@ -83,6 +103,8 @@ impl Simulation<'_> {
             }
         }
         let (_, port) = best.expect("there is a next hop");
+        shuffled.clear();
+        self.conweave.shuffled = shuffled;
         self.conweave.best.insert((node, dst), port);
         port
     }
@@ -109,26 +131,25 @@ impl Simulation<'_> {
             self.conweave.tag(slot).hop += 1;
         }
         let tag = *self.conweave.tag(slot);
-        Some(self.port_of(node, port_at(tag.path, tag.hop)))
+        Some(self.port_of(node, tag.path.port_at(tag.hop)))
     }
 
-    /// The key of a flow in the table of flowlets. There it mixes two fields, so that some flows to
-    /// one host share an entry.
-    fn flowlet_key(&self, flow: u32) -> (u32, u16, u16) {
+    fn flowlet_key(&self, flow: u32) -> FlowletKey {
         let flow = &self.flows[flow as usize];
-        (flow.dst, flow.sport, flow.dport | u16::from(flow.priority))
+        let dport = flow.dport | u16::from(flow.priority);
+        FlowletKey { dst: flow.dst, sport: flow.sport, dport }
     }
 
     /// The path of a flow's flowlet, unless a new one begins.
     pub(super) fn flowlet(&self, leaf: u32, flow: u32) -> Option<Path> {
-        let &(path, last) = self.conweave.flowlets.get(&(leaf, self.flowlet_key(flow)))?;
-        (self.events.now() - last <= FLOWLET_GAP).then_some(path)
+        let flowlet = self.conweave.flowlets.get(&(leaf, self.flowlet_key(flow)))?;
+        (self.events.now() - flowlet.last <= FLOWLET_GAP).then_some(flowlet.path)
     }
 
     /// Notes a packet of a flowlet.
     pub(super) fn note_flowlet(&mut self, leaf: u32, flow: u32, path: Path) {
         let key = (leaf, self.flowlet_key(flow));
-        self.conweave.flowlets.insert(key, (path, self.events.now()));
+        self.conweave.flowlets.insert(key, Flowlet { path, last: self.events.now() });
     }
 
     /// Starts the timers of a switch with its first packet.

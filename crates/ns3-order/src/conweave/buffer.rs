@@ -7,12 +7,14 @@ use crate::simulation::Simulation;
 use fabric::ns3::Numbers;
 use hpcc_files::Config;
 
-/// Bytes of the packet that buffers are divided by.
+/// Bytes of the packet that the sizes of buffers and reserves are multiples of.
 const PACKET: u32 = 1_048;
 /// What an ingress may hold without being above its threshold.
 const RESERVE: u32 = 2 * PACKET;
 /// What a queue holds before its bytes count for marks, and for what queues share.
 const QUEUE_RESERVE: u32 = PACKET + 1;
+/// Headroom of port 0, which a switch does not have.
+const HEADROOM_OF_PORT_0: u32 = 12_500 + 2 * PACKET;
 /// An ingress pauses its peer above this share of the free buffer.
 const ALPHA: f64 = 1.0 / 16.0;
 /// It resumes as if fewer bytes were free, by this many.
@@ -21,6 +23,8 @@ const RESUME_OFFSET: f64 = 16.0;
 /// The buffer of a switch, beside the bytes of its ports.
 pub(super) struct Buffer {
     size: u32,
+    /// Bytes that all ingresses together may store before they use their headroom.
+    shared: u32,
     /// Bytes that all queues together may hold beyond their reserves, and that they do hold.
     egress_size: u32,
     egress_used: u32,
@@ -50,11 +54,11 @@ impl Pauses {
     };
 }
 
-/// Divides the buffers of switches. Headroom is summed from port 0 on, which no switch has, and so
-/// that of the last port is left out.
+/// Divides the buffers of switches. There headroom is summed from port 0 on, for as many ports as a
+/// switch has. So that of its last port is left out.
 pub(crate) fn size_buffers(config: &Config, nodes: &mut [Node], ports: &mut [Port]) {
     for node in nodes.iter_mut().filter(|node| node.is_switch) {
-        let mut headroom = 12_500 + 2 * PACKET;
+        let mut headroom = HEADROOM_OF_PORT_0;
         let last = node.ports.last().copied();
         for &index in &node.ports {
             let port = &mut ports[index as usize];
@@ -87,6 +91,7 @@ impl Buffer {
     pub(super) fn new(config: &Config, node: &Node, marks: &Numbers) -> Buffer {
         Buffer {
             size: config.buffer_size.get() as u32,
+            shared: node.shared,
             egress_size: egress_size(config, node),
             egress_used: 0,
             used: [0; 2],
@@ -95,8 +100,8 @@ impl Buffer {
     }
 
     /// Whether a packet of `size` bytes that comes in at `port` finds room in a queue that holds
-    /// `queue` bytes. `shared`: bytes that ingresses share.
-    fn admits(&self, shared: u32, port: &Port, class: usize, size: u32, queue: u32) -> bool {
+    /// `queue` bytes.
+    fn admits(&self, port: &Port, class: usize, size: u32, queue: u32) -> bool {
         let free = i64::from(self.egress_size) - i64::from(self.egress_used);
         if i64::from(beyond_reserve(queue) + size) > free
             || u64::from(self.used[0]) + u64::from(self.used[1]) + u64::from(size)
@@ -107,28 +112,33 @@ impl Buffer {
         let of_port: u32 = port.ingress.iter().sum();
         port.ingress[class] + size <= PACKET
             || of_port + size <= PACKET
-            || self.used[pool(class)] <= shared
+            || !self.uses_headroom(class)
             || port.in_headroom[class] + size <= port.headroom
     }
 
-    /// Returns how many of the shared bytes of a class are free.
-    fn free(&self, shared: u32, class: usize) -> f64 {
-        f64::from(shared) - f64::from(self.used[pool(class)])
+    /// Whether more bytes of a class are stored than ingresses share.
+    fn uses_headroom(&self, class: usize) -> bool {
+        self.used[pool(class)] > self.shared
+    }
+
+    /// Returns how many of the shared bytes of a class are free: below 0 if it uses headroom.
+    fn free(&self, class: usize) -> f64 {
+        f64::from(self.shared) - f64::from(self.used[pool(class)])
     }
 
     /// Whether an ingress pauses its peer's `class` when a packet of class `arrived` comes in.
-    fn pauses(&self, shared: u32, port: &Port, class: usize, arrived: usize) -> bool {
+    fn pauses(&self, port: &Port, class: usize, arrived: usize) -> bool {
         let bytes = port.ingress[class];
         bytes > RESERVE
-            && (f64::from(bytes - RESERVE) > ALPHA * self.free(shared, arrived)
+            && (f64::from(bytes - RESERVE) > ALPHA * self.free(arrived)
                 || port.in_headroom[arrived] != 0)
     }
 
     /// Whether an ingress that pauses its peer's `class` resumes it.
-    fn resumes(&self, shared: u32, port: &Port, class: usize) -> bool {
+    fn resumes(&self, port: &Port, class: usize) -> bool {
         let over = f64::from(port.ingress[class]) - f64::from(RESERVE);
         port.pausing & 1 << class != 0
-            && over < ALPHA * (self.free(shared, class) - RESUME_OFFSET)
+            && over < ALPHA * (self.free(class) - RESUME_OFFSET)
             && port.in_headroom[class] == 0
     }
 }
@@ -143,18 +153,17 @@ impl Simulation<'_> {
             return self.enqueue(out, 0, slot);
         }
         let node = self.ports[index as usize].node as usize;
-        let shared = self.nodes[node].shared;
         let buffer = &mut self.conweave.switches[node];
         let queue = self.ports[out as usize].egress[class];
-        if !buffer.admits(shared, &self.ports[index as usize], class, size, queue) {
+        if !buffer.admits(&self.ports[index as usize], class, size, queue) {
             return self.drop_packet(index, slot);
         }
         buffer.used[pool(class)] += size;
         buffer.egress_used += beyond_reserve(queue + size) - beyond_reserve(queue);
-        let is_full = buffer.used[pool(class)] > shared;
+        let uses_headroom = buffer.uses_headroom(class);
         let port = &mut self.ports[index as usize];
         port.ingress[class] += size;
-        port.in_headroom[class] += if is_full { size } else { 0 };
+        port.in_headroom[class] += if uses_headroom { size } else { 0 };
         self.ports[out as usize].change_egress(class, queue + size, self.samples);
         if self.settings.has_pfc {
             self.check_pauses(index, class);
@@ -165,9 +174,8 @@ impl Simulation<'_> {
     /// Pauses and resumes the peer of a port at which a packet of class `arrived` has come in.
     fn check_pauses(&mut self, index: u32, arrived: usize) {
         let node = self.ports[index as usize].node as usize;
-        let shared = self.nodes[node].shared;
         let (buffer, port) = (&self.conweave.switches[node], &self.ports[index as usize]);
-        let above = (0..CLASSES).filter(|&class| buffer.pauses(shared, port, class, arrived));
+        let above = (0..CLASSES).filter(|&class| buffer.pauses(port, class, arrived));
         let above = above.fold(0_u8, |mask, class| mask | 1 << class);
         for class in (0..CLASSES).filter(|class| above & 1 << class != 0) {
             self.send_pfc(index, class as u8, true);
@@ -176,7 +184,7 @@ impl Simulation<'_> {
         for class in 0..CLASSES {
             let buffer = &self.conweave.switches[node];
             let is_paused = self.conweave.pauses[index as usize].until_arrival & 1 << class != 0;
-            if is_paused && buffer.resumes(shared, &self.ports[index as usize], class) {
+            if is_paused && buffer.resumes(&self.ports[index as usize], class) {
                 self.send_pfc(index, class as u8, false);
                 self.forget_pause(index, class);
                 self.conweave.pauses[index as usize].until_arrival &= !(1 << class);
@@ -209,8 +217,7 @@ impl Simulation<'_> {
             packet.marked |= marks;
             port.counters.ecn_marked_packets += u64::from(marks);
         }
-        let (shared, entry) = (self.nodes[node].shared, &self.ports[ingress as usize]);
-        if buffer.resumes(shared, entry, class) {
+        if buffer.resumes(&self.ports[ingress as usize], class) {
             self.send_pfc(ingress, queue, false);
             self.forget_pause(ingress, class);
         }

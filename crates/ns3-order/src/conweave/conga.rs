@@ -1,7 +1,7 @@
 //! CONGA: leaves choose the path whose most loaded link is least loaded, as packets tell them.
 
 use super::balance::DECAY_INTERVAL;
-use super::paths::{Path, port_at};
+use super::paths::Path;
 use crate::event_list::Kind;
 use crate::packets::PacketKind;
 use crate::simulation::Simulation;
@@ -80,23 +80,22 @@ impl Simulation<'_> {
             self.conweave.tag(slot).hop += 1;
         }
         let tag = *self.conweave.tag(slot);
-        let level = self.measure(node, port_at(tag.path, tag.hop), slot);
+        let level = self.measure(node, tag.path.port_at(tag.hop), slot);
         let seen = &mut self.conweave.tag(slot).level;
         *seen = level.max(*seen);
         self.forward_along(node, tag.path, tag.hop, slot);
     }
 
-    /// A path from a leaf and its level, for that leaf to know.
-    fn feedback(&mut self, node: u32, leaf: u32) -> (Path, u32) {
-        let Some(paths) = self.conweave.conga[node as usize].from.get(&leaf) else {
-            return (super::NO_PATH, 0);
-        };
+    /// A path from a leaf and its level, for that leaf to know; `None` if it has sent nothing
+    /// lately.
+    fn feedback(&mut self, node: u32, leaf: u32) -> Option<(Path, u32)> {
+        let paths = self.conweave.conga[node as usize].from.get(&leaf)?;
         if paths.is_empty() {
-            return (super::NO_PATH, 0);
+            return None;
         }
         let place = self.rand.draw() as usize % paths.len();
         let (&path, &(level, _)) = paths.iter().nth(place).expect("it is one of them");
-        (path, level)
+        Some((path, level))
     }
 
     /// A leaf takes note of what a packet tells.
@@ -104,8 +103,7 @@ impl Simulation<'_> {
         let now = self.events.now();
         let tag = *self.conweave.tag(slot);
         let conga = &mut self.conweave.conga[node as usize];
-        let (path, level) = tag.about;
-        if path != super::NO_PATH {
+        if let Some((path, level)) = tag.about {
             conga.to.insert((source, path), (level, now));
         }
         conga.from.entry(source).or_default().insert(tag.path, (tag.level, now));
@@ -129,7 +127,7 @@ impl Simulation<'_> {
         };
         let conga = &self.conweave.conga[node as usize];
         let level_of = |path: Path| {
-            let number = port_at(path, 0);
+            let number = path.port_at(0);
             let rate = self.ports[self.port_of(node, number) as usize].rate;
             let here = conga.bytes.get(&number).map_or(0, |&bytes| level(bytes, rate));
             let there = conga.to.get(&(leaf, path)).map_or(0, |&(level, _)| level);

@@ -19,16 +19,16 @@ mod timeouts;
 
 pub(crate) use buffer::size_buffers;
 
-use crate::event_list::NONE;
 use crate::network::{self, Node, Port};
 use crate::routes::Routes;
 use crate::settings::Settings;
+use balance::{Flowlet, FlowletKey};
 use buffer::{Buffer, Pauses};
 use conga::Conga;
 use fabric::ns3::conweave_marks;
 use hpcc_files::{Config, Experiment, LoadBalancing};
 use paths::{Paths, Tag};
-use reroute::{Destination, Source};
+use reroute::{Avoided, Destination, Source};
 use selective_repeat::{Blocks, Sender};
 use std::collections::HashMap;
 use timeouts::Timeout;
@@ -48,18 +48,21 @@ pub(crate) struct ConWeave {
     paths: Paths,
     /// By slot of a packet: the tag that it carries, if a leaf has given it one.
     tags: Vec<Tag>,
-    /// LetFlow and CONGA: by leaf and key of a flow, the path and the time of the last packet.
-    flowlets: HashMap<(u32, (u32, u16, u16)), (u32, u64)>,
+    /// LetFlow and CONGA: by leaf and flow.
+    flowlets: HashMap<(u32, FlowletKey), Flowlet>,
     /// DRILL: by switch and destination, the port that was best.
     best: HashMap<(u32, u32), u32>,
-    /// By node.
+    /// DRILL: the ports that a packet draws from; empty between packets.
+    shuffled: Vec<u32>,
+    /// CONGA: by node.
     conga: Vec<Conga>,
     /// ConWeave: by flow, what its leaves keep.
     sources: Vec<Source>,
     destinations: Vec<Destination>,
-    /// By leaf and hash of a path: the path, and until when it is avoided.
-    avoided: HashMap<(u32, u32), (u32, u64)>,
-    /// By node: whether its timers run, and when entries were last removed that were not used.
+    /// ConWeave: by leaf and place in its table. Another path of the same place replaces an entry.
+    avoided: HashMap<(u32, u32), Avoided>,
+    /// By node: whether its timers run, and when entries were last removed that were not used, in
+    /// nanoseconds.
     timers_run: Vec<bool>,
     aged_at: Vec<u64>,
 }
@@ -108,22 +111,14 @@ fn needs_paths(config: &Config) -> bool {
     !matches!(config.load_balancing, LoadBalancing::Ecmp | LoadBalancing::Drill)
 }
 
-/// Whether leaves know a path for each flow, if they choose paths.
-pub(crate) fn has_paths(experiment: &Experiment) -> bool {
+/// Returns what keeps leaves from knowing a path for each flow, if they choose paths.
+pub(crate) fn obstacle(experiment: &Experiment) -> Option<String> {
     let Experiment { config, flows, .. } = experiment;
     if !needs_paths(config) {
-        return true;
+        return None;
     }
     let settings = Settings::new(config);
     let (nodes, ports) = network::build(experiment, &settings);
-    let routes = Routes::new(&nodes, &ports, &settings, &mut [], true);
-    let paths = Paths::new(&nodes, &ports, &routes);
-    let few = nodes.iter().all(|node| !node.is_switch || node.ports.len() < 256);
-    few && flows.iter().all(|flow| {
-        let ends = (paths.leaf(flow.src.get()), paths.leaf(flow.dst.get()));
-        ends.0 == ends.1 || !paths.between(ends.0, ends.1).is_empty()
-    })
+    let routes = Routes::new(&nodes, &ports, &settings);
+    paths::obstacle(&nodes, &ports, &routes, flows)
 }
-
-/// No path.
-const NO_PATH: u32 = NONE;

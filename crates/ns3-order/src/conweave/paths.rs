@@ -3,10 +3,44 @@
 
 use crate::network::{Node, Port};
 use crate::routes::Routes;
+use fabric::ns3::murmur3;
+use hpcc_files::Flow;
 use std::collections::{BTreeSet, HashMap};
 
-/// A path is the numbers of the ports that lead out of its switches, the first in the lowest byte.
-pub(super) type Path = u32;
+/// How many switches have a port in a path, at most.
+const MAX_LENGTH: u32 = 4;
+/// The greatest number of a port that a path has room for.
+const MAX_PORT: usize = 255;
+
+/// A path from leaf to leaf: the numbers of the ports that lead out of its switches, one in each
+/// byte, that of the first switch in the lowest. Ports count from 1, so unused bytes are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Path(u32);
+
+impl Path {
+    /// A path through no switch: that of a packet to which no leaf has given one.
+    pub(super) const EMPTY: Path = Path(0);
+
+    /// Returns the path that goes on through a port of its switch number `hop`, from 0.
+    pub(super) fn through(self, hop: u32, port: u16) -> Path {
+        Path(self.0 | u32::from(port & 0xff) << (8 * hop))
+    }
+
+    /// Returns the number of the port that it takes at its switch number `hop`, from 0.
+    pub(super) fn port_at(self, hop: u8) -> u32 {
+        self.0 >> (8 * u32::from(hop)) & 0xff
+    }
+
+    /// Returns how many switches have a port in it.
+    pub(super) fn length(self) -> u32 {
+        MAX_LENGTH - self.0.leading_zeros() / 8
+    }
+
+    /// Returns a hash of it.
+    pub(super) fn hash(self, seed: u32) -> u32 {
+        murmur3([self.0], seed)
+    }
+}
 
 /// All paths.
 #[derive(Default)]
@@ -25,8 +59,8 @@ pub(super) struct Tag {
     pub(super) hop: u8,
     /// CONGA: the greatest level of the links that it has passed.
     pub(super) level: u32,
-    /// CONGA: a path of the other direction, and its level.
-    pub(super) about: (Path, u32),
+    /// CONGA: a path of the other direction and its level, if the leaf knows of one.
+    pub(super) about: Option<(Path, u32)>,
     /// ConWeave: see [`super::reroute`].
     pub(super) epoch: u32,
     pub(super) is_rerouted: bool,
@@ -50,26 +84,16 @@ pub(super) enum Mark {
 
 impl Tag {
     pub(super) const NONE: Tag = Tag {
-        path: super::NO_PATH,
+        path: Path::EMPTY,
         hop: 0,
         level: 0,
-        about: (super::NO_PATH, 0),
+        about: None,
         epoch: 0,
         is_rerouted: false,
         mark: Mark::None,
         sent_at: 0,
         tail_at: 0,
     };
-}
-
-/// Returns the number of the port that a path takes at its switch number `hop`.
-pub(super) fn port_at(path: Path, hop: u8) -> u32 {
-    path >> (8 * u32::from(hop)) & 0xff
-}
-
-/// Returns how many switches have a port in a path.
-pub(super) fn length(path: Path) -> u64 {
-    u64::from(4 - path.leading_zeros() / 8)
 }
 
 impl Paths {
@@ -89,7 +113,7 @@ impl Paths {
             for host in hosts().filter(|&host| leaf[host] != source) {
                 let set = between.entry((source, leaf[host])).or_default();
                 let step = Step { nodes, ports, routes, host: host as u32, leaf: leaf[host] };
-                step.collect(source, 0, 0, set);
+                step.collect(source, 0, Path::EMPTY, set);
             }
         }
         let sorted = |set: BTreeSet<Path>| set.into_iter().collect();
@@ -110,6 +134,34 @@ impl Paths {
     }
 }
 
+/// Returns why packets of a flow have no path or carry none from its first switch on, if so.
+pub(super) fn obstacle(
+    nodes: &[Node],
+    ports: &[Port],
+    routes: &Routes,
+    flows: &[Flow],
+) -> Option<String> {
+    let has_room = |node: &Node| !node.is_switch || node.ports.len() <= MAX_PORT;
+    if let Some(node) = nodes.iter().position(|node| !has_room(node)) {
+        return Some(format!(
+            "switch {node} has {} ports, and the numbers of ports in a path go up to {MAX_PORT}",
+            nodes[node].ports.len()
+        ));
+    }
+    let paths = Paths::new(nodes, ports, routes);
+    flows.iter().find_map(|flow| {
+        let ends = [flow.src.get(), flow.dst.get()];
+        let [from, to] = ends.map(|host| paths.leaf(host));
+        (from != to && paths.between(from, to).is_empty()).then(|| {
+            format!(
+                "no path of up to {MAX_LENGTH} switches leads from switch {from} to switch {to}, \
+                 and host {} sends to host {}",
+                flow.src, flow.dst
+            )
+        })
+    })
+}
+
 /// A search for the paths to a host.
 struct Step<'a> {
     nodes: &'a [Node],
@@ -120,14 +172,14 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Adds all paths that go on from `node`, with `begun` behind them.
+    /// Adds all paths that go on from `node`, their switch number `hop`, with `begun` behind them.
     fn collect(&self, node: u32, hop: u32, begun: Path, paths: &mut BTreeSet<Path>) {
         for &port in self.routes.next_hops(node, self.host) {
-            let path = begun | u32::from(self.ports[port as usize].number & 0xff) << (8 * hop);
+            let path = begun.through(hop, self.ports[port as usize].number);
             let next = self.ports[self.ports[port as usize].peer as usize].node;
             if next == self.leaf {
                 paths.insert(path);
-            } else if self.nodes[next as usize].is_switch && hop < 3 {
+            } else if self.nodes[next as usize].is_switch && hop + 1 < MAX_LENGTH {
                 self.collect(next, hop + 1, path, paths);
             }
         }

@@ -1,7 +1,8 @@
 //! Selective repeat (`ENABLE_IRN`): receivers keep what is ahead of a gap, and senders skip it.
 
 use crate::event_list::Kind;
-use crate::packets::Packet;
+use crate::host::Scan;
+use crate::packets::{Answer, Packet};
 use crate::settings::Settings;
 use crate::simulation::Simulation;
 
@@ -89,10 +90,11 @@ impl Simulation<'_> {
         }
     }
 
-    /// Finds the place of the QP that sends now, as [`Simulation::next_in_turn`] does.
-    pub(crate) fn next_selective(&mut self, index: u32) -> (Option<usize>, usize) {
+    /// Looks through the QPs of a port, after the one that sent last, for one that may send now.
+    /// Those that it looks at skip what has arrived.
+    pub(crate) fn scan_selective(&mut self, index: u32) -> Scan {
         let now = self.events.now();
-        let mut finished = usize::MAX;
+        let mut scan = Scan::NOTHING;
         let port = &self.ports[index as usize];
         let (count, mut place) = (port.table.len(), port.last % port.table.len());
         for _ in 0..count {
@@ -104,13 +106,14 @@ impl Simulation<'_> {
             let (port, qp) = (&self.ports[index as usize], &self.qps[flow as usize]);
             if may_send && port.paused & 1 << qp.priority == 0 && qp.size > qp.snd_nxt {
                 if qp.next_avail <= now {
-                    return (Some(place), finished);
+                    scan.next = Some(place);
+                    break;
                 }
             } else if qp.snd_una >= qp.size {
-                finished = finished.min(place);
+                scan.note_finished(place);
             }
         }
-        (None, finished)
+        scan
     }
 
     /// That simulator counts the flows with bytes left now and then. To count them, it has each
@@ -172,9 +175,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// A receiver takes data. Returns whether its answer tells of a gap; `None` if it is not
-    /// answered.
-    pub(crate) fn receive_selective(&mut self, slot: u32) -> Option<bool> {
+    /// A receiver takes data. Returns what it answers, if anything.
+    pub(crate) fn receive_selective(&mut self, slot: u32) -> Option<Answer> {
         let now = self.events.now();
         let packet = self.packets.get(slot);
         let connection = self.flows[packet.flow as usize].connection as usize;
@@ -188,7 +190,7 @@ impl Simulation<'_> {
             }
             receiver.nack_time = now + self.settings.nack_interval;
             kept.add(begin, end);
-            return Some(true);
+            return Some(Answer::Nack);
         }
         if end >= expected {
             let mut next = end;
@@ -200,7 +202,7 @@ impl Simulation<'_> {
             receiver.expected = next as u32;
             kept.remove_before(next);
         }
-        Some(kept.first().is_some())
+        Some(if kept.first().is_some() { Answer::Nack } else { Answer::Ack })
     }
 
     /// A connection is new again.
