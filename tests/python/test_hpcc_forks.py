@@ -408,6 +408,46 @@ def test_keys_of_conweave_that_are_none_or_have_no_order(command: Command, case:
     assert "LINK_DOWN: ConWeave's order of events has no failing links" in done.stderr
 
 
+def topology(switches: range, links: list[tuple[int, int]]) -> str:
+    """A topology file with these switches, which come after the hosts."""
+    lines = [f"{a} {b} 25Gbps 1us 0" for a, b in links]
+    head = f"{switches.stop} {len(switches)} {len(links)}"
+    return "\n".join([head, " ".join(map(str, switches)), *lines]) + "\n"
+
+
+SQUARE = [(0, 4), (1, 4), (2, 4), (3, 7), (4, 5), (4, 6), (5, 7), (6, 7)]
+ROW = [(host, 4) for host in (0, 1, 2)] + [(n, n + 1) for n in range(4, 8)] + [(8, 3)]
+
+
+@pytest.mark.parametrize(
+    ("network", "said"),
+    [
+        (topology(range(4, 8), [*SQUARE, (0, 6)]), "host 0 is linked to others, too, or to a host"),
+        (topology(range(4, 8), [*SQUARE, (0, 1)]), "host 0 is linked to others, too, or to a host"),
+        (topology(range(4, 9), ROW), ""),
+        (
+            topology(range(4, 10), [*ROW[:-1], (8, 9), (9, 3)]),
+            "no path of up to 4 switches leads from switch 4 to switch 9, and host 0 sends to",
+        ),
+        (
+            topology(range(300, 302), [*((host, 300) for host in range(300)), (300, 301)]),
+            "switch 300 has 301 ports, and the numbers of ports in a path go up to 255",
+        ),
+    ],
+)
+def test_networks_without_paths_for_conweave_s_leaves_are_told(
+    command: Command, case: Path, network: str, said: str
+) -> None:
+    """LetFlow takes any network by default; ConWeave's simulator knows paths from leaf to leaf."""
+    (case / "topology.txt").write_text(network, encoding="ascii")
+    (case / "config.txt").write_text(f"LB_MODE 6\n{CONFIG}", encoding="ascii")
+    done = command("hpcc", "config.txt", "--order", "ns3", cwd=case)
+    assert done.returncode == (2 if said else 0), done.stderr
+    assert ("error: config.txt:1: LB_MODE: " in done.stderr) == bool(said)
+    assert said in " ".join(done.stderr.split())
+    assert command("hpcc", "config.txt", cwd=case).returncode == 0
+
+
 def test_a_stop_time_beyond_200_days_is_the_end_of_all_flows(command: Command, case: Path) -> None:
     plain = fcts(command, case, "plain")
     config = f"{CONFIG}SIMULATOR_STOP_TIME 40000000000000.00\n"

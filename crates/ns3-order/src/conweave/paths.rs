@@ -149,9 +149,20 @@ pub(super) fn obstacle(
         ));
     }
     let paths = Paths::new(nodes, ports, routes);
+    let peer = |port: u32| ports[ports[port as usize].peer as usize].node;
+    let is_below = |host: u32, leaf: u32| {
+        nodes[leaf as usize].is_switch
+            && nodes[host as usize].ports.iter().all(|&port| peer(port) == leaf)
+    };
     flows.iter().find_map(|flow| {
         let ends = [flow.src.get(), flow.dst.get()];
         let [from, to] = ends.map(|host| paths.leaf(host));
+        if let Some(host) = ends.into_iter().find(|&host| !is_below(host, paths.leaf(host))) {
+            return Some(format!(
+                "paths begin and end at the one switch of a host, and host {host} is linked to \
+                 others, too, or to a host"
+            ));
+        }
         (from != to && paths.between(from, to).is_empty()).then(|| {
             format!(
                 "no path of up to {MAX_LENGTH} switches leads from switch {from} to switch {to}, \
