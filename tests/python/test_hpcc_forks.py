@@ -448,6 +448,19 @@ def test_networks_without_paths_for_conweave_s_leaves_are_told(
     assert command("hpcc", "config.txt", cwd=case).returncode == 0
 
 
+@pytest.mark.parametrize(("mode", "said"), [(3, '"conga" needs'), (9, '"conweave" needs')])
+def test_a_network_that_a_balance_does_not_take_is_an_error_of_its_key(
+    command: Command, case: Path, mode: int, said: str
+) -> None:
+    (case / "topology.txt").write_text(topology(range(4, 8), [*SQUARE, (0, 6)]), encoding="ascii")
+    (case / "config.txt").write_text(f"{CONFIG}LB_MODE {mode}\n", encoding="ascii")
+    line = CONFIG.count("\n") + 1
+    for order in ([], ["--order", "ns3"]):
+        done = command("hpcc", "config.txt", *order, cwd=case)
+        assert done.returncode == 2
+        assert f"error: config.txt:{line}: LB_MODE: {said}" in done.stderr
+
+
 def test_a_stop_time_beyond_200_days_is_the_end_of_all_flows(command: Command, case: Path) -> None:
     plain = fcts(command, case, "plain")
     config = f"{CONFIG}SIMULATOR_STOP_TIME 40000000000000.00\n"
