@@ -180,6 +180,18 @@ impl Places {
         self.lines.get(key).copied()
     }
 
+    /// Notes a key. Warns if it was in an earlier line, too.
+    fn note(&mut self, key: &'static str, line: usize) -> Option<Warning> {
+        let before = self.lines.insert(key, line)?;
+        let counts = if keys::is_map(key) {
+            "the entries of both count, and for a rate in both the last"
+        } else {
+            "the last counts"
+        };
+        let what = format!("{key} is in line {before} too; {counts}, as in the original");
+        Some(Warning::at(line, what))
+    }
+
     /// A warning about `key`, with its line if it has one.
     pub fn warning(&self, key: &str, message: String) -> Warning {
         Warning { line: self.line(key), ..Warning::new(message) }
@@ -409,37 +421,26 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
             }
             None => token.text,
         };
-        if let Some(key) = forks::known(name) {
-            match key.used {
-                Use::Read | Use::OfConWeave => {
-                    config.read_fork_key(key, token.line, &mut tokens)?;
-                }
-                Use::Output | Use::None => left_out.take(key, token.line, &mut tokens)?,
-            }
-            continue;
-        }
-        let Some(key) = keys::known(name) else {
+        let fork_key = forks::known(name);
+        let Some(key) = fork_key.map(|key| key.name).or_else(|| keys::known(name)) else {
             skipped.add(token);
             continue;
         };
+        if let Some(key) = fork_key.filter(|key| matches!(key.used, Use::Output | Use::None)) {
+            left_out.take(key, token.line, &mut tokens)?;
+            continue;
+        }
         if skipped.in_comment(token.line) {
             warnings.push(Warning::at(
                 token.line,
                 format!("{key} counts, though it looks commented out: the format has no comments"),
             ));
         }
-        if let Some(before) = config.places.lines.insert(key, token.line) {
-            let counts = if keys::is_map(key) {
-                "the entries of both count, and for a rate in both the last"
-            } else {
-                "the last counts"
-            };
-            warnings.push(Warning::at(
-                token.line,
-                format!("{key} is in line {before} too; {counts}, as in the original"),
-            ));
+        warnings.extend(config.places.note(key, token.line));
+        match fork_key {
+            Some(key) => config.read_fork_key(key, token.line, &mut tokens)?,
+            None => keys::read(&mut config, key, token.line, &mut tokens, warnings)?,
         }
-        keys::read(&mut config, key, token.line, &mut tokens, warnings)?;
         if is_attribute && matches!(config.cc_mode, CcMode::None(_)) && key == "CC_MODE" {
             let what = format!("CcMode {} is a law that is not served", config.cc_mode.number());
             return Err(FileError::new(what)

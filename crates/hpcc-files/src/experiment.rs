@@ -37,7 +37,8 @@ pub struct Experiment {
 
 /// Reads only a topology file.
 ///
-/// # Errors If it cannot be read or is no topology.
+/// # Errors
+/// If it cannot be read or is no topology.
 pub fn read_topology(path: &Path) -> Result<Topology> {
     read_as(path, MAX_BYTES, &mut Vec::new(), topology::parse)
 }
@@ -46,7 +47,8 @@ impl Experiment {
     /// Reads the configuration in `path` and the files that it names. Names are relative to
     /// `directory`. The original uses the working directory, which is `""`.
     ///
-    /// # Errors If something cannot be read or used. The error carries the warnings up to there.
+    /// # Errors
+    /// If something cannot be read or used. The error carries the warnings up to there.
     pub fn read(path: &Path, directory: &Path) -> Result<Experiment> {
         let mut warnings = Vec::new();
         match Experiment::read_all(path, directory, &mut warnings) {

@@ -80,6 +80,12 @@ pub(super) fn known(token: &[u8]) -> Option<&'static ForkKey> {
     FORK_KEYS.iter().find(|key| key.name.as_bytes() == token)
 }
 
+/// Returns the keys that a misspelt word may be meant to be: those that are not left out.
+pub(super) fn read_keys() -> impl Iterator<Item = &'static str> {
+    let is_read = |key: &&ForkKey| matches!(key.used, Use::Read | Use::OfConWeave);
+    FORK_KEYS.iter().filter(is_read).map(|key| key.name)
+}
+
 /// `LB_MODE`, a key of ConWeave: how switches choose among equal paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadBalancing {
@@ -274,14 +280,13 @@ pub(crate) fn refuse_htsim(text: &[u8]) -> Result<()> {
 const MAX_SEED: u64 = 4_294_944_442;
 
 impl Config {
-    /// The value of a key of a fork that is honoured or refused.
+    /// Reads the value of a key of a fork that is honoured or refused.
     pub(super) fn read_fork_key(
         &mut self,
         key: &'static ForkKey,
         line: usize,
         tokens: &mut Tokens<'_>,
     ) -> Result<()> {
-        self.places.lines.insert(key.name, line);
         let token = tokens.need(&format!("the value of {}", key.name))?;
         let whole = || token.whole(key.name, 0..=u64::from(u32::MAX));
         let time = || whole().map(|us| Some(Time::from_us(us)));

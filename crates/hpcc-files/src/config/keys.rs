@@ -1,6 +1,6 @@
 //! The keys of a configuration, and how the values after them are read.
 
-use super::{CcMode, Config, LinkDown};
+use super::{CcMode, Config, LinkDown, forks};
 use crate::error::{Result, Warning};
 use crate::quantity;
 use crate::tokens::Tokens;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::{Bytes, NodeId, Rate, Time};
 
-/// Every key.
+/// Every key of the original. [`forks`] has those of its forks.
 const KEYS: [&str; 51] = [
     "ACK_HIGH_PRIO",
     "ALPHA_RESUME_INTERVAL",
@@ -82,12 +82,13 @@ pub(super) fn nearest(token: &[u8]) -> Option<&'static str> {
     let token = token.to_ascii_uppercase();
     let letters = Letters::of(&token);
     let length = token.chars().count();
-    KEYS.iter()
+    KEYS.into_iter()
+        .chain(forks::read_keys())
         // Files in other formats have thousands of such words. Computing the distance takes
         // microseconds for each pair; length and letters alone rule out nearly all pairs.
         .filter(|key| key.len().abs_diff(length) <= most_typos(key))
         .filter(|key| letters.missing(&Letters::of(key)) <= most_typos(key))
-        .map(|key| (strsim::damerau_levenshtein(&token, key), *key))
+        .map(|key| (strsim::damerau_levenshtein(&token, key), key))
         .filter(|(distance, key)| *distance <= most_typos(key))
         .min()
         .map(|(_, key)| key)

@@ -96,6 +96,23 @@ fn flows_without_a_port() {
 }
 
 #[test]
+fn keys_of_forks_are_told_as_others_are() {
+    let twice = read("LB_MODE 9\nENABLE_IRN 1\nLB_MODE 0");
+    assert_eq!(twice.0.unwrap().load_balancing, LoadBalancing::Ecmp);
+    assert_eq!(twice.1, ["line 4: LB_MODE is in line 2 too; the last counts, as in the original"]);
+    let (config, warnings) = read("# LB_MODE 9");
+    assert_eq!(config.unwrap().load_balancing, LoadBalancing::ConWeave);
+    assert!(warnings.iter().any(|one| one.contains("LB_MODE counts, though it looks commented")));
+    for (word, key) in [("LB_MOD", "LB_MODE"), ("ENABLE_IRM", "ENABLE_IRN")] {
+        let (config, warnings) = read(&format!("{word} 1"));
+        assert_eq!(config.unwrap().conweave_key(), None);
+        assert!(warnings[0].contains(&format!("did you mean {key}?")), "{warnings:?}");
+    }
+    // A key that changes nothing is no advice.
+    assert!(!read("TRACE_NODES 1").1[0].contains("did you mean"));
+}
+
+#[test]
 fn keys_of_forks() {
     let (config, warnings) = read("ENABLE_PFC 0\nENABLE_IRN 0\nLB_MODE 0\nFLOWGEN_STOP_TIME 2.003");
     let config = config.unwrap();
