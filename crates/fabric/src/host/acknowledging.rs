@@ -5,7 +5,7 @@ use super::Host;
 use super::sending::wake;
 use crate::context::recovery::RecoveryPlan;
 use crate::host::qp::{Messages, Sender, StreamMessage};
-use crate::host::scoreboard::{Progress, Scoreboard};
+use crate::host::scoreboard::{Losing, LossSign, Progress, Scoreboard};
 use crate::host::spray::HostSpray;
 use crate::network::flow::NO_FLOW;
 use crate::packet::{EcnCodePoint, Header, PacketKind, Scheme, Win};
@@ -61,7 +61,9 @@ impl<S: Scheme> Host<S> {
         if recovery.keeps_out_of_order {
             let board = self.cold.board(slot);
             let spray = &mut self.spray;
-            board.lose_all(!recovery.is_selective, timeout.is_some(), |entropy| match timeout {
+            let losing = if recovery.is_selective { Losing::Unknown } else { Losing::Kept };
+            let sign = if timeout.is_some() { LossSign::Timeout } else { LossSign::Gap };
+            board.lose_all(losing, sign, |entropy| match timeout {
                 Some(now) => spray.on_timeout(now, slot, entropy),
                 None => spray.on_loss(slot, entropy),
             });

@@ -37,6 +37,24 @@ struct SentPacket {
     by_timeout: bool,
 }
 
+/// Which packets are taken for lost when all are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Losing {
+    /// Those that are not known to have arrived.
+    Unknown,
+    /// Also those that have arrived ahead of others, as in go-back-N.
+    Kept,
+}
+
+/// What tells that a packet is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LossSign {
+    /// Later packets have arrived.
+    Gap,
+    /// Nothing was heard for the timeout.
+    Timeout,
+}
+
 /// A packet that is to be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LostPacket {
@@ -242,7 +260,7 @@ impl Scoreboard {
             LossTest::AllAtGap => {
                 self.recovers_up_to = self.next_to_send();
                 let settled = self.settled;
-                self.lose_all(false, false, each);
+                self.lose_all(Losing::Unknown, LossSign::Gap, each);
                 u64::from(self.settled - settled)
             }
             LossTest::Never => 0,
@@ -276,22 +294,17 @@ impl Scoreboard {
         u64::from(packet.payload)
     }
 
-    /// Takes all packets for lost that are on the way; `also_kept`: also those that have arrived
-    /// ahead of others, as in go-back-N; `by_timeout`: a timeout says so. Calls `each` with the
-    /// entropy value of each.
-    pub(crate) fn lose_all(
-        &mut self,
-        also_kept: bool,
-        by_timeout: bool,
-        mut each: impl FnMut(u16),
-    ) {
+    /// Takes all packets for lost. Calls `each` with the entropy value of each that was on the way.
+    pub(crate) fn lose_all(&mut self, losing: Losing, sign: LossSign, mut each: impl FnMut(u16)) {
+        let also_kept = losing == Losing::Kept;
         for packet in &mut self.packets {
             if packet.state == State::OnTheWay {
                 each(packet.entropy);
                 self.settled += u32::from(packet.payload);
             }
             if packet.state == State::OnTheWay || (also_kept && packet.state == State::Kept) {
-                (packet.state, packet.by_timeout) = (State::Lost, by_timeout);
+                packet.state = State::Lost;
+                packet.by_timeout = sign == LossSign::Timeout;
             }
         }
         self.lost_from = self.first;
@@ -389,10 +402,12 @@ mod tests {
 
     #[test]
     fn going_back_sends_everything_again_and_a_timeout_only_what_is_missing() {
-        for (also_kept, expected) in [(true, vec![0, 1, 2, 3]), (false, vec![0, 1, 3])] {
+        for (losing, expected) in
+            [(Losing::Kept, vec![0, 1, 2, 3]), (Losing::Unknown, vec![0, 1, 3])]
+        {
             let mut board = sent(4, LossTest::Never);
             board.acknowledge(0, 2, ns(2));
-            board.lose_all(also_kept, true, |_| ());
+            board.lose_all(losing, LossSign::Timeout, |_| ());
             let mut again = Vec::new();
             while board.has_lost() {
                 again.push(board.resend(ns(9), LossTest::Never).number);
@@ -430,7 +445,7 @@ mod tests {
                 acked += arrive(&mut board, number, ns(u64::from(number)));
             }
             while board.outstanding() > 0 {
-                board.lose_all(false, true, |_| ());
+                board.lose_all(Losing::Unknown, LossSign::Timeout, |_| ());
                 let packet = board.resend(ns(100), test);
                 acked += arrive(&mut board, packet.number, ns(100));
             }
