@@ -26,6 +26,14 @@ pub(crate) struct QpScan {
     pub(crate) lead: u16,
 }
 
+/// What the removal of finished QPs has changed.
+pub(crate) struct Removed {
+    /// The new place of the QP that was chosen.
+    pub(crate) chosen: Option<usize>,
+    /// How many have gone up to the place of the QP that sent last.
+    pub(crate) up_to_last: usize,
+}
+
 impl QpScan {
     pub(crate) fn new() -> QpScan {
         QpScan {
@@ -38,6 +46,32 @@ impl QpScan {
             cause: Time::ZERO,
             lead: 0,
         }
+    }
+
+    /// Removes all finished QPs from place `first` of the table on. `chosen`: the place of one that
+    /// stays.
+    #[inline(never)]
+    pub(crate) fn remove_finished(
+        &mut self,
+        first: usize,
+        chosen: Option<usize>,
+        is_open: impl Fn((u32, u32)) -> bool,
+    ) -> Removed {
+        let (mut kept, mut removed) = (first, Removed { chosen, up_to_last: 0 });
+        for place in first..self.table.len() {
+            let qp = self.table[place];
+            if !is_open(qp) {
+                removed.up_to_last += usize::from(place <= self.last);
+                continue;
+            }
+            if chosen == Some(place) {
+                removed.chosen = Some(kept);
+            }
+            self.table[kept] = qp;
+            kept += 1;
+        }
+        self.table.truncate(kept);
+        removed
     }
 
     /// Notes that the pacing time of a QP has become `time`.

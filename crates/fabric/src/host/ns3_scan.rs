@@ -2,6 +2,7 @@
 //! [`QpScan`](crate::compat::qp_scan::QpScan).
 
 use super::Host;
+use crate::host::qp::{Sender, Slots};
 use crate::packet::{PacketKind, Scheme, Win};
 use engine::Handle;
 use units::Time;
@@ -88,14 +89,11 @@ impl<S: Scheme> Host<S> {
         nic.schedule();
     }
 
-    /// Finds the QP that sends next. Finished QPs that the scan comes across leave the table.
+    /// Finds the QP that sends next. If the scan comes across finished QPs, all finished ones from
+    /// the first such place on leave the table.
     fn next_in_table(&mut self, now: Time, number: usize) -> Option<u32> {
         let nic = &mut self.nics[number];
         let scan = nic.scan.as_mut().expect("this port scans");
-        let senders = &self.senders;
-        let find = |(slot, flow): (u32, u32)| {
-            senders.get(slot).filter(|sender| sender.open && sender.first == flow)
-        };
         let count = scan.table.len();
         let mut chosen = None;
         let mut finished: Option<usize> = None;
@@ -105,7 +103,7 @@ impl<S: Scheme> Host<S> {
             if place >= count {
                 place %= count;
             }
-            match find(scan.table[place]) {
+            match open_qp(&self.senders, scan.table[place]) {
                 None => finished = Some(finished.map_or(place, |first| first.min(place))),
                 Some(sender) => {
                     let paused = nic.port.paused & 1 << sender.priority != 0;
@@ -117,22 +115,11 @@ impl<S: Scheme> Host<S> {
             }
         }
         if let Some(first) = finished {
-            let mut kept = first;
-            let mut gone_before_last = 0;
-            for place in first..count {
-                if find(scan.table[place]).is_none() {
-                    gone_before_last += usize::from(place <= scan.last);
-                    continue;
-                }
-                if chosen == Some(place) {
-                    chosen = Some(kept);
-                }
-                scan.table[kept] = scan.table[place];
-                kept += 1;
-            }
-            scan.table.truncate(kept);
+            let is_open = |qp| open_qp(&self.senders, qp).is_some();
+            let removed = scan.remove_finished(first, chosen, is_open);
+            chosen = removed.chosen;
             if self.common.compat.corrects_turn() {
-                scan.last = scan.last.saturating_sub(gone_before_last);
+                scan.last = scan.last.saturating_sub(removed.up_to_last);
             }
         }
         let place = chosen?;
@@ -144,9 +131,7 @@ impl<S: Scheme> Host<S> {
     fn next_look(&self, now: Time, number: usize) -> Time {
         let nic = &self.nics[number];
         let scan = nic.scan.as_ref().expect("this port scans");
-        let senders = scan.table.iter().filter_map(|&(slot, flow)| {
-            self.senders.get(slot).filter(|sender| sender.open && sender.first == flow)
-        });
+        let senders = scan.table.iter().filter_map(|&qp| open_qp(&self.senders, qp));
         let earliest = if self.common.compat.misses_wake_ups() {
             let with_bytes = senders.filter(|sender| sender.next_to_send < sender.posted);
             with_bytes.map(|sender| sender.next_at).min()
@@ -156,4 +141,11 @@ impl<S: Scheme> Host<S> {
         };
         earliest.filter(|&time| time > now).unwrap_or(Time::NEVER)
     }
+}
+
+/// Returns the sending end of an entry of the table, unless it is finished. Another QP may have its
+/// slot then.
+#[inline(always)]
+fn open_qp<S: Scheme>(senders: &Slots<Sender<S>>, (slot, flow): (u32, u32)) -> Option<&Sender<S>> {
+    senders.get(slot).filter(|sender| sender.open && sender.first == flow)
 }
