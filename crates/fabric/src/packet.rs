@@ -54,6 +54,11 @@ pub(crate) enum PfcFrame {
 }
 
 impl PfcFrame {
+    /// Returns what the frame with this header does.
+    pub(crate) fn of(header: &Header) -> PfcFrame {
+        if header.is_pause() { PfcFrame::Pause } else { PfcFrame::Resume }
+    }
+
     /// Makes the frame at `now`.
     pub(crate) fn packet<S: Scheme>(self, now: Time, priority: u8, size: u16) -> Packet<S> {
         let mut header = blank(PacketKind::Pfc, Address::default(), priority, size);

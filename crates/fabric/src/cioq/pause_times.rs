@@ -6,21 +6,21 @@
 use super::CioqSwitch;
 use super::inputs::VoqId;
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Scheme, Win};
+use crate::packet::{PfcFrame, Scheme, Win};
 use crate::switch::actions::SwitchCore;
 use crate::switch::pause_times::PauseTimes;
 use units::Time;
 
 impl<S: Scheme> PauseTimes<S> for CioqSwitch<S> {
-    fn hold(
+    fn heed(
         &mut self,
         _window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
-        pause: bool,
+        frame: PfcFrame,
     ) -> bool {
-        let changed = self.chassis.ports[port].hold(priority, pause, now);
+        let changed = self.chassis.ports[port].heed(priority, frame, now);
         self.update_due(port, now);
         changed
     }

@@ -2,7 +2,7 @@
 
 use super::{Host, ReceiverSlot};
 use crate::observe::recorder::PacketEventKind;
-use crate::packet::{Flags, Header, PacketKind, Scheme, Win};
+use crate::packet::{Flags, Header, PacketKind, PfcFrame, Scheme, Win};
 use engine::Handle;
 use units::Time;
 
@@ -52,17 +52,16 @@ impl<S: Scheme> Host<S> {
             }
             PacketKind::Pfc => {
                 let header = window.packets.remove(handle).header;
+                let frame = PfcFrame::of(&header);
                 if let Some(clock) = &mut self.pause_clock {
-                    let pause = header.is_pause();
-                    clock.received(port as usize, header.priority, pause, now);
+                    clock.received(port as usize, header.priority, frame, now);
                     self.timers.wake_pauses(clock.next());
                 }
                 let nic = &mut self.nics[port as usize];
-                nic.port.set_paused(header.priority, header.is_pause(), now);
-                if header.is_pause() {
-                    nic.schedule();
-                } else {
-                    nic.wake(now);
+                nic.port.receive_pfc(header.priority, frame, now);
+                match frame {
+                    PfcFrame::Pause => nic.schedule(),
+                    PfcFrame::Resume => nic.wake(now),
                 }
                 self.leave_paused_ports(now, header.priority);
             }

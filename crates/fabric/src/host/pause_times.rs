@@ -19,7 +19,7 @@ impl<S: Scheme> Host<S> {
                     let was_heeded = clock.expire(number, priority);
                     debug_assert!(was_heeded, "hosts have no watchdog");
                     let nic = &mut self.nics[number];
-                    nic.port.hold(priority, false, now);
+                    nic.port.heed(priority, PfcFrame::Resume, now);
                     nic.wake(now);
                     self.leave_paused_ports(now, priority);
                 }

@@ -146,21 +146,33 @@ impl PauseClock {
 
     /// Notes that the peer of a port pauses or resumes a priority. Returns whether the port heeds
     /// it. Where packets of a freed priority are dropped, it does: none is sent either way.
-    pub(crate) fn received(&mut self, port: usize, priority: u8, pause: bool, now: Time) -> bool {
+    pub(crate) fn received(
+        &mut self,
+        port: usize,
+        priority: u8,
+        frame: PfcFrame,
+        now: Time,
+    ) -> bool {
         let times = &mut self.ports[port];
         let bit = 1 << priority;
-        let expires = if pause { now.saturating_add(times.lasts) } else { Time::NEVER };
         let is_freed = times.freed & bit != 0;
-        let is_watched = times.due[PauseEvent::Watch as usize][usize::from(priority & 7)];
+        let watched_at = times.due[PauseEvent::Watch as usize][usize::from(priority & 7)];
+        let (expires, unheeded) = match frame {
+            PfcFrame::Pause => (now.saturating_add(times.lasts), bit),
+            PfcFrame::Resume => (Time::NEVER, 0),
+        };
         if is_freed {
-            times.unheeded = times.unheeded & !bit | if pause { bit } else { 0 };
+            times.unheeded = times.unheeded & !bit | unheeded;
         }
         self.set(port, priority, PauseEvent::Expired, expires);
         if let Some(watchdog) = self.watchdog.filter(|_| !is_freed) {
-            if !pause {
-                self.set(port, priority, PauseEvent::Watch, Time::NEVER);
-            } else if is_watched == Time::NEVER {
-                self.set(port, priority, PauseEvent::Watch, now.saturating_add(watchdog.detect));
+            match frame {
+                PfcFrame::Resume => self.set(port, priority, PauseEvent::Watch, Time::NEVER),
+                PfcFrame::Pause if watched_at == Time::NEVER => {
+                    let at = now.saturating_add(watchdog.detect);
+                    self.set(port, priority, PauseEvent::Watch, at);
+                }
+                PfcFrame::Pause => {}
             }
         }
         !(is_freed && self.forwards())
@@ -210,12 +222,12 @@ impl PauseClock {
         let bit = 1 << priority;
         if times.freed & bit != 0 {
             times.freed &= !bit;
-            let is_paused = times.unheeded & bit != 0;
-            times.unheeded &= !bit;
-            if is_paused {
-                self.set(port, priority, PauseEvent::Watch, now.saturating_add(watchdog.detect));
+            if times.unheeded & bit == 0 {
+                return WatchdogVerdict::Heed(PfcFrame::Resume);
             }
-            return WatchdogVerdict::Heed { is_paused };
+            times.unheeded &= !bit;
+            self.set(port, priority, PauseEvent::Watch, now.saturating_add(watchdog.detect));
+            return WatchdogVerdict::Heed(PfcFrame::Pause);
         }
         if !is_stuck {
             self.set(port, priority, PauseEvent::Watch, now.saturating_add(watchdog.detect));
@@ -274,6 +286,6 @@ pub(crate) enum WatchdogVerdict {
     Nothing,
     /// The priority does not heed pauses for a time.
     Free(WatchdogAction),
-    /// It heeds pauses again. `is_paused`: the peer pauses it.
-    Heed { is_paused: bool },
+    /// It heeds pauses again, and this frame of the peer, the last one.
+    Heed(PfcFrame),
 }

@@ -1,24 +1,25 @@
 //! What keeps a port from sending: pauses of its peer, and a link that has failed.
 
 use super::Port;
+use crate::packet::PfcFrame;
 use std::mem;
 use units::Time;
 
 impl Port {
     /// Pauses or resumes a priority for a PFC frame of the peer. Returns whether that changed
     /// anything.
-    pub(crate) fn set_paused(&mut self, priority: u8, pause: bool, now: Time) -> bool {
-        self.counters.pause_frames_received += u64::from(pause);
-        self.hold(priority, pause, now)
+    pub(crate) fn receive_pfc(&mut self, priority: u8, frame: PfcFrame, now: Time) -> bool {
+        self.counters.pause_frames_received += u64::from(frame == PfcFrame::Pause);
+        self.heed(priority, frame, now)
     }
 
-    /// Pauses or resumes a priority. Returns whether that changed anything.
-    pub(crate) fn hold(&mut self, priority: u8, pause: bool, now: Time) -> bool {
+    /// Pauses or resumes a priority as if the peer had sent a PFC frame. Returns whether that
+    /// changed anything.
+    pub(crate) fn heed(&mut self, priority: u8, frame: PfcFrame, now: Time) -> bool {
         let before = self.paused;
-        if pause {
-            self.paused |= 1 << priority;
-        } else {
-            self.paused &= !(1 << priority);
+        match frame {
+            PfcFrame::Pause => self.paused |= 1 << priority,
+            PfcFrame::Resume => self.paused &= !(1 << priority),
         }
         if before == 0 && self.paused != 0 {
             self.paused_since = now;

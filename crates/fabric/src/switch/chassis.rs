@@ -289,19 +289,19 @@ impl<S: Scheme> Chassis<S> {
     /// Applies a PFC frame to a port, which must have been drained to `now`. Returns whether it
     /// changed anything.
     pub(crate) fn apply_pfc(&mut self, now: Time, port: usize, header: &Header) -> bool {
-        let (pause, priority) = (header.is_pause(), header.priority);
+        let (frame, priority) = (PfcFrame::of(header), header.priority);
         if let Some(recorder) = &mut self.recorder {
-            recorder.pfc(now, port as u16, priority, pause);
+            recorder.pfc(now, port as u16, priority, header.is_pause());
         }
         if let Some(clock) = &mut self.pause_clock {
             // Frames that only refresh a pause change nothing and are no error.
-            if clock.received(port, priority, pause, now) {
-                return self.ports[port].set_paused(priority, pause, now);
+            if clock.received(port, priority, frame, now) {
+                return self.ports[port].receive_pfc(priority, frame, now);
             }
-            self.ports[port].counters.pause_frames_received += u64::from(pause);
+            self.ports[port].counters.pause_frames_received += u64::from(header.is_pause());
             return false;
         }
-        let changed = self.ports[port].set_paused(priority, pause, now);
+        let changed = self.ports[port].receive_pfc(priority, frame, now);
         self.audit.unmatched_pfc += u64::from(!changed);
         changed
     }

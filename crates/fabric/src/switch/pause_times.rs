@@ -10,15 +10,15 @@ use units::Time;
 
 /// A switch whose pauses have times, whatever its queues are.
 pub(crate) trait PauseTimes<S: Scheme>: SwitchCore<S> {
-    /// Pauses or resumes a priority of a port without a PFC frame. Returns whether that changed
-    /// anything.
-    fn hold(
+    /// Pauses or resumes a priority of a port as if its peer had sent a PFC frame. Returns whether
+    /// that changed anything.
+    fn heed(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
-        pause: bool,
+        frame: PfcFrame,
     ) -> bool;
 
     /// Drops all packets of a priority that wait for a port.
@@ -33,7 +33,7 @@ pub(crate) trait PauseTimes<S: Scheme>: SwitchCore<S> {
             match event {
                 PauseEvent::Expired => {
                     if clock.expire(port, priority) {
-                        self.set_held(window, now, port, priority, false);
+                        self.heed_without_frame(window, now, port, priority, PfcFrame::Resume);
                     }
                 }
                 PauseEvent::Refresh => {
@@ -45,15 +45,16 @@ pub(crate) trait PauseTimes<S: Scheme>: SwitchCore<S> {
     }
 
     /// Pauses or resumes a priority of a port without a PFC frame, and tells the congestion point.
-    fn set_held(
+    fn heed_without_frame(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
-        pause: bool,
+        frame: PfcFrame,
     ) {
-        if self.hold(window, now, port, priority, pause) {
+        if self.heed(window, now, port, priority, frame) {
+            let pause = frame == PfcFrame::Pause;
             self.chassis().egress(port).notify_pfc(now, priority, pause);
             self.apply_effects(window, now);
         }
@@ -71,27 +72,27 @@ pub(crate) trait PauseTimes<S: Scheme>: SwitchCore<S> {
                 self.drop_waiting(window, now, port, priority);
             }
             WatchdogVerdict::Free(WatchdogAction::Forward) => {
-                self.set_held(window, now, port, priority, false);
+                self.heed_without_frame(window, now, port, priority, PfcFrame::Resume);
             }
-            WatchdogVerdict::Heed { is_paused } => {
-                self.set_held(window, now, port, priority, is_paused);
+            WatchdogVerdict::Heed(frame) => {
+                self.heed_without_frame(window, now, port, priority, frame);
             }
         }
     }
 }
 
 impl<S: Scheme> PauseTimes<S> for Switch<S> {
-    fn hold(
+    fn heed(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
-        pause: bool,
+        frame: PfcFrame,
     ) -> bool {
         self.drain(window, port, now);
         let immediate = self.sends_immediately(window, port, now);
-        let changed = self.chassis.ports[port].hold(priority, pause, now);
+        let changed = self.chassis.ports[port].heed(priority, frame, now);
         self.update_due(window, port, now);
         if immediate {
             self.send_immediately(window, now, port);
