@@ -461,6 +461,24 @@ def test_a_network_that_a_balance_does_not_take_is_an_error_of_its_key(
         assert f"error: config.txt:{line}: LB_MODE: {said}" in done.stderr
 
 
+def test_a_file_of_conweave_may_have_no_flows(command: Command, case: Path) -> None:
+    """No class is protected then, and the length of pauses, which no key gave, is no error."""
+    (case / "config.txt").write_text(f"{CONFIG}LB_MODE 0\n", encoding="ascii")
+    (case / "flow.txt").write_text("0\n", encoding="ascii")
+    for order in ("fast", "ns3"):
+        assert fcts(command, case, order, "--order", order) == ""
+
+
+def test_conweave_says_that_a_host_has_no_link(command: Command, case: Path) -> None:
+    links = [link for link in SQUARE if link != (2, 4)]
+    (case / "topology.txt").write_text(topology(range(4, 8), links), encoding="ascii")
+    (case / "flow.txt").write_text("1\n0 3 3 100 2000000 2.0\n", encoding="ascii")
+    (case / "config.txt").write_text(f"{CONFIG}LB_MODE 9\n", encoding="ascii")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 2
+    assert '"conweave" needs hosts with one link, and n2 has none' in done.stderr
+
+
 def test_a_stop_time_beyond_200_days_is_the_end_of_all_flows(command: Command, case: Path) -> None:
     plain = fcts(command, case, "plain")
     config = f"{CONFIG}SIMULATOR_STOP_TIME 40000000000000.00\n"

@@ -185,7 +185,8 @@ fn conweave_pauses(spec: &mut Spec, experiment: &Experiment, settings: Settings<
         spec.switch.lossy_alpha = Some(CONWEAVE_LOSSY_ALPHA);
     }
     let pfc = &mut spec.pfc;
-    if !spec.quirks.conweave_buffer || !pfc.enabled {
+    // Without flows no class is protected, and nothing pauses.
+    if !spec.quirks.conweave_buffer || !pfc.enabled || spec.classes.lossless.is_empty() {
         return;
     }
     pfc.resume_offset.get_or_insert(Quantity(CONWEAVE_RESUME_OFFSET));

@@ -256,9 +256,10 @@ fn conweave(spec: &ConWeaveSpec) -> Result<ConWeave> {
 /// Refuses hosts with several ports: ConWeave works between the one switch of each host.
 fn check_one_port(network: &Network) -> Result<()> {
     let mut hosts = network.hosts().zip(network.links_of_hosts());
-    let Some((host, _)) = hosts.find(|(_, links)| *links != 1) else { return Ok(()) };
+    let Some((host, links)) = hosts.find(|(_, links)| *links != 1) else { return Ok(()) };
+    let has = if links == 0 { "none" } else { "more" };
     let why =
-        format!("\"conweave\" needs hosts with one link, and {} has more", network.name(host));
+        format!("\"conweave\" needs hosts with one link, and {} has {has}", network.name(host));
     Err(ScenarioError::new("routing.balance", why)
         .hint("join each host to one switch, or choose another routing.balance"))
 }
