@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,9 +38,9 @@ def write_trace(result: Result, path: Path) -> None:
     it sent, on as many tracks as there were at a time; a port has its pauses and its counters. A
     flow that was not over ends with the run, a pause with the trace of PFC frames; one that a
     watchdog ended is there until it was taken back. Viewers show a counter's value until the next
-    one. So a mean since the last sample stands where that time begins, and where a probe had no
-    value, as after the end of a flow, the counter is 0. Raises :class:`MissingPackageError`
-    without the package perfetto.
+    one. So a sample equal to the one before is left out, a mean since the last sample stands where
+    that time begins, and where a probe had no value, as after the end of a flow, the counter is 0.
+    Raises :class:`MissingPackageError` without the package perfetto.
     """
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
@@ -77,6 +77,31 @@ class _Samples:
         ends += [] if stopped is None else [int(stopped) - 1]
         ends += [picoseconds(probe["end"])] if "end" in probe else []
         return _Samples(picoseconds(probe["interval"]), min(ends))
+
+
+def _changes(
+    table: pl.DataFrame, keys: Sequence[str], column: str, samples: _Samples
+) -> pl.DataFrame:
+    """Values of ``column`` that differ from the one before, and 0 where a probe had no value.
+
+    A row for each of ``keys``, which come last, with lists of times and of these values.
+    """
+    at, value = pl.col("at"), pl.col("value")
+    end = at + samples.interval_ps
+    seen = (
+        table.select(*keys, at=pl.col("time_ps").cast(pl.Int64), value=pl.col(column))
+        .drop_nulls()
+        .with_columns(
+            ends=(end < at.shift(-1, fill_value=samples.until_ps + 1)).over(keys),
+            follows=(at.shift(1) + samples.interval_ps >= at).fill_null(value=False).over(keys),
+            before=value.shift(1).over(keys),
+        )
+    )
+    changed = seen.filter(~pl.col("follows") | (value != pl.col("before")))
+    ends = seen.filter("ends", value != 0).select(*keys, at=end, value=pl.lit(0.0))
+    points = pl.concat([changed.select(*keys, "at", value.cast(pl.Float64)), ends])
+    points = points.sort("at", maintain_order=True)
+    return points.group_by(keys, maintain_order=True).agg("at", "value")
 
 
 class _Trace:
@@ -130,21 +155,16 @@ class _Trace:
         keys = ["node", "port"] if is_of_ports else ["flow_id"]
         unit = series.column.rsplit("_", 1)[-1]
         before_ps = samples.interval_ps if series.kind in MEANS else 0
-        for key, rows in table.group_by(keys, maintain_order=True):
+        changes = _changes(table, keys, series.column, samples)
+        for *key, times, values in changes.iter_rows():
             group, what = (
                 (str(key[0]), names[str(key[0]), int(key[1])])
                 if is_of_ports
                 else ("flows", f"flow {key[0]}")
             )
             track = self._track(group, f"{what} {series.name}", unit=unit)
-            seen = rows.select("time_ps", pl.col(series.column).cast(pl.Float64)).drop_nulls()
-            times_ps = seen["time_ps"].to_list()
-            following = [*times_ps[1:], samples.until_ps + 1]
-            for at_ps, next_ps, value in zip(times_ps, following, seen[series.column], strict=True):
+            for at_ps, value in zip(times, values, strict=True):
                 self._count(track, (at_ps - before_ps) // PS_PER_NS, value)
-                if at_ps + samples.interval_ps < next_ps:
-                    end_ps = at_ps + samples.interval_ps - before_ps
-                    self._count(track, end_ps // PS_PER_NS, 0.0)
 
     def _slice(self, track: int, begin: int, end: int, title: str, notes: dict[str, Any]) -> None:
         events = self._proto.TrackEvent
