@@ -309,9 +309,14 @@ def _need(path: Path, frame: pl.DataFrame, needed: Columns, rows: int | None = N
 
 def _need_ports(path: Path, frame: pl.DataFrame, ports: Table) -> None:
     """Raises if ``frame``, read from ``path``, names a port that is not in ``ports``."""
+    import polars as pl
+
+    # Files of other versions may have other types of numbers and texts.
     told, known = (
-        set(one.select(*PORT_COLUMNS).unique().rows()) for one in (frame, ports.to_polars())
+        one.select(pl.col("node").cast(pl.String), pl.col("port").cast(pl.Int64))
+        for one in (frame, ports.to_polars())
     )
-    if told - known:
-        node, port = min(told - known)
+    strangers = told.join(known, on=list(PORT_COLUMNS), how="anti")
+    if len(strangers):
+        node, port = min(strangers.iter_rows())
         raise ResultError(f"{path}: damaged: the network has no node {node} with a port {port}")

@@ -266,15 +266,17 @@ class _Grid:
         import polars as pl
 
         frame = self._samples(result, name).with_columns(self.step().alias("step"))
-        means = frame.group_by("at", "step").agg(pl.col("value").mean())
-        means = means.filter(pl.col("step").is_between(0, self.steps - 1))
+        frame = frame.filter(pl.col("step").is_between(0, self.steps - 1))
+        cell = (pl.col("at") * self.steps + pl.col("step")).alias("cell")
+        means = frame.group_by(cell).agg(pl.col("value").mean())
         cells = pl.zeros(len(self._network.ports) * self.steps, pl.Float64, eager=True)
-        return cells.scatter(means["at"] * self.steps + means["step"], means["value"])
+        return cells.scatter(means["cell"], means["value"])
 
     def _queues(self, result: Result) -> tuple[pl.Series, pl.Series]:
         """The longest queue of each interval, both ends included, and that at its end."""
         import polars as pl
 
+        width = self.steps + 1
         frame = self._samples(result, QUEUE)
         ends = frame.filter(pl.col("time_ps") <= self._times[-1])
         found = (
@@ -282,15 +284,14 @@ class _Grid:
             # What is before the first interval is its beginning.
             .filter(pl.col("step") >= -1)
             .sort("time_ps")
-            .group_by("at", "step")
+            # With a cell more for each port: the one before the first interval.
+            .group_by((pl.col("at") * width + pl.col("step") + 1).alias("cell"))
             .agg(pl.col("value").max().alias("most"), pl.col("value").last().alias("last"))
         )
-        # With a cell more for each port: the one before the first interval.
-        width = self.steps + 1
-        places = found["at"] * width + found["step"] + 1
         empty = pl.zeros(len(self._network.ports) * width, pl.Int64, eager=True)
         most, last = (
-            empty.clone().scatter(places, found[name].cast(pl.Int64)) for name in ("most", "last")
+            empty.clone().scatter(found["cell"], found[name].cast(pl.Int64))
+            for name in ("most", "last")
         )
         cells = pl.DataFrame({"most": most, "last": last, "before": last.shift(1)})
         cells = cells.with_row_index("cell").filter(pl.col("cell") % width > 0)
