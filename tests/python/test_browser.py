@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +123,39 @@ def test_a_report_draws_all_figures(opened: Open, report: Path, width: int, colo
         assert figures.nth(at).get_attribute("aria-label")
     assert _fits(page)
     assert page.title().startswith("<script>")
+
+
+def test_axes_of_a_narrow_report_can_be_read(opened: Open, tmp_path: Path) -> None:
+    """Sizes over five decades, and a legend that leaves a figure little height."""
+    scenario = rocelab.Scenario(
+        topology={
+            "kind": "leaf-spine",
+            "leaves": 4,
+            "spines": 4,
+            "hosts_per_leaf": 4,
+            "host_rate": "100Gbps",
+            "host_delay": "1us",
+            "rate": "100Gbps",
+            "delay": "1us",
+        },
+        traffic=[
+            {"kind": "collective", "operation": "all-to-all", "size": f"{16 * 10**power}B"}
+            for power in range(2, 7)
+        ],
+        probe=[{"name": "queue", "kind": "queue", "ports": ["leaf*:spine*"], "interval": "5us"}],
+    )
+    run = rocelab.run(scenario).save(tmp_path / "run")
+    page = opened(write_report([run], tmp_path / "report.html"), 390)
+    sizes = page.locator("figure", has_text="Flow size").first.locator(".xtick text").all()
+    boxes = [box for tick in sizes if (box := tick.bounding_box()) is not None]
+    assert len(boxes) >= 2
+    for left, right in pairwise(boxes):
+        assert left["x"] + left["width"] < right["x"]
+    queue = page.locator("figure", has_text="Queue length over time").first
+    whole, title = queue.locator(".plot").bounding_box(), queue.locator(".ytitle").bounding_box()
+    assert whole is not None
+    assert title is not None
+    assert whole["y"] <= title["y"]
 
 
 def test_slowdowns_close_together_have_a_scale(opened: Open, tmp_path: Path) -> None:

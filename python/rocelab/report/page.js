@@ -24,9 +24,17 @@
   const broken = (axis, isNarrow) => {
     const text = String(axis?.title?.text ?? "");
     const space = text.indexOf(" ", text.length / 2 - 4);
-    if (!isNarrow || text.length < 24 || space < 0) return axis;
+    if (!isNarrow || text.length < 16 || space < 0) return axis;
     return { ...axis, title: { text: `${text.slice(0, space)}<br>${text.slice(space + 1)}` } };
   };
+
+  /**
+   * An axis with half as many ticks, where the labels of all would run into each other.
+   * @param {Record<string, any>} axis
+   * @param {boolean} isNarrow
+   */
+  const thinned = (axis, isNarrow) =>
+    isNarrow && axis?.nticks ? { ...axis, nticks: Math.max(3, Math.ceil(axis.nticks / 2)) } : axis;
 
   /**
    * A layout with the page's colours.
@@ -37,7 +45,7 @@
     const axis = { gridcolor: colour("--line"), linecolor: colour("--line"), automargin: true };
     return {
       ...layout,
-      xaxis: { ...axis, ...layout.xaxis },
+      xaxis: { ...axis, ...thinned(layout.xaxis, isNarrow) },
       yaxis: { ...axis, ...broken(layout.yaxis, isNarrow) },
       font: { color: colour("--text"), family: "system-ui, sans-serif", size: 13 },
       paper_bgcolor: "rgba(0,0,0,0)",
