@@ -24,6 +24,7 @@ from rocelab.plot.figure import LabelledFigure
 from rocelab.plot.gallery import plot_all
 from rocelab.plot.size_bins import Bin
 from rocelab.report.charts import of_results
+from rocelab.view.data import collect
 
 PORT_KINDS = ("queue", "throughput", "utilisation", "pause", "port-state")
 FLOW_KINDS = ("rate", "window", "alpha", "latency")
@@ -324,6 +325,24 @@ def test_the_busiest_port_is_drawn_though_all_reach_the_rate_of_their_link(
     report = next(one for one in of_results([("", spread)]) if kind in one.text.lower())
     assert "busiest" in report.text
     assert "s0:h9" in [line["name"] for line in report.data]
+
+
+def test_numbers_of_large_networks_are_in_groups_of_three() -> None:
+    """As they are in tables and summaries."""
+    scenario = rocelab.Scenario(
+        topology={"kind": "star", "hosts": 1000, "host_rate": "100Gbps", "host_delay": "1us"},
+        traffic=[{"kind": "permutation", "size": "100KB"}],
+        scheme="dcqcn",
+        switch={"buffer": "1GB"},
+        probe=[{"preset": "view", "interval": "5us"}],
+    )
+    run = rocelab.run(scenario)
+    assert run.plot.series("paused-share").axes[0].get_title("left") == "none of 2,000 was paused"
+    assert run.plot.series("utilisation").axes[0].get_title("left") == "the 6 busiest of 2,000"
+    assert run.plot.series("rate").axes[0].get_title("left") == "the first 6 of 1,000"
+    texts = " ".join(one.text for one in of_results([("", run)]))
+    assert " busiest of 2,000 are drawn" in texts
+    assert ("network", "1,000 hosts, 1 switch") in collect(run).facts
 
 
 def test_no_port_that_stayed_at_0_is_chosen_by_its_name(spread: rocelab.Result) -> None:

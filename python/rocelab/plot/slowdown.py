@@ -230,7 +230,7 @@ def tags(
     drawn = _at_places(found, lists, said, undone=undone, look=look)
     with theme():
         if never < len(left_out):
-            panel_note(drawn.axes[0], f"the {len(found)} slowest of {len(done)}")
+            panel_note(drawn.axes[0], f"the {len(found)} slowest of {len(done):,}")
         if len(runs) == 1:
             title(drawn.axes[0], names[0])
         fit_titles(drawn, drawn.axes)

@@ -316,7 +316,7 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         "yaxis": _axis(f"{title} ({shown})" if shown else title, rangemode="tozero"),
     }
     cut = (
-        f" Only the {len(lines)} {ranking.words} of {len(parts)} are drawn."
+        f" Only the {len(lines)} {ranking.words} of {len(parts):,} are drawn."
         if len(lines) < len(parts)
         else ""
     )
@@ -406,7 +406,7 @@ def _over_keys(sweep: Sweep, metric: Metric, rows: pl.DataFrame) -> Chart:
     y_axis = _axis(title, rangemode="nonnegative")
     layout = {"xaxis": x_axis, "yaxis": y_axis, "scattermode": "group", "scattergap": 0.7}
     cut = (
-        f" Only the first {_MAX_LINES} of {len(lines)} lines are drawn."
+        f" Only the first {_MAX_LINES} of {len(lines):,} lines are drawn."
         if len(data) < len(lines)
         else ""
     )

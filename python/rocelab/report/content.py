@@ -356,7 +356,8 @@ def _verdicts(claims: Sequence[Mapping[str, str]]) -> str:
 
 def _network(run: Result) -> str:
     switches = _format.pluralise(run.summary.switches, "switch", "switches")
-    return f"{run.summary.hosts} hosts, {switches}"
+    hosts = _format.pluralise(run.summary.hosts, "host", "hosts")
+    return f"{hosts}, {switches}"
 
 
 def _versions(results: Sequence[Result]) -> list[tuple[str, str]]:

@@ -102,10 +102,11 @@ def collect(result: Result) -> View:
             "and the mean of utilisation and paused time."
         )
     summary = result.summary
+    hosts = pluralise(summary.hosts, "host", "hosts")
     switches = pluralise(summary.switches, "switch", "switches")
     facts = [
         ("scheme", f"{summary.scheme} ({summary.preset}), seed {summary.seed}"),
-        ("network", f"{summary.hosts} hosts, {switches}"),
+        ("network", f"{hosts}, {switches}"),
         ("flows", f"{Coverage.of(summary)} done"),
         ("step", plot_duration(grid.step_ps)),
         *([("links", failed)] if (failed := failures_in_words(result)) else []),

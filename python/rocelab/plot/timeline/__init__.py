@@ -266,7 +266,7 @@ def pauses(
     lines = [line for line in lines if line.where in drawn]
     first = sorted(lines, key=lambda line: (line.time_ps[0], line.where))
     places = list(dict.fromkeys(line.where for line in first))
-    left_out = f"the {len(drawn)} longest paused of {total}" if len(drawn) < total else ""
+    left_out = f"the {len(drawn)} longest paused of {total:,}" if len(drawn) < total else ""
     begin_ps = max(span.start_ps, min(pfc_trace(run)["start_ps"] for run in runs))
     circles = deadlocks_of(runs)
     said = [*_notes(runs, names, circles), *absent_results(lines, names, "pause")]

@@ -21,7 +21,7 @@ class Ranking:
     idle: str
     """What those did whose height is 0: "20 more stayed at 0"."""
     none: str
-    """What is said of all, where the height of each is 0: "none of 26 was above 0"."""
+    """What is said of all, where the height of each is 0: "none of 1,024 was above 0"."""
 
 
 def ranking_of(kind: str) -> Ranking:
@@ -65,8 +65,8 @@ def _mean(_times: pl.Series, values: pl.Series) -> float:
     return float(mean or 0)
 
 
-_PAUSED = ("longest paused", "not paused", "none of {} was paused")
-_STAYED = ("stayed at 0", "none of {} was above 0")
+_PAUSED = ("longest paused", "not paused", "none of {:,} was paused")
+_STAYED = ("stayed at 0", "none of {:,} was above 0")
 _BY_PEAK = Ranking(_peak, "highest", *_STAYED)
 _BUSIEST = Ranking(_mean, "busiest", *_STAYED)
 _RANKINGS = {

@@ -193,20 +193,20 @@ def choose_places(lines: Sequence[Line], at_most: int, ranking: Ranking) -> Choi
     total = len(heights)
     if flows:
         shown = sorted(flows, key=flows.__getitem__)[:at_most]
-        return Choice(shown, f"the first {at_most} of {total}" if at_most < total else "")
+        return Choice(shown, f"the first {at_most} of {total:,}" if at_most < total else "")
     busy = [where for where in heights if heights[where]]
     if not busy:
         every, none = list(heights), ranking.none.format(total)
         if total <= at_most:
             return Choice(every, none)
-        return Choice(every[:1], none, {every[0]: f"all {total}"})
+        return Choice(every[:1], none, {every[0]: f"all {total:,}"})
     first = sorted(busy, key=lambda where: -heights[where])[:at_most]
     # In the order of their names, which is how people look for them.
     shown = [where for where in heights if where in first]
     if at_most < len(busy):
-        return Choice(shown, f"the {at_most} {ranking.words} of {total}")
+        return Choice(shown, f"the {at_most} {ranking.words} of {total:,}")
     idle = total - len(shown)
-    return Choice(shown, f"{idle} more {ranking.idle}" if idle else "")
+    return Choice(shown, f"{idle:,} more {ranking.idle}" if idle else "")
 
 
 def place_names(run: Result, probe: str) -> dict[tuple[str, int], str]:
