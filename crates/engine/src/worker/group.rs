@@ -26,6 +26,10 @@ pub(super) struct Inbox {
 /// would be mispredicted.
 const COMPARE_WIDTH: usize = 3;
 
+/// Number of arrivals beyond which a place among them is found by halving. Racks of many fast
+/// hosts have a thousand in a window.
+const MAX_COMPARED: usize = 8 * COMPARE_WIDTH;
+
 impl<'a, D: Device> Worker<'a, D> {
     /// Advances the devices of a group through the window, in lockstep. Returns the time of the
     /// group's next event.
@@ -138,15 +142,17 @@ impl Inbox {
     /// Counts the arrivals before `entry` that are not taken.
     #[inline]
     fn count_before(&self, entry: Entry) -> usize {
+        let left = &self.arrivals[self.taken..];
         let mut count = 0;
-        loop {
-            let beside = &self.arrivals[self.taken + count..][..COMPARE_WIDTH];
+        while count < MAX_COMPARED {
+            let beside = &left[count..][..COMPARE_WIDTH];
             let more = beside.iter().map(|&other| usize::from(other < entry)).sum::<usize>();
             count += more;
             if more < COMPARE_WIDTH {
                 return count;
             }
         }
+        count + left[count..].partition_point(|&other| other < entry)
     }
 
     /// Adds a packet from a device of the group.
@@ -187,4 +193,35 @@ pub(super) fn indices_in_groups(layout: &Layout, devices: usize) -> Vec<u32> {
         }
     }
     indices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offsets(entries: &[Entry]) -> Vec<u64> {
+        entries.iter().map(|entry| entry.offset_ps()).collect()
+    }
+
+    #[test]
+    fn arrivals_have_their_place_among_few_and_among_many() {
+        for count in [1, 2, 3, MAX_COMPARED - 1, MAX_COMPARED, MAX_COMPARED + 1, 1_000] {
+            let count = count as u64;
+            let mut inbox = Inbox::default();
+            inbox.fill(&mut Vec::new());
+            // Even offsets, each once, in an order in which neighbours are far apart.
+            for index in 0..count {
+                inbox.put(Entry::first_at(2 * (index * 617 % count)));
+            }
+            let taken = offsets(inbox.take_before(Entry::first_at(count)));
+            assert_eq!(taken, (0..count).step_by(2).collect::<Vec<_>>());
+            // Odd ones among those that are left.
+            for offset in (count..2 * count).rev().filter(|offset| offset % 2 == 1) {
+                inbox.put(Entry::first_at(offset));
+            }
+            let left = offsets(inbox.take_before(Entry::NONE));
+            assert_eq!(left, (count..2 * count).collect::<Vec<_>>());
+            assert_eq!(inbox.next(Time::ZERO), Time::NEVER);
+        }
+    }
 }
