@@ -295,11 +295,12 @@ fn overloaded(scenario: &Scenario, ports: &[PortLoad], span: Time) -> Option<Str
         || ports.iter().filter(|port| port.messages >= MIN_MESSAGES && port.busy_time() > span);
     let worst = over().max_by_key(|port| port.busy_time())?;
     let count = over().count();
-    let which = if count == 1 { "1 port is".to_owned() } else { format!("{count} ports are") };
+    let (ports, are) = if count == 1 { ("port", "is") } else { ("ports", "are") };
     let name = |node| scenario.network.name(node);
     Some(format!(
-        "{which} overloaded: {} to {} has a load of {:.0} % from the first message to the last, \
-         headers and ACKs included, so queues grow as long as messages arrive; lower the load",
+        "{count} {ports} with {MIN_MESSAGES} messages or more {are} overloaded: {} to {} has a \
+         load of {:.0} % from the first message to the last, headers and ACKs included, so queues \
+         grow as long as messages arrive; lower the load",
         name(worst.node),
         name(worst.peer),
         100.0 * worst.busy_time().as_secs_f64() / span.as_secs_f64(),

@@ -268,7 +268,9 @@ fn late_marks_and_overload_are_known_before_the_run() {
     };
     assert!(poisson(0.05).is_empty(), "{:?}", poisson(0.05));
     let told = poisson(0.5);
-    assert!(told[0].starts_with("1 port is overloaded: s0 to h0 has a load of "), "{told:?}");
+    // Loads of ports with fewer messages are in the table, and come and go with a large message.
+    let begin = "1 port with 20 messages or more is overloaded: s0 to h0 has a load of ";
+    assert!(told[0].starts_with(begin), "{told:?}");
 }
 
 /// What waits for what waits comes as fast as the network carries it.
