@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rocelab._ports import port_names_of
 from rocelab.plot.theme import COLOURS
-from rocelab.plot.timeline.select import place_names
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -19,17 +19,17 @@ def looks_of(run: Result, places: Sequence[str]) -> list[int]:
     would have one colour so, they are numbered by themselves.
     """
     flows: set[int] = set()
-    ports: dict[tuple[str, int], str] = {}
+    ports: set[tuple[str, int]] = set()
     for series in run.series.values():
         found = series._places
         if "flow_id" in found.columns:
             flows.update(found["flow_id"])
         else:
-            names = place_names(run, series.name)
-            ports.update((port, names[port].split(", priority ")[0]) for port in found.rows())
+            ports.update(found.select("node", "port").iter_rows())
+    names = port_names_of(run)
     # Both are numbered from 0: no picture has flows and ports.
     numbers = {f"flow {flow}": number for number, flow in enumerate(sorted(flows))}
-    numbers |= {ports[port]: number for number, port in enumerate(sorted(ports))}
+    numbers |= {names[port]: number for number, port in enumerate(sorted(ports))}
     looks = [numbers[where.split(", priority ")[0]] for where in places]
     apart = len({look % len(COLOURS) for look in looks}) == len(places)
     return looks if apart else list(range(len(places)))
