@@ -457,7 +457,7 @@ def test_many_intervals_are_joined(incast: Path, monkeypatch: pytest.MonkeyPatch
     result = rocelab.open(incast)
     whole = collect(result).data
     cells = len(whole["times"]) * len(whole["ports"])
-    monkeypatch.setattr("rocelab.view.data.MAX_CELLS", -(-cells // 4))
+    monkeypatch.setattr("rocelab.view.samples.MAX_CELLS", -(-cells // 4))
     view = collect(result)
     assert any("4 intervals" in one for one in view.warnings)
     joined = view.data

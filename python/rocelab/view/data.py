@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from rocelab._begun import flows_that_began
 from rocelab._coverage import Coverage
 from rocelab._format import picoseconds, pluralise
-from rocelab._pauses import slow_spans
 from rocelab._text import printable
 from rocelab.errors import ResultError
 from rocelab.plan import spreading
@@ -21,20 +20,18 @@ from rocelab.plot.footnotes import (
 )
 from rocelab.plot.labels import plot_duration
 from rocelab.result import failures_of
-from rocelab.view.tree import Flow, Interval, Moment, Port, congestion
+from rocelab.view.network import Network, called, damaged, network_of, nodes_of, ports_of
+from rocelab.view.samples import PAUSED, QUEUE, UTILISATION, Grid
+from rocelab.view.tree import Flow, Moment, congestion
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rocelab.result import Result
 
-QUEUE, UTILISATION, PAUSED = "view-queue", "view-utilisation", "view-paused-share"
-"""Series that must be there."""
 RATE, WINDOW = "view-rate", "view-window"
 """Series that depend on the scheme."""
 
-MAX_CELLS = 2_000_000
-"""Intervals times ports. More intervals are joined, several to one."""
 MAX_FLOWS = 20_000
 """Flows of which the page has path and series."""
 MAX_VICTIMS = 100
@@ -55,18 +52,6 @@ class View:
     """What the page draws; ``types.js`` says what is in it."""
 
 
-@dataclass(frozen=True)
-class _Network:
-    names: list[str]
-    """Of nodes."""
-    tiers: list[int]
-    ports: list[Port]
-    nodes: dict[str, int]
-    """Nodes by name."""
-    index: pl.DataFrame
-    """``node``, ``port`` and the index in ``ports``."""
-
-
 def collect(result: Result) -> View:
     """What is shown of ``result``. Raises :class:`ResultError` if its series are not there."""
     import polars as pl
@@ -74,12 +59,12 @@ def collect(result: Result) -> View:
     missing = [name for name in (QUEUE, UTILISATION, PAUSED) if name not in result.series]
     if missing:
         raise ResultError(
-            f"{_called(result)}: has no series {missing[0]!r}",
+            f"{called(result)}: has no series {missing[0]!r}",
             hint="run it again with --set 'probe=[{ preset = \"view\" }]', or add that [[probe]]",
         )
-    network = _network(result)
+    network = network_of(result)
     flows = _flows(result, network)
-    grid = _Grid(result, network)
+    grid = Grid(result, network)
     intervals = grid.intervals()
     begun = set(flows_that_began(result)["flow_id"].to_list())
     sent = [flow for flow in flows.values() if flow.number in begun]
@@ -114,8 +99,8 @@ def collect(result: Result) -> View:
         *([("caveat", summary.caveat)] if summary.caveat else []),
     ]
     data = {
-        "nodes": _nodes(network),
-        "ports": _ports(network),
+        "nodes": nodes_of(network),
+        "ports": ports_of(network),
         "times": [interval.end_ps / 1e6 for interval in intervals],
         "step": grid.step_ps / 1e6,
         "queue": grid.rows(grid.queue),
@@ -132,55 +117,7 @@ def collect(result: Result) -> View:
     return View(str(summary.name), facts, warnings, data)
 
 
-def _called(result: Result) -> str:
-    """What errors call ``result``."""
-    return str(result.directory or result.summary.name)
-
-
-def _damaged(result: Result, why: str) -> ResultError:
-    return ResultError(f"{_called(result)}: damaged: {why}")
-
-
-def _network(result: Result) -> _Network:
-    """The nodes, and the ports in the order of ``result.ports``."""
-    import polars as pl
-
-    table = result.ports.to_polars().select("node", "port", "peer", "rate_bps")
-    planned = result.scenario.plan().ports.to_polars()
-    plain = pl.Schema(
-        {"node": pl.String, "port": pl.Int64, "peer": pl.String, "rate_bps": pl.Int64}
-    )
-    table = table.cast(plain)
-    if not table.sort("node", "port").equals(
-        planned.select(table.columns).cast(plain).sort("node", "port")
-    ):
-        raise _damaged(result, "the ports are not those of its scenario")
-    tiers = dict(planned.select("node", "tier").unique(maintain_order=True).iter_rows())
-    # The n-th link from a to b is the n-th from b to a: ports are numbered in the order of links.
-    between: dict[tuple[str, str], list[int]] = {}
-    rows = list(table.iter_rows())
-    for at, (node, _, peer, _) in enumerate(rows):
-        between.setdefault((node, peer), []).append(at)
-    back = {
-        at: other
-        for (node, peer), ends in between.items()
-        for at, other in zip(ends, between[peer, node], strict=True)
-    }
-    ports = [
-        Port(node, number, peer, rate, back[at], peer_is_host=tiers[peer] == 0)
-        for at, (node, number, peer, rate) in enumerate(rows)
-    ]
-    names = list(tiers)
-    return _Network(
-        names=names,
-        tiers=list(tiers.values()),
-        ports=ports,
-        nodes={name: at for at, name in enumerate(names)},
-        index=table.select("node", "port").with_row_index("at").cast({"at": pl.Int64}),
-    )
-
-
-def _flows(result: Result, network: _Network) -> dict[int, Flow]:
+def _flows(result: Result, network: Network) -> dict[int, Flow]:
     """All flows by number, in the order of the table."""
     at_port = {(port.node, port.number): at for at, port in enumerate(network.ports)}
     paths: dict[int, list[int]] = {}
@@ -193,152 +130,6 @@ def _flows(result: Result, network: _Network) -> dict[int, Flow]:
         )
         for number, start, fct in result.flows.to_polars().select(columns).iter_rows()
     }
-
-
-def _slow_links(
-    result: Result, network: _Network
-) -> dict[int, list[tuple[int, int | None, float]]]:
-    """When the links of ports have another rate than their own, by index of the port."""
-    failures = failures_of(result.scenario_toml)
-    slowed = {frozenset(one["link"].split(":")) for one in failures if "rate" in one}
-    return {
-        at: slow_spans(failures, link)
-        for at, port in enumerate(network.ports)
-        if (link := frozenset((port.node, port.peer))) in slowed
-    }
-
-
-class _Grid:
-    """The samples of ports, in the order of ports and then of intervals."""
-
-    joined: int
-    """Intervals of the probe in one of the page."""
-    step_ps: int
-    utilisation: pl.Series
-    paused: pl.Series
-    queue: pl.Series
-    """The longest of each interval, both ends included."""
-
-    def __init__(self, result: Result, network: _Network) -> None:
-        self._network = network
-        self._slow = _slow_links(result, network)
-        samples = result.series[PAUSED].to_polars()
-        times = samples["time_ps"].unique().sort().to_list()
-        if not times:
-            raise ResultError(
-                f"{_called(result)}: there are no samples to show",
-                hint="run for longer than two intervals of the probe",
-            )
-        queue_times = result.series[QUEUE].to_polars()["time_ps"].unique().sort().to_list()
-        before = [time for time in queue_times if time < times[0]]
-        interval_ps = times[0] - before[-1] if before else times[0]
-        self.joined = max(1, -(-len(times) * len(network.ports) // MAX_CELLS))
-        self.step_ps = interval_ps * self.joined
-        self._begin = times[0] - interval_ps
-        self._times = times
-        self.utilisation = self._means(result, UTILISATION)
-        self.paused = self._means(result, PAUSED)
-        self.queue, self._queue_at_end = self._queues(result)
-
-    @property
-    def steps(self) -> int:
-        return -(-len(self._times) // self.joined)
-
-    def step(self, column: str = "time_ps") -> pl.Expr:
-        """The number of the interval in which a sample falls that is taken at its end."""
-        import polars as pl
-
-        before: pl.Expr = (pl.col(column) - self._begin - 1) // self.step_ps
-        return before.cast(pl.Int64)
-
-    def _samples(self, result: Result, name: str) -> pl.DataFrame:
-        """``at``, ``time_ps`` and ``value``."""
-        import polars as pl
-
-        series = result.series[name]
-        frame = series.to_polars().rename({series.column: "value"})
-        frame = frame.cast({"node": pl.String, "port": pl.Int64, "time_ps": pl.Int64})
-        found = frame.join(self._network.index, on=["node", "port"])
-        if len(found) < len(frame):
-            raise _damaged(result, f"the series {name!r} has ports that are not in the network")
-        return found.select("at", "time_ps", "value")
-
-    def _means(self, result: Result, name: str) -> pl.Series:
-        import polars as pl
-
-        frame = self._samples(result, name).with_columns(self.step().alias("step"))
-        frame = frame.filter(pl.col("step").is_between(0, self.steps - 1))
-        cell = (pl.col("at") * self.steps + pl.col("step")).alias("cell")
-        means = frame.group_by(cell).agg(pl.col("value").mean())
-        cells = pl.zeros(len(self._network.ports) * self.steps, pl.Float64, eager=True)
-        return cells.scatter(means["cell"], means["value"])
-
-    def _queues(self, result: Result) -> tuple[pl.Series, pl.Series]:
-        """The longest queue of each interval, both ends included, and that at its end."""
-        import polars as pl
-
-        width = self.steps + 1
-        frame = self._samples(result, QUEUE)
-        ends = frame.filter(pl.col("time_ps") <= self._times[-1])
-        found = (
-            ends.with_columns(self.step().alias("step"))
-            # What is before the first interval is its beginning.
-            .filter(pl.col("step") >= -1)
-            .sort("time_ps")
-            # With a cell more for each port: the one before the first interval.
-            .group_by((pl.col("at") * width + pl.col("step") + 1).alias("cell"))
-            .agg(pl.col("value").max().alias("most"), pl.col("value").last().alias("last"))
-        )
-        empty = pl.zeros(len(self._network.ports) * width, pl.Int64, eager=True)
-        most, last = (
-            empty.clone().scatter(found["cell"], found[name].cast(pl.Int64))
-            for name in ("most", "last")
-        )
-        cells = pl.DataFrame({"most": most, "last": last, "before": last.shift(1)})
-        cells = cells.with_row_index("cell").filter(pl.col("cell") % width > 0)
-        longest = cells.select(pl.max_horizontal("most", "before")).to_series()
-        return longest, cells["last"]
-
-    def rows(self, cells: pl.Series) -> list[list[Any]]:
-        """What ``cells`` have of each port."""
-        begins = range(0, len(cells), self.steps)
-        return [cells[begin : begin + self.steps].to_list() for begin in begins]
-
-    def intervals(self) -> list[Interval]:
-        """All intervals, in order."""
-        last = self._times[-1]
-
-        def of_all(cells: pl.Series, step: int) -> list[Any]:
-            return cells.gather_every(self.steps, step).to_list()
-
-        def interval(step: int) -> Interval:
-            begin_ps = self._begin + step * self.step_ps
-            end_ps = min(begin_ps + self.step_ps, last)
-            return Interval(
-                begin_ps=begin_ps,
-                end_ps=end_ps,
-                queue=of_all(self.queue, step),
-                queue_at_end=of_all(self._queue_at_end, step),
-                paused=of_all(self.paused, step),
-                slow=self._slow_in(begin_ps, end_ps),
-            )
-
-        return [interval(step) for step in range(self.steps)]
-
-    def _slow_in(self, begin_ps: int, end_ps: int) -> dict[int, tuple[float, float]]:
-        """Of ports that are slow in an interval: the lowest rate, and that at the end."""
-        found: dict[int, tuple[float, float]] = {}
-        for at, spans in self._slow.items():
-            own = float(self._network.ports[at].rate_bps)
-            here = [
-                (until, bps)
-                for begin, until, bps in spans
-                if begin <= end_ps and (until is None or until > begin_ps)
-            ]
-            if here:
-                lasting = [bps for until, bps in here if until is None or until > end_ps]
-                found[at] = (min(bps for _, bps in here), lasting[0] if lasting else own)
-        return found
 
 
 def _percent(shares: pl.Series) -> pl.Series:
@@ -358,69 +149,7 @@ def _choose_flows(flows: Mapping[int, Flow], moments: Iterable[Moment]) -> list[
     return sorted([*sorted(victims), *others][:MAX_FLOWS])
 
 
-def _nodes(network: _Network) -> list[dict[str, Any]]:
-    """Nodes with tier, pod, and their place among those of their tier."""
-    neighbours = _neighbours(network)
-    pods = _pods(network.tiers, neighbours)
-    places = _places(network.tiers, neighbours)
-    return [
-        {"name": printable(name), "tier": tier, "pod": pods[at], "place": places[at]}
-        for at, (name, tier) in enumerate(zip(network.names, network.tiers, strict=True))
-    ]
-
-
-def _neighbours(network: _Network) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in network.names]
-    for port in network.ports:
-        found[network.nodes[port.node]].append(network.nodes[port.peer])
-    return found
-
-
-def _pods(tiers: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[int]:
-    """The pod of each node: what is joined without the switches of the top tier; of those -1.
-
-    A host that then is alone is of the pod of the others at its switch.
-    """
-    top = max(tiers)
-    pods = [-1] * len(tiers)
-    of_switch: dict[int, int] = {}
-    count = 0
-    for first, tier in enumerate(tiers):
-        if tier == top or pods[first] >= 0:
-            continue
-        group = [first]
-        pods[first] = count
-        for node in group:
-            for other in neighbours[node]:
-                if tiers[other] != top and pods[other] < 0:
-                    pods[other] = count
-                    group.append(other)
-        if len(group) == 1 and tier == 0:
-            pods[first] = of_switch.setdefault(neighbours[first][0], count)
-        if pods[first] == count:
-            count += 1
-    return pods
-
-
-def _places(tiers: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[float]:
-    """What nodes of a tier are ordered by: the mean place of their neighbours below."""
-    places = [0.0] * len(tiers)
-    for node in sorted(range(len(tiers)), key=tiers.__getitem__):
-        below = [places[one] for one in neighbours[node] if tiers[one] < tiers[node]]
-        places[node] = sum(below) / len(below) if below else float(node)
-    return places
-
-
-def _ports(network: _Network) -> list[list[int]]:
-    """Of each port its node, its peer, the port at the other end, rate in bit/s, and number."""
-    nodes = network.nodes
-    return [
-        [nodes[port.node], nodes[port.peer], port.back, port.rate_bps, port.number]
-        for port in network.ports
-    ]
-
-
-def _faults(result: Result, network: _Network) -> list[dict[str, Any]]:
+def _faults(result: Result, network: Network) -> list[dict[str, Any]]:
     """Links that fail, are slow or damage packets, and hosts that take data slowly, and when.
 
     Of a host the ports are those that send to it.
@@ -485,7 +214,7 @@ def _moment(moment: Moment) -> dict[str, Any]:
 
 def _shown_flows(
     result: Result,
-    network: _Network,
+    network: Network,
     flows: Mapping[int, Flow],
     shown: Sequence[int],
     begun: Set[int],
@@ -501,7 +230,7 @@ def _shown_flows(
     place = {tag: at for at, tag in enumerate(tags)}
     rows = table.select("tag", "src", "dst", "size_bytes", "start_ps", "fct_ps", "slowdown").rows()
     if not {*table["src"], *table["dst"]} <= network.nodes.keys():
-        raise _damaged(result, "there are flows of hosts that are not in the network")
+        raise damaged(result, "there are flows of hosts that are not in the network")
     return {
         "tags": [printable(tag) for tag in tags],
         "number": [int(one) for one in table["flow_id"]],
@@ -520,7 +249,7 @@ def _shown_flows(
 
 
 def _flow_series(
-    result: Result, name: str, grid: _Grid, shown: Sequence[int]
+    result: Result, name: str, grid: Grid, shown: Sequence[int]
 ) -> dict[str, list[float | None]]:
     """The last sample of each interval by flow, from the first interval that has one.
 
