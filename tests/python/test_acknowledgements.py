@@ -86,3 +86,42 @@ def test_a_mark_is_echoed_by_the_ack_that_covers_its_packet() -> None:
             marked.discard(flow)
             echoes += is_marked
     assert echoes > 20
+
+
+@pytest.mark.parametrize("every", [1, 2, 4])
+def test_the_ideal_time_counts_acks_that_wait_for_each_other(every: int) -> None:
+    """ACKs may take a slower path than the data. A message that is alone has a slowdown of 1."""
+    pairs = range(12)
+    ends = [(f"{end}{pair}", f"s{end}") for pair in pairs for end in "ab"]
+    middle = [(f"s{end}", node, rate) for node, rate in (("m", 100), ("slow", 2)) for end in "ab"]
+    links = [(host, switch, 100) for host, switch in ends] + middle
+    result = rocelab.run(
+        rocelab.Scenario(
+            topology={
+                "kind": "custom",
+                "nodes": [{"name": host, "kind": "host"} for host, _ in ends]
+                + [{"name": name, "kind": "switch"} for name in ("sa", "sb", "m", "slow")],
+                "links": [
+                    {"a": a, "b": b, "rate": f"{rate}Gbps", "delay": "1us"} for a, b, rate in links
+                ],
+            },
+            scheme="none",
+            host={"ack_every": every},
+            traffic=[
+                {
+                    "kind": "flows",
+                    "flows": [
+                        {"src": f"a{one}", "dst": f"b{one}", "size": size, "start": f"{one}ms"}
+                        for one, size in zip(pairs, ["50KB", "50500B", "2KB"] * 4, strict=True)
+                    ],
+                }
+            ],
+        )
+    )
+    flows = result.flows.to_polars()
+    assert flows["fct_ps"].to_list() == flows["ideal_fct_ps"].to_list()
+    # Over the slow switch in one direction alone, and not at all.
+    slow = result.ports.to_polars().filter(peer="slow")
+    assert min(slow["tx_packets"].to_list()) > 0
+    times = flows["ideal_fct_ps"].to_list()
+    assert min(times) < max(times) / 10

@@ -38,7 +38,8 @@ fn stages(graph: &Graph, path: &[LinkEnd], latency: (Time, Time), bytes: [u64; 3
 /// link) in which each step goes to the next packet on the same link or to the same packet on the
 /// next link. All packets between the first and the last have one size. So a longest chain serves
 /// them on one link: the slowest one between the link where the chain leaves the first packet and
-/// the link where it joins the last. Only those two links must be tried. ACKs add more links.
+/// the link where it joins the last. Only those two links must be tried. ACKs of single packets add
+/// more links.
 pub(crate) fn completion_time(
     graph: &Graph,
     forward: &[LinkEnd],
@@ -51,24 +52,37 @@ pub(crate) fn completion_time(
     let sizes = [bytes.first, bytes.middle, bytes.last];
     let data = stages(graph, forward, latency, sizes);
     let acks = stages(graph, backward, latency, [bytes.ack; 3]);
-    let ack_path: Time = acks.iter().map(|stage| stage.times[2] + stage.after).sum();
     if host.ack_every == 1 {
         let all: Vec<Stage> = data.into_iter().chain(acks).collect();
         return tandem(&all, bytes.count);
     }
-    // The ACK of the last packet may wait behind the ACK before it.
-    let last = tandem(&data, bytes.count).saturating_add(ack_path);
-    let before = (bytes.count - 1) / u64::from(host.ack_every) * u64::from(host.ack_every);
-    if before == 0 {
+    acknowledged(&data, &acks, bytes.count, u64::from(host.ack_every))
+}
+
+/// When the last ACK has passed all stages of its way, if `count` packets are ready at time 0 and
+/// are acknowledged `ack_every` at a time, which is two or more.
+///
+/// The last ACK may wait behind those before it, which are all of one size. If it waits for the
+/// k-th, the slowest link of their way serves all from that one to the last in a row. When the k-th
+/// is sent is convex in k, so only the first and the last but one must be tried.
+fn acknowledged(data: &[Stage], acks: &[Stage], count: u64, ack_every: u64) -> Time {
+    let way_back: Time = acks.iter().map(|stage| stage.times[2] + stage.after).sum();
+    let last = tandem(data, count).saturating_add(way_back);
+    let others = (count - 1) / ack_every;
+    if others == 0 {
         return last;
     }
     let as_middle = |stage: &Stage| Stage {
-        times: [stage.times[0], stage.times[1], stage.times[if before == 1 { 0 } else { 1 }]],
+        times: [stage.times[0], stage.times[1], stage.times[1]],
         after: stage.after,
     };
-    let earlier = tandem(&data.iter().map(as_middle).collect::<Vec<_>>(), before);
+    let data: Vec<Stage> = data.iter().map(as_middle).collect();
     let slowest = acks.iter().map(|stage| stage.times[2]).max().unwrap_or(Time::ZERO);
-    last.max(earlier.saturating_add(ack_path + slowest))
+    let behind = |k: u64| {
+        let arrives = tandem(&data, k * ack_every).saturating_add(way_back);
+        arrives.saturating_add(slowest.saturating_mul(others + 1 - k))
+    };
+    last.max(behind(1)).max(behind(others))
 }
 
 /// When the last of `count` packets has passed all stages, if all are ready at time 0.
@@ -125,6 +139,28 @@ mod tests {
         done
     }
 
+    /// The recursion of data and the ACKs for it.
+    fn acks_step_by_step(data: &[Stage], acks: &[Stage], count: u64, ack_every: u64) -> Time {
+        let (mut there, mut back) = (vec![Time::ZERO; data.len()], vec![Time::ZERO; acks.len()]);
+        let mut done = Time::ZERO;
+        for packet in 0..count {
+            let kind = if packet + 1 == count { 2 } else { usize::from(packet > 0) };
+            let mut at = Time::ZERO;
+            for (stage, free) in data.iter().zip(&mut there) {
+                *free = at.max(*free) + stage.times[kind];
+                at = *free + stage.after;
+            }
+            if (packet + 1) % ack_every == 0 || packet + 1 == count {
+                for (stage, free) in acks.iter().zip(&mut back) {
+                    *free = at.max(*free) + stage.times[2];
+                    at = *free + stage.after;
+                }
+                done = at;
+            }
+        }
+        done
+    }
+
     proptest! {
         #[test]
         fn the_closed_form_solves_the_recursion(
@@ -139,6 +175,26 @@ mod tests {
                 })
                 .collect();
             prop_assert_eq!(tandem(&stages, count), step_by_step(&stages, count));
+        }
+
+        #[test]
+        fn the_closed_form_counts_acks_that_wait_for_others(
+            data in prop::collection::vec(([1u64..100, 1u64..100, 1u64..100], 0u64..50), 1..5),
+            acks in prop::collection::vec((1u64..400, 0u64..50), 1..5),
+            count in 1u64..30,
+            ack_every in 2u64..6,
+        ) {
+            let stage = |times: [u64; 3], after| Stage {
+                times: times.map(Time::from_ps),
+                after: Time::from_ps(after),
+            };
+            let data: Vec<_> = data.into_iter().map(|(times, after)| stage(times, after)).collect();
+            let acks = acks.into_iter().map(|(time, after)| stage([time; 3], after));
+            let acks: Vec<_> = acks.collect();
+            prop_assert_eq!(
+                acknowledged(&data, &acks, count, ack_every),
+                acks_step_by_step(&data, &acks, count, ack_every)
+            );
         }
     }
 }
