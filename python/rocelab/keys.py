@@ -428,7 +428,7 @@ class Host(TypedDict):
     """How far ahead of the first missing packet a receiver keeps data: packets, a size, or "bdp";
     16384 packets at most. With selective repeat a sender goes no further. Default: 0 packets
     with go-back-N, as in most RoCE NICs; with selective repeat "bdp" where `in_flight` is
-    limited, else 16384 packets.
+    "bdp", else 16384 packets.
     """
 
     reordering_makes_cnp: NotRequired[bool]

@@ -125,3 +125,22 @@ def test_the_ideal_time_counts_acks_that_wait_for_each_other(every: int) -> None
     assert min(slow["tx_packets"].to_list()) > 0
     times = flows["ideal_fct_ps"].to_list()
     assert min(times) < max(times) / 10
+
+
+def slowdown_of_one_flow(**host: Any) -> tuple[float, list[str]]:  # noqa: ANN401
+    """That of a flow with selective repeat over a path that holds 7 packets; and the warnings."""
+    result = rocelab.run(
+        rocelab.Scenario(
+            topology={"kind": "star", "hosts": 2, "host_rate": "10Gbps", "host_delay": "1us"},
+            scheme="none",
+            host={"recovery": "selective-repeat", **host},
+            traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "3MB"}]}],
+        )
+    )
+    return result.summary["slowdown"]["mean"], result.warnings
+
+
+@pytest.mark.parametrize("in_flight", [39, "39KB", "unlimited"])
+def test_what_may_be_in_flight_is_what_receivers_keep(in_flight: int | str) -> None:
+    slowdown, warnings = slowdown_of_one_flow(in_flight=in_flight, ack_every=16)
+    assert (slowdown, warnings) == (1, [])

@@ -109,8 +109,9 @@ fn reorder(spec: &mut HostSpec, in_flight: SpanSpec) -> Result<Span> {
     let is_selective = spec.recovery == RecoveryMode::SelectiveRepeat;
     let reorder = match (is_selective, in_flight) {
         (false, _) => spec.reorder.unwrap_or(SpanSpec::Packets(0)),
-        (true, SpanSpec::Unlimited) => *spec.reorder.get_or_insert(SpanSpec::Packets(MAX)),
-        (true, _) => *spec.reorder.get_or_insert(SpanSpec::Bdp),
+        (true, SpanSpec::Bdp) => *spec.reorder.get_or_insert(SpanSpec::Bdp),
+        // All that may be in flight.
+        (true, _) => *spec.reorder.get_or_insert(SpanSpec::Packets(MAX)),
     };
     let refuse = |why: String| ScenarioError::new("host.reorder", why);
     match reorder {

@@ -68,7 +68,7 @@ pub struct HostSpec {
     /// How far ahead of the first missing packet a receiver keeps data: packets, a size, or "bdp";
     /// 16384 packets at most. With selective repeat a sender goes no further. Default: 0 packets
     /// with go-back-N, as in most RoCE NICs; with selective repeat "bdp" where `in_flight` is
-    /// limited, else 16384 packets.
+    /// "bdp", else 16384 packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<SpanSpec>,
     /// Selective repeat: when a packet is taken for lost. "gap": when a later one has arrived
