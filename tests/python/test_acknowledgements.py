@@ -144,3 +144,12 @@ def slowdown_of_one_flow(**host: Any) -> tuple[float, list[str]]:  # noqa: ANN40
 def test_what_may_be_in_flight_is_what_receivers_keep(in_flight: int | str) -> None:
     slowdown, warnings = slowdown_of_one_flow(in_flight=in_flight, ack_every=16)
     assert (slowdown, warnings) == (1, [])
+
+
+@pytest.mark.parametrize("every", [2, 4, 16])
+def test_acks_for_several_packets_need_more_in_flight(every: int) -> None:
+    slowdown, [warning] = slowdown_of_one_flow(ack_every=every)
+    assert slowdown > 1.1
+    advice, _, packets = warning.rpartition("host.in_flight = ")
+    assert "an ACK is for" in advice
+    assert slowdown_of_one_flow(ack_every=every, in_flight=int(packets)) == (1, [])

@@ -31,6 +31,7 @@ pub(crate) fn collect(
         (LosslessDrops, watchdog(output)),
         (Settings, beyond_target(output)),
         (Settings, less_than_bdp(scenario, output)),
+        (Settings, waits_for_acks(scenario, output)),
         (Settings, finds_no_losses(scenario, output)),
         (Settings, after_the_end(scenario, output)),
         (Settings, faster_than_one_path(scenario, flows)),
@@ -316,6 +317,20 @@ fn less_than_bdp(scenario: &Scenario, output: &RunOutput) -> Option<String> {
              host.reorder, or set it to \"bdp\""
         )
     })
+}
+
+/// A limit of what is in flight that has a sender wait for each ACK for several packets.
+fn waits_for_acks(scenario: &Scenario, output: &RunOutput) -> Option<String> {
+    let (host, payload) = (&scenario.host, u64::from(scenario.wire.payload));
+    let is_limited = host.recovery.max_in_flight == Span::Bdp && host.ack_every > 1;
+    let bdp = output.network_bdp.filter(|_| is_limited)?;
+    let enough = bdp.get().div_ceil(payload) + u64::from(host.ack_every);
+    Some(format!(
+        "host.in_flight is what the longest path holds, and an ACK is for {} packets \
+         (host.ack_every): one flow waits for ACKs and cannot fill that path; set \
+         host.ack_every = 1, or host.in_flight = {enough}",
+        host.ack_every
+    ))
 }
 
 /// Flows whose packets took several paths, and that were faster than one path allows.
