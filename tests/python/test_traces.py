@@ -53,6 +53,28 @@ def test_traces_are_tables(traced: rocelab.Result) -> None:
     assert told == [("pfc", len(pfc)), ("packets", len(packets))]
 
 
+@pytest.mark.parametrize("mark_at", ["enqueue", "dequeue"])
+@pytest.mark.parametrize("architecture", ["shared-memory", "cioq"])
+def test_a_packet_is_marked_from_the_event_on_that_marks_it(
+    mark_at: str, architecture: str
+) -> None:
+    result = rocelab.run(
+        rocelab.Scenario(
+            topology={"kind": "star", "hosts": 5, "host_rate": "100Gbps", "host_delay": "1us"},
+            traffic=[{"kind": "incast", "senders": 4, "receiver": "h4", "size": "200KB"}],
+            switch={"architecture": architecture},
+            ecn={"enabled": True, "kmin": "10KB", "kmax": "60KB", "pmax": 0.5, "mark_at": mark_at},
+            trace={"packets": ["s0"]},
+        )
+    )
+    packets = result.traces["packets"].to_polars().filter(kind="data", ecn="congestion")
+    marked = result.ports.to_polars()["ecn_marked_packets"].sum()
+    assert marked > 50
+    counts = dict(packets["event"].value_counts().rows())
+    before = {"enqueued": marked} if mark_at == "enqueue" else {}
+    assert counts == before | {"dequeued": marked}
+
+
 def test_what_a_failing_link_loses_is_lost_on_it_and_dropped_at_its_ends() -> None:
     """As results.md says of the events and of ``lost_packets``."""
     result = rocelab.run(

@@ -51,12 +51,12 @@ impl<S: Scheme> Egress<'_, S> {
     /// Handles a packet that is about to join a queue. `marks`: RED decides now.
     #[inline(always)]
     pub(crate) fn on_enqueue(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
-        self.record_enqueue(now, packet);
         if marks {
             let (priority, size) = (packet.header.priority, packet.header.size);
             let queue = self.port.class_bytes(priority) + u64::from(size);
             self.mark(queue, priority, packet, now);
         }
+        self.record_enqueue(now, packet);
         self.notify_enqueue(now, packet);
     }
 
