@@ -38,6 +38,9 @@ impl Cdf {
                     "is not monotone: {bytes} bytes after {bytes_before} ({place})"
                 ));
             }
+            if p < p_before && p_before > 1.0 {
+                return Err(format!("the probability at {bytes_before} bytes is {p_before}"));
+            }
             if p < p_before {
                 return Err(format!("is not monotone: probability {p} after {p_before} ({place})"));
             }
@@ -325,6 +328,7 @@ mod tests {
         );
         assert!(why(&[(0, 0.0), (10, 0.5), (20, 0.4), (30, 1.0)]).contains("0.4 after 0.5"));
         assert!(why(&[(0, 0.0), (10, 0.9)]).contains("must end at probability 1"));
+        assert_eq!(why(&[(0, 0.0), (10, 1.5), (20, 1.0)]), "the probability at 10 bytes is 1.5");
         assert!(why(&[(0, 0.1), (10, 1.0)]).contains("must start at probability 0"));
         assert_eq!(why(&[(0, 0.0), (0, 1.0)]), "has no size above 0 bytes");
         assert!(why(&[(0, 0.0), (10, 100.0)]).contains("must end at probability 1, ends at 100"));

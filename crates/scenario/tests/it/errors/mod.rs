@@ -212,7 +212,8 @@ fn files_are_named() {
     );
     std::fs::write(dir.join("net.json"), "{\"nodes\": [], \"links\": [").unwrap();
     std::fs::write(&path, "[topology]\nkind = \"file\"\npath = \"net.json\"\n").unwrap();
-    says(&scenario::load(&path).unwrap_err().to_string(), &["net.json:1: EOF"]);
+    let cut = scenario::load(&path).unwrap_err().to_string();
+    assert!(cut.ends_with("net.json:1: EOF while parsing a list"), "its line once: {cut}");
     std::fs::write(dir.join("net.json"), "{\"nodes\": [{\"name\": 3}], \"links\": []}").unwrap();
     says(
         &scenario::load(&path).unwrap_err().to_string(),
