@@ -412,7 +412,7 @@ def test_ctrl_c_keeps_complete_runs(tmp_path: Path, long_scenario: str) -> None:
     stdout, stderr = process.communicate(timeout=120)
     assert (process.returncode, stdout) == (130, b"")
     assert stderr.decode() == (
-        f"interrupted: runs that are complete stay in {out}; the same command runs the others\n"
+        f"interrupted: runs that are complete stay in {out}; the same command makes the rest\n"
     )
     assert list(made(out)) == ["runs/stop=10us/1"]
     assert json.loads((out / "sweep.json").read_text())["partial"] is True

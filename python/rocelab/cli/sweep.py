@@ -138,7 +138,7 @@ def sweep(
     names = [one.name for one in planned_metrics([*by, *(metric or DEFAULT_METRICS)], plan)]
     place = out or Path("out") / f"{base.name}-sweep"
     part = _shard(shard)
-    with report_kept_runs(f"{place}; the same command runs the others"):
+    with report_kept_runs(f"{place}; the same command makes the rest"):
         if part is not None:
             outcome = run_shard(plan, part, out=place, force=force, jobs=jobs, progress=not quiet)
             if outcome.sweep is None:
