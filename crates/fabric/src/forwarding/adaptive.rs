@@ -1,7 +1,8 @@
 //! Adaptive routing: a data packet takes the next hop with the least backlog.
 //!
-//! A backlog is the time that a port takes for what waits there, so that ports of unequal rates
-//! compare. A port that PFC pauses is the last choice. Equal ones are drawn.
+//! A backlog is the time that a port takes for the rest of the packet that it is sending and for
+//! what waits there, so that ports of unequal rates compare. A port that PFC pauses is the last
+//! choice. Equal ones are drawn.
 
 use super::flowlet_table::FlowletTable;
 use super::group_table::GroupTable;
