@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -361,3 +362,21 @@ def test_a_receiver_without_pauses_is_read_back(off: Table) -> None:
     one = scenario(receiver=[{"hosts": ["h2"], "rate": "10Gbps"}], **off)
     again = rocelab.Scenario.from_toml(one.to_toml())
     assert rocelab.run(again, threads=1).summary["drops"] == 0
+
+
+def test_traffic_without_a_message_is_told_beside_other_traffic(tmp_path: Path) -> None:
+    """Files of flows that have a head alone, empty lists, and times in which nothing begins."""
+    (tmp_path / "flows.csv").write_text("src,dst,size\n")
+    empty: list[Table] = [
+        {"kind": "flows", "tag": "file", "flows_file": str(tmp_path / "flows.csv")},
+        {"kind": "flows", "tag": "list", "flows": []},
+        {"kind": "poisson", "load": 0.01, "workload": "websearch", "duration": "10ns"},
+    ]
+    said = "no message to send: a list may be empty, or a time or load too small"
+    for one in empty:
+        found = scenario(traffic=[FLOWS, one]).plan().warnings
+        assert found == [f"traffic.1 has {said}"]
+    found = rocelab.run(scenario(traffic=[empty[0], FLOWS, *empty[1:]])).warnings
+    assert found == [f"traffic.0 and traffic.2 and traffic.3 have {said}"]
+    # Where there is nothing else, a run that ends with its flows is refused.
+    assert not scenario(traffic=empty, run={"stop": "1us"}).plan().warnings

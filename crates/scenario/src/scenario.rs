@@ -74,6 +74,8 @@ pub struct Scenario {
     pub joins: Joins,
     /// The tags that messages refer to.
     pub tags: Vec<String>,
+    /// The entries of `[[traffic]]` that have no message, by their index.
+    pub empty_traffic: Vec<usize>,
     /// The scheme; where there are two, the one of all messages that are not the other's.
     pub scheme: ResolvedScheme,
     /// The second scheme.
@@ -245,7 +247,7 @@ impl Scenario {
         if switch.cioq.is_some() {
             checks::sound_links(&network, &spec.failure, &wire, needs)?;
         }
-        let Traffic { messages, joins, tags } = traffic;
+        let Traffic { messages, joins, tags, empty: empty_traffic } = traffic;
         Ok(Scenario {
             name,
             description: spec.description.clone().unwrap_or_default(),
@@ -257,6 +259,7 @@ impl Scenario {
             messages,
             joins,
             tags,
+            empty_traffic,
             scheme,
             also,
             wire,

@@ -26,8 +26,22 @@ pub(super) fn in_advance(scenario: &Scenario) -> impl Iterator<Item = String> {
         unused_rate(scenario),
         unused_weight(scenario),
         unused_scheme(scenario),
+        no_messages(scenario),
     ];
     all.into_iter().flatten()
+}
+
+/// Traffic that sends nothing beside other that does.
+fn no_messages(scenario: &Scenario) -> Option<String> {
+    let empty: Vec<_> =
+        scenario.empty_traffic.iter().map(|index| format!("traffic.{index}")).collect();
+    (!empty.is_empty() && !scenario.messages.is_empty()).then(|| {
+        format!(
+            "{} {} no message to send: a list may be empty, or a time or load too small",
+            empty.join(" and "),
+            if empty.len() == 1 { "has" } else { "have" }
+        )
+    })
 }
 
 /// Ways to spread packets where there is nothing to choose.

@@ -112,6 +112,8 @@ pub(crate) struct Traffic {
     pub messages: Vec<Message>,
     pub joins: Joins,
     pub tags: Vec<String>,
+    /// The entries that have no message, by their index.
+    pub empty: Vec<usize>,
 }
 
 /// Generates the messages of every entry and completes the entries.
@@ -129,6 +131,7 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         reach: Reachability::new(context.nodes.network(), &BTreeSet::new()),
     };
     let mut ordinals: BTreeMap<String, u64> = BTreeMap::new();
+    let mut empty = Vec::new();
     for (index, spec) in specs.iter_mut().enumerate() {
         let key = format!("traffic.{index}");
         let (kind, spec_tag, spec_priority) = common(spec);
@@ -162,13 +165,16 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
                 collective::collective(collective, &entry, context, &mut sink)?;
             }
         }
+        if sink.messages.len() == first {
+            empty.push(index);
+        }
         if usize::from(tag) == known_tags {
             sink.take_back(tag, first);
         }
     }
     sink.check_waits()?;
     sink.check_order()?;
-    Ok(sink.finish(context.port_numbers))
+    Ok(sink.finish(context.port_numbers, empty))
 }
 
 /// The keys that every kind has, tag and priority, and what its tag is by default.
@@ -409,7 +415,7 @@ impl Sink<'_> {
 
     /// Sorts by start, keeping the order of making, and numbers QPs in order of first use.
     /// `port_numbers`: who numbers their UDP ports.
-    fn finish(mut self, port_numbers: PortNumbers) -> Traffic {
+    fn finish(mut self, port_numbers: PortNumbers, empty: Vec<usize>) -> Traffic {
         if !self.joins.delays.is_empty() {
             let order = self.order();
             let mut index = vec![0; order.len()];
@@ -443,7 +449,7 @@ impl Sink<'_> {
                 PortNumbers::Hosts => message.udp_ports = ports,
             }
         }
-        Traffic { messages: self.messages, joins: self.joins, tags: self.tags }
+        Traffic { messages: self.messages, joins: self.joins, tags: self.tags, empty }
     }
 }
 
