@@ -112,9 +112,7 @@ impl Simulation<'_> {
         let rate = ((qp.rate as f64 * (1.0 - law.alpha / 2.0)) as u64).max(params.min_rate);
         law.stage = 0;
         law.decrease_marked = false;
-        if self.events.is_pending(&law.increase_timer) {
-            self.events.cancel(&mut law.increase_timer);
-        }
+        self.events.cancel(&mut law.increase_timer);
         law.increase_timer = self.events.schedule(params.increase, Kind::Increase, flow, 0);
         self.set_rate(flow, rate);
     }
@@ -142,9 +140,7 @@ impl Simulation<'_> {
         let Law::Dcqcn(law) = &mut self.qps[flow as usize].law else { return };
         let law = &mut **law;
         for timer in [&mut law.alpha_timer, &mut law.decrease_timer, &mut law.increase_timer] {
-            if self.events.is_pending(timer) {
-                self.events.cancel(timer);
-            }
+            self.events.cancel(timer);
         }
     }
 }

@@ -210,8 +210,11 @@ impl EventList {
             && (handle.time > self.now || (handle.time == self.now && handle.number > self.current))
     }
 
-    /// Cancels an event that is pending. It stays in the list, as a number is not given back.
+    /// Cancels an event if it is pending. It stays in the list, as a number is not given back.
     pub(crate) fn cancel(&mut self, handle: &mut Handle) {
+        if !self.is_pending(handle) {
+            return;
+        }
         let event = &mut self.events[handle.slot as usize];
         // Numbers that wrapped around may take an event for pending that was handled.
         if event.time == handle.time && event.number == handle.number {

@@ -87,6 +87,11 @@ pub(crate) struct Port {
     pub(crate) paused_since: u64,
 }
 
+/// Returns the node at the other end of a port's link.
+pub(crate) fn neighbour(ports: &[Port], port: u32) -> u32 {
+    ports[ports[port as usize].peer as usize].node
+}
+
 /// How a port marks: thresholds in bytes, and the probability at the upper one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ecn {

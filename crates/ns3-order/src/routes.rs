@@ -1,7 +1,7 @@
 //! The next hops of every node to every host, in the order of that simulator's search.
 
 use crate::event_list::NONE;
-use crate::network::{Flow, Node, Port};
+use crate::network::{Flow, Node, Port, neighbour};
 use crate::settings::Settings;
 use units::cancel;
 
@@ -174,7 +174,7 @@ pub(crate) fn neighbours(
 ) -> Vec<(u32, u32)> {
     let mut list: Vec<(u32, u32)> = Vec::new();
     for &port in &nodes[node].ports {
-        let peer = ports[ports[port as usize].peer as usize].node;
+        let peer = neighbour(ports, port);
         match list.iter_mut().find(|(known, _)| *known == peer) {
             Some(entry) => entry.1 = port,
             None => list.push((peer, port)),

@@ -237,10 +237,7 @@ impl Simulation<'_> {
     /// Notes that a port does not pause its peer.
     pub(crate) fn forget_pause(&mut self, index: u32, class: usize) {
         self.ports[index as usize].pausing &= !(1 << class);
-        let handle = &mut self.conweave.pauses[index as usize].forgotten[class];
-        if self.events.is_pending(handle) {
-            self.events.cancel(handle);
-        }
+        self.events.cancel(&mut self.conweave.pauses[index as usize].forgotten[class]);
     }
 
     /// A pause of a class begins, or lasts longer.
@@ -259,9 +256,7 @@ impl Simulation<'_> {
         if !self.settings.conweave {
             return;
         }
-        let handle = &mut self.conweave.pauses[index as usize].expiry[usize::from(class)];
-        if self.events.is_pending(handle) {
-            self.events.cancel(handle);
-        }
+        let pauses = &mut self.conweave.pauses[index as usize];
+        self.events.cancel(&mut pauses.expiry[usize::from(class)]);
     }
 }

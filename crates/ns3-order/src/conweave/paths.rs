@@ -1,7 +1,7 @@
 //! The paths between leaves. A leaf is a switch with hosts. A leaf chooses a path, and the packet
 //! carries it in a tag.
 
-use crate::network::{Node, Port};
+use crate::network::{Node, Port, neighbour};
 use crate::routes::Routes;
 use fabric::ns3::murmur3;
 use hpcc_files::Flow;
@@ -98,13 +98,12 @@ impl Tag {
 
 impl Paths {
     pub(super) fn new(nodes: &[Node], ports: &[Port], routes: &Routes) -> Paths {
-        let peer = |port: u32| ports[ports[port as usize].peer as usize].node;
         let mut leaf: Vec<u32> = (0..nodes.len() as u32).collect();
         let hosts = || (0..nodes.len()).filter(|&node| !nodes[node].is_switch);
         for host in hosts() {
             // The link that comes last in the file counts.
             if let Some(&port) = nodes[host].ports.last() {
-                leaf[host] = peer(port);
+                leaf[host] = neighbour(ports, port);
             }
         }
         let leaves: BTreeSet<u32> = hosts().map(|host| leaf[host]).collect();
@@ -149,10 +148,9 @@ pub(super) fn obstacle(
         ));
     }
     let paths = Paths::new(nodes, ports, routes);
-    let peer = |port: u32| ports[ports[port as usize].peer as usize].node;
     let is_below = |host: u32, leaf: u32| {
         nodes[leaf as usize].is_switch
-            && nodes[host as usize].ports.iter().all(|&port| peer(port) == leaf)
+            && nodes[host as usize].ports.iter().all(|&port| neighbour(ports, port) == leaf)
     };
     flows.iter().find_map(|flow| {
         let ends = [flow.src.get(), flow.dst.get()];
@@ -187,7 +185,7 @@ impl Step<'_> {
     fn collect(&self, node: u32, hop: u32, begun: Path, paths: &mut BTreeSet<Path>) {
         for &port in self.routes.next_hops(node, self.host) {
             let path = begun.through(hop, self.ports[port as usize].number);
-            let next = self.ports[self.ports[port as usize].peer as usize].node;
+            let next = neighbour(self.ports, port);
             if next == self.leaf {
                 paths.insert(path);
             } else if self.nodes[next as usize].is_switch && hop + 1 < MAX_LENGTH {

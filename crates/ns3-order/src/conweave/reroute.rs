@@ -214,11 +214,8 @@ impl Simulation<'_> {
     fn send_from_leaf(&mut self, node: u32, leaf: u32, slot: u32) {
         let now = self.events.now();
         let drawn = self.draw_path(node, leaf);
-        let flow = self.packets.get(slot).flow as usize;
-        if self.is_forgotten(node, self.conweave.sources[flow].last) {
-            self.conweave.sources[flow] = Source::NEW;
-        }
-        let tag = self.conweave.sources[flow].send(now, drawn, &self.settings.reroute);
+        let (flow, times) = (self.packets.get(slot).flow, self.settings.reroute);
+        let tag = self.source_of(node, flow).send(now, drawn, &times);
         *self.conweave.tag(slot) = tag;
         self.forward_along(node, tag.path, 0, slot);
     }
@@ -258,9 +255,7 @@ impl Simulation<'_> {
         let is_early = entry.receive(&tag, now);
         let begins_to_hold = is_early && !entry.holds();
         if begins_to_hold || (!tag.is_rerouted && entry.holds()) {
-            if self.events.is_pending(&entry.flush) {
-                self.events.cancel(&mut entry.flush);
-            }
+            self.events.cancel(&mut entry.flush);
             let delay = entry.flush_at(&tag, now, &self.settings.reroute).saturating_sub(now);
             entry.flush = self.events.schedule(delay, Kind::Flush, flow, node);
         }
@@ -296,17 +291,23 @@ impl Simulation<'_> {
     fn take_control(&mut self, node: u32, slot: u32) {
         let now = self.events.now();
         let tag = *self.conweave.tag(slot);
-        let flow = self.packets.get(slot).flow as usize;
+        let flow = self.packets.get(slot).flow;
         self.packets.remove(slot);
         if tag.mark == Mark::Congested {
             let avoided = Avoided { path: tag.path, until: now + self.settings.reroute.path_busy };
             self.conweave.avoided.insert((node, place_of(tag.path, node)), avoided);
             return;
         }
-        if self.is_forgotten(node, self.conweave.sources[flow].last) {
-            self.conweave.sources[flow] = Source::NEW;
+        self.source_of(node, flow).note_reply(&tag, now);
+    }
+
+    /// What the source's leaf keeps of a flow. It is new if the leaf has forgotten it.
+    fn source_of(&mut self, leaf: u32, flow: u32) -> &mut Source {
+        let last = self.conweave.sources[flow as usize].last;
+        if self.is_forgotten(leaf, last) {
+            self.conweave.sources[flow as usize] = Source::NEW;
         }
-        self.conweave.sources[flow].note_reply(&tag, now);
+        &mut self.conweave.sources[flow as usize]
     }
 
     /// The destination's leaf sends on what it has held back of a flow.
