@@ -92,6 +92,11 @@ def pluralise(number: int, one: str, more: str) -> str:
     return f"{number:,} {one if number == 1 else more}"
 
 
+def nodes(hosts: int, switches: int) -> str:
+    """How many nodes a network has: ``16 hosts, 1 switch``."""
+    return f"{pluralise(hosts, 'host', 'hosts')}, {pluralise(switches, 'switch', 'switches')}"
+
+
 def is_or_are(number: int) -> str:
     """The verb of a number of things."""
     return "is" if number == 1 else "are"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rocelab._format import count, duration, pluralise, rate, size
+from rocelab._format import count, duration, nodes, pluralise, rate, size
 from rocelab._text import filled, json_text, printable
 from rocelab._text_table import aligned
 from rocelab.cli.options import ScenarioFile, Settings, load_scenario
@@ -41,12 +41,9 @@ def plan(
 
 def _describe(found: dict[str, Any], together: list[dict[str, Any]], spreading: list[str]) -> str:
     """``together`` is a row for all tags if there are too many for a row each."""
-    nodes = [
-        pluralise(found["hosts"], "host", "hosts"),
-        pluralise(found["switches"], "switch", "switches"),
-        pluralise(found["links"], "link", "links"),
-    ]
-    parts = [f"{printable(found['name'])}: {', '.join(nodes)}, {found['scheme']}"]
+    network = nodes(found["hosts"], found["switches"])
+    links = pluralise(found["links"], "link", "links")
+    parts = [f"{printable(found['name'])}: {network}, {links}, {found['scheme']}"]
     if found["traffic"]:
         shown = together or found["traffic"]
         parts.append(aligned(_sizes(shown), 1))

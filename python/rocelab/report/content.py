@@ -355,9 +355,7 @@ def _verdicts(claims: Sequence[Mapping[str, str]]) -> str:
 
 
 def _network(run: Result) -> str:
-    switches = _format.pluralise(run.summary.switches, "switch", "switches")
-    hosts = _format.pluralise(run.summary.hosts, "host", "hosts")
-    return f"{hosts}, {switches}"
+    return _format.nodes(run.summary.hosts, run.summary.switches)
 
 
 def _versions(results: Sequence[Result]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab._begun import flows_that_began
 from rocelab._coverage import Coverage
-from rocelab._format import picoseconds, pluralise
+from rocelab._format import nodes, picoseconds
 from rocelab._text import printable
 from rocelab.errors import ResultError
 from rocelab.plan import spreading
@@ -87,11 +87,9 @@ def collect(result: Result) -> View:
             "and the mean of utilisation and paused time."
         )
     summary = result.summary
-    hosts = pluralise(summary.hosts, "host", "hosts")
-    switches = pluralise(summary.switches, "switch", "switches")
     facts = [
         ("scheme", f"{summary.scheme} ({summary.preset}), seed {summary.seed}"),
-        ("network", f"{hosts}, {switches}"),
+        ("network", nodes(summary.hosts, summary.switches)),
         ("flows", f"{Coverage.of(summary)} done"),
         ("step", plot_duration(grid.step_ps)),
         *([("links", failed)] if (failed := failures_in_words(result)) else []),

@@ -39,7 +39,7 @@ fn no_messages(scenario: &Scenario) -> Option<String> {
         format!(
             "{} {} no message to send: a list may be empty, or a time or load too small",
             empty.join(" and "),
-            if empty.len() == 1 { "has" } else { "have" }
+            has(&empty)
         )
     })
 }
@@ -143,7 +143,7 @@ fn fast_receivers(scenario: &Scenario) -> Option<String> {
 }
 
 /// The verb of what has no effect.
-pub(super) fn has(keys: &[&str]) -> &'static str {
+pub(super) fn has<T>(keys: &[T]) -> &'static str {
     if keys.len() == 1 { "has" } else { "have" }
 }
 
