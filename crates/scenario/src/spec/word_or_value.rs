@@ -63,6 +63,11 @@ pub enum Headroom {
     Fixed(Bytes),
 }
 
+impl Headroom {
+    /// The two packets of [`Headroom::TwoBdp`].
+    pub const TWO_PACKETS: Bytes = Bytes::new(2 * 1048);
+}
+
 /// The time until a pause takes hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseSpec {
@@ -224,11 +229,6 @@ macro_rules! word_or_quantity {
     };
 }
 word_or_quantity!(StopSpec, "flows-done" = FlowsDone; At(Time), "\"2ms\"");
-impl Headroom {
-    /// The two packets of [`Headroom::TwoBdp`].
-    pub const TWO_PACKETS: Bytes = Bytes::new(2 * 1048);
-}
-
 word_or_quantity!(
     Headroom, "auto" = Auto, "2bdp" = TwoBdp, "3bdp" = ThreeBdp; Fixed(Bytes), "\"37.5KB\""
 );
