@@ -55,7 +55,8 @@ def compare(scenario: Path, out: Path) -> None:
 def table(results: list[Result]) -> str:
     """What the schemes did, a scheme a line: median slowdown of each tag, pauses, queues."""
     tags = list(dict.fromkeys(tag for result in results for tag in slowdowns_by_tag(result)))
-    rows = [("scheme", *(f"{tag} slowdown" for tag in tags), "pauses", "paused", "longest queue")]
+    heads = (f"{tag} slowdown p50" for tag in tags)
+    rows = [("scheme", *heads, "pauses", "paused", "longest queue")]
     for result in results:
         summary = result.summary
         slowdowns = slowdowns_by_tag(result)
