@@ -188,9 +188,7 @@ class Scenario:
 
     def to_dict(self) -> dict[str, Any]:
         """The whole scenario as plain data: everything that has a default is filled in."""
-        import tomllib
-
-        return tomllib.loads(self.to_toml())
+        return _rocelab.scenario_data(self.to_toml())
 
     def validate(self) -> None:
         """Checks that its scheme can run on its network, which it builds.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import enum
+import json
 import multiprocessing
 import os
 import pickle
@@ -25,7 +26,7 @@ from hypothesis import strategies as st
 
 import rocelab
 from conftest import INCAST
-from rocelab import _rocelab
+from rocelab import _rocelab, catalogue
 from rocelab._plain import plain, setting
 from rocelab.io import files
 from rocelab.io import write as write_module
@@ -88,6 +89,15 @@ def test_load_sets_keys_and_takes_the_name_of_the_file(incast_file: Path) -> Non
     scenario = rocelab.load(incast_file, set={"run.seed": 5, "topology.host_delay": "2us"})
     assert scenario.name == "incast"
     assert scenario.to_dict()["run"]["seed"] == 5
+
+
+def test_plain_data_is_what_the_text_says_in_its_order() -> None:
+    examples = [one.name for one in catalogue.examples() if one.path.endswith(".toml")]
+    assert "incast" in examples
+    for example in examples:
+        scenario = rocelab.example(example)
+        data, read = scenario.to_dict(), tomllib.loads(scenario.to_toml())
+        assert json.dumps(data) == json.dumps(read), example
 
 
 def test_config_error_says_where(incast_file: Path) -> None:

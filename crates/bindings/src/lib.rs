@@ -91,6 +91,7 @@ pub fn fill(module: &Bound<'_, PyModule>, added: Vec<SchemeTypes>) -> PyResult<(
     module.add_function(wrap_pyfunction!(run::run_law, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::judge_memory, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::migrate, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::scenario_data, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::scenario_sections, module)?)
 }
 

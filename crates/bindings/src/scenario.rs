@@ -5,7 +5,7 @@ use crate::table::Table;
 use crate::worker::stoppable;
 use ::scenario::memory::{Limits, Verdict};
 use ::scenario::{
-    Files, ScenarioError, SlowReceiver, Tree, parse_or_every_error, read_or_every_error,
+    Files, ScenarioError, SlowReceiver, Tree, parse_or_every_error, read_data, read_or_every_error,
     read_sections,
 };
 use pyo3::exceptions::PyValueError;
@@ -92,6 +92,13 @@ pub(crate) fn scenario_sections<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
     let read = read_sections(text, &names).map_err(|error| config_error(py, &error))?;
+    Ok(pythonize(py, &read)?)
+}
+
+/// The text of a scenario as plain data, with its keys in their order.
+#[pyfunction]
+pub(crate) fn scenario_data<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let read = read_data(text).map_err(|error| config_error(py, &error))?;
     Ok(pythonize(py, &read)?)
 }
 

@@ -78,7 +78,7 @@ pub use settings::{
 pub use spec::QuirksSpec;
 pub use trace::Trace;
 pub use traffic::{HostPorts, MAX_MESSAGES, MAX_TIME, ROCE_PORT, SourcePorts};
-pub use tree::Tree;
+pub use tree::{Tree, read_data};
 
 use error::Result;
 use source::Source;

@@ -37,18 +37,7 @@ impl Tree {
         let lines = Lines::of(text);
         match DeTable::parse(text) {
             Ok(table) => lines.table(table.into_inner(), None, ""),
-            Err(error) => {
-                let line = error.span().map(|span| lines.at(span.start));
-                let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
-                let error = ScenarioError::new("", message).at_line(line);
-                if text.lines().any(|line| line.starts_with("TOPOLOGY_FILE ")) {
-                    return Err(error.hint(
-                        "it looks like a configuration of the HPCC simulator: run it by \
-                         `rocelab hpcc FILE`",
-                    ));
-                }
-                Err(error)
-            }
+            Err(error) => Err(not_toml(text, &lines, &error)),
         }
     }
 
@@ -341,6 +330,26 @@ impl Serialize for Tree {
             Value::Table(table) => to.collect_map(table),
         }
     }
+}
+
+/// Reads a TOML document as plain data, with its keys in their order.
+///
+/// # Errors
+/// If it is no TOML.
+pub fn read_data(text: &str) -> Result<impl Serialize> {
+    text.parse::<toml::Table>().map_err(|error| not_toml(text, &Lines::of(text), &error))
+}
+
+fn not_toml(text: &str, lines: &Lines, error: &toml::de::Error) -> ScenarioError {
+    let line = error.span().map(|span| lines.at(span.start));
+    let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
+    let error = ScenarioError::new("", message).at_line(line);
+    if text.lines().any(|line| line.starts_with("TOPOLOGY_FILE ")) {
+        return error.hint(
+            "it looks like a configuration of the HPCC simulator: run it by `rocelab hpcc FILE`",
+        );
+    }
+    error
 }
 
 impl From<Value> for Tree {
