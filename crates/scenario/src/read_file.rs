@@ -11,6 +11,8 @@ use units::text::io_reason;
 
 /// Larger files are no scenario and no workload.
 const MAX_FILE: u64 = 1 << 30;
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The files that a scenario names. Each is read once.
 #[derive(Debug, Default)]
@@ -57,7 +59,8 @@ impl Files {
     }
 }
 
-/// Reads a file of text; the error says which file and why not.
+/// Reads a file of text, without the byte-order mark that some editors put in front of it. The error
+/// says which file and why not.
 pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
     let shown = path.display();
     let cannot = |error: io::Error| format!("cannot read {shown}: {}", io_reason(&error));
@@ -80,6 +83,9 @@ pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
         .map_err(cannot)?;
     if bytes.len() as u64 > MAX_FILE {
         return too_large();
+    }
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
     }
     String::from_utf8(bytes).map_err(|_| format!("cannot read {shown}: it is not UTF-8 text"))
 }

@@ -43,7 +43,6 @@ impl Tree {
 
     /// Reads a JSON document; it keeps no lines.
     pub(crate) fn from_json(text: &str) -> Result<Tree> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         serde_json::from_str(text).map_err(|error| {
             let text = error.to_string();
             let why = text.rsplit_once(" at line ").map_or(&*text, |(why, _place)| why);

@@ -101,7 +101,7 @@ impl FlowFile {
 /// Reads the file `name` of `files`; `key` is what named it.
 pub(super) fn read(name: &str, files: &Files, key: &str) -> Result<(FlowFile, Vec<FlowSpec>)> {
     let (path, text) = files.read(name, key)?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = &*text;
     let mut file = FlowFile { key: key.to_owned(), path, lines: Vec::new() };
     let mut flows = Vec::new();
     if text.lines().all(|line| line.trim().is_empty() || line.starts_with(COMMENT)) {

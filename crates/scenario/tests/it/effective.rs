@@ -300,7 +300,8 @@ fn ecn_thresholds_scale_only_where_their_rate_is_known() {
 fn workload_files_become_part_of_the_scenario() {
     let dir = std::env::temp_dir().join(format!("rocelab-workload-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
-    std::fs::write(dir.join("sizes.csv"), "# mine\nbytes,cdf\n0,0\n1000,0.5\n2000,1\n").unwrap();
+    let sizes = "0,0\n1000,0.5\n2000,1\n";
+    std::fs::write(dir.join("sizes.csv"), format!("# mine\nbytes,cdf\n{sizes}")).unwrap();
     let path = dir.join("run.toml");
     std::fs::write(
         &path,
@@ -310,9 +311,12 @@ fn workload_files_become_part_of_the_scenario() {
     )
     .unwrap();
     let scenario = scenario::load(&path).unwrap();
-    std::fs::remove_dir_all(&dir).unwrap();
     assert_eq!(scenario.messages.len(), 9);
     reads_back(&scenario);
+    // Some editors put a mark in front of a text.
+    std::fs::write(dir.join("sizes.csv"), format!("\u{feff}{sizes}")).unwrap();
+    assert_eq!(scenario::load(&path).unwrap(), scenario);
+    std::fs::remove_dir_all(&dir).unwrap();
 }
 
 #[test]
