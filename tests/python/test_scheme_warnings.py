@@ -35,6 +35,17 @@ def one_after_the_other(law: Table) -> Any:  # noqa: ANN401
     )
 
 
+def never_posted(law: Table) -> Any:  # noqa: ANN401
+    """Two flows to one host that wait for others, which the run is too short for."""
+    first = [{"src": "h2", "dst": f"h{n}", "size": "100MB"} for n in range(2)]
+    then = {"kind": "incast", "senders": ["h0", "h1"], "receiver": "h2", "size": "1MB"}
+    return rocelab.Scenario(
+        topology={"kind": "star", "hosts": 3, "host_rate": "1Gbps", "host_delay": "1us"},
+        traffic=[{"kind": "flows", "tag": "first", "flows": first}, then | {"after": "first"}],
+        scheme=law,
+    )
+
+
 UNUSED = [
     ("dctcp", None, {"window": "none"}, "variant = ns3"),
     ("dctcp", None, {"rate_ai": "10Gbps"}, "variant = ns3"),
@@ -94,6 +105,7 @@ def test_parameters_that_harm_in_this_network_are_told(made: Any, words: str) ->
     "made",
     [
         one_after_the_other(scheme("dcqcn", min_rate="600Mbps")),
+        never_posted(scheme("dcqcn", min_rate="600Mbps")),
         star("1Gbps", scheme=scheme("dcqcn", min_rate="600Mbps", window="bdp")),
         star("1Gbps", scheme=scheme("hpcc", min_rate="600Mbps")),
         star("1Gbps", scheme=scheme("hpcc", min_rate="1Mbps")),

@@ -1,5 +1,6 @@
 //! What parameters of a scheme do that one may not expect: nothing, or harm in this network.
 
+use fabric::FlowOutcome;
 use results::FlowTable;
 use scenario::{ResolvedScheme, RunScheme, Scenario};
 use schemes::contract::{NetworkFacts, RateFloor};
@@ -35,11 +36,15 @@ pub(super) fn in_advance(
     scenario.schemes().flat_map(of_scheme).collect()
 }
 
-/// Returns the warnings that are known when flows began and ended.
-pub(super) fn after_run(scenario: &Scenario, flows: &FlowTable, end: Time) -> Vec<String> {
+/// Returns the warnings that are known when flows began and ended. `outcomes`: by row of `flows`.
+pub(super) fn after_run(
+    scenario: &Scenario,
+    outcomes: &[FlowOutcome],
+    flows: &FlowTable,
+) -> Vec<String> {
     let of_scheme = |one: RunScheme<'_>| {
         let floor = rate_floor(scenario, one.scheme)?;
-        let text = too_many_for_a_port(scenario, one, &floor, flows, end)?;
+        let text = too_many_for_a_port(scenario, one, &floor, outcomes, flows)?;
         Some(in_table(&text, one.key))
     };
     scenario.schemes().filter_map(of_scheme).collect()
@@ -179,8 +184,8 @@ fn too_many_for_a_port(
     scenario: &Scenario,
     RunScheme { side, scheme, .. }: RunScheme<'_>,
     floor: &RateFloor,
+    outcomes: &[FlowOutcome],
     flows: &FlowTable,
-    end: Time,
 ) -> Option<String> {
     if floor.has_window {
         return None;
@@ -191,8 +196,10 @@ fn too_many_for_a_port(
     let exceeds =
         |host: u32, senders: u64| min_rate.bps().saturating_mul(senders) > rate(host).bps();
     let mut rows: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for row in 0..flows.len() {
-        if usize::from(flows.scheme[row]) == side.index() && flows.start_ps[row] < end.ps() {
+    for (row, outcome) in outcomes.iter().enumerate() {
+        // A message that waits for others may never be posted.
+        let is_posted = outcome.posted != Time::NEVER;
+        if usize::from(flows.scheme[row]) == side.index() && is_posted {
             rows.entry(flows.dst[row]).or_default().push(row);
         }
     }

@@ -40,7 +40,7 @@ pub(crate) fn collect(
         (Records, begins_late(scenario, output)),
         (Retransmissions, sent_for_nothing(scenario, output, flows)),
     ];
-    let of_schemes = scheme_warnings::after_run(scenario, flows, output.outcome.end).into_iter();
+    let of_schemes = scheme_warnings::after_run(scenario, &output.flows, flows).into_iter();
     let all = all.into_iter().chain(of_schemes.map(|text| (Settings, Some(text))));
     let found = all.filter_map(|(kind, text)| Some(Warning { kind, text: text? }));
     let (doubts, others): (Vec<_>, Vec<_>) =
