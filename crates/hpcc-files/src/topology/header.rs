@@ -91,22 +91,23 @@ fn form(tokens: &Tokens<'_>) -> Form {
 fn holds(tokens: &Tokens<'_>, head: u64, switches: u64, links: Option<u64>) -> bool {
     let words = Tokens::new(tokens.rest()).count() as u64;
     let promised = links.and_then(|links| links.checked_mul(5));
-    promised.and_then(|links| links.checked_add(head + switches)) == Some(words)
+    let promised = promised.and_then(|words| words.checked_add(switches)?.checked_add(head));
+    promised == Some(words)
 }
 
 fn simai(tokens: &mut Tokens<'_>, warnings: &mut Vec<Warning>) -> Result<Header> {
     let line = tokens.line();
     let nodes = nodes(tokens)?;
-    let servers = tokens.whole("the number of GPUs of a server", 0..=nodes)?;
+    let per_server = tokens.whole("the number of GPUs of a server", 0..=nodes)?;
     let nvswitches = tokens.whole("the number of NVSwitches", 0..=nodes)?;
     let switches = tokens.whole("the number of switches", 0..=nodes - nvswitches)?;
     let links = links(tokens)?;
     let gpu = tokens.need("the type of GPU")?;
     let gpus = nodes - nvswitches - switches;
-    if servers > 0 && gpus % servers != 0 {
+    if per_server > 0 && gpus % per_server != 0 {
         return Err(FileError::new(format!(
             "{nodes} nodes are {nvswitches} NVSwitches, {switches} switches and {gpus} GPUs, which \
-             fill no number of servers with {servers} GPUs"
+             fill no number of servers with {per_server} GPUs"
         ))
         .at(line)
         .hint(
