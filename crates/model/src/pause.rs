@@ -168,3 +168,21 @@ pub enum WatchdogAction {
     /// They leave as if there were no pause.
     Forward,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quanta_are_512_bit_times_each() {
+        let expiry = |quanta| PauseExpiry {
+            length: PauseLength::Quanta(quanta),
+            renewal: PauseRenewal::AfterHalf,
+        };
+        // 65535 quanta: 335.5392 us at 100G, 838.848 us at 40G.
+        let longest = expiry(0xffff);
+        assert_eq!(longest.lasts(Rate::from_gbps(100)), Time::from_ps(335_539_200));
+        assert_eq!(longest.lasts(Rate::from_gbps(40)), Time::from_ps(838_848_000));
+        assert_eq!(expiry(0).lasts(Rate::from_gbps(100)), Time::ZERO);
+    }
+}

@@ -109,11 +109,6 @@ impl Capture {
         std::mem::take(&mut self.bytes)
     }
 
-    /// The rest of the file.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
     /// A block: its kind, its length, what it holds, its length again.
     fn block(&mut self, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
         let begin = self.bytes.len();

@@ -2,19 +2,11 @@
 
 use crate::ethernet::{EthernetHeader, MAC_CONTROL};
 use crate::header::{DecodeError, head, head_mut};
-use units::{Bytes, Rate, Time};
 
 /// MAC address that all PFC frames go to: the peer of the link and no further.
 pub const DESTINATION: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
 /// MAC control opcode of PFC.
 pub const OPCODE: u16 = 0x0101;
-/// Pause times are counted in this many bytes' time at the link's rate: 512 bits.
-pub const QUANTUM: Bytes = Bytes::new(64);
-
-/// How long a pause of `quanta` lasts on a link of `rate`.
-pub fn pause_time(quanta: u16, rate: Rate) -> Time {
-    rate.time_for(QUANTUM * u64::from(quanta))
-}
 
 /// A PFC frame, padded to the least frame size, without FCS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

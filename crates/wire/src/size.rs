@@ -34,10 +34,6 @@ const NS3_LEAST_ACK: u32 = 60;
 const NS3_PFC: u32 = 43;
 
 impl Profile {
-    /// Both profiles, by the name that scenario files use.
-    pub const ALL: [(&'static str, Profile); 2] =
-        [("rocev2", Profile::Rocev2), ("hpcc-ns3", Profile::HpccNs3)];
-
     /// Bytes of link time that every packet takes beside its frame.
     pub const fn preamble_and_gap(self) -> u32 {
         match self {

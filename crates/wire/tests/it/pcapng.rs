@@ -40,5 +40,5 @@ fn a_capture_is_blocks_of_words() {
             2, 0, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0, 52, 0, 0, 0,
         ],
     ];
-    assert_eq!(capture.into_bytes(), expected.concat());
+    assert_eq!(capture.take(), expected.concat());
 }

@@ -1,8 +1,6 @@
 //! Sizes on the wire against the standards' and the HPCC simulator's.
 
-use units::{Bytes, Rate, Time};
 use wire::Profile;
-use wire::pfc::pause_time;
 
 #[test]
 fn rocev2_data_is_what_the_headers_add_up_to() {
@@ -47,13 +45,4 @@ fn the_hpcc_simulators_packets() {
     assert_eq!(ns3.control_bytes(0), 60);
     assert_eq!(ns3.control_bytes(66 + 42), ns3.ack_bytes(42));
     assert_eq!(ns3.pfc_bytes(), 43);
-}
-
-#[test]
-fn pause_times_are_512_bit_times_each() {
-    // 65535 quanta: 335.5392 us at 100G, 838.848 us at 40G.
-    assert_eq!(pause_time(0xffff, Rate::from_gbps(100)), Time::from_ps(335_539_200));
-    assert_eq!(pause_time(0xffff, Rate::from_gbps(40)), Time::from_ps(838_848_000));
-    assert_eq!(pause_time(0, Rate::from_gbps(100)), Time::ZERO);
-    assert_eq!(wire::pfc::QUANTUM, Bytes::new(64));
 }
