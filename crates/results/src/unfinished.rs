@@ -70,6 +70,7 @@ mod tests {
     fn every_flow_is_counted_once() {
         let all = [
             Cause::Lost,
+            Cause::Stopped,
             Cause::Deadlock,
             Cause::Paused,
             Cause::Disconnected,
@@ -82,6 +83,6 @@ mod tests {
         }
         let two = Unfinished::count([Cause::Lost, Cause::Sending, Cause::Lost]);
         assert_eq!((two.lost, two.sending), (2, 1));
-        assert_eq!(Unfinished::count(all).total(), 7);
+        assert_eq!(Unfinished::count(all).total(), 8);
     }
 }

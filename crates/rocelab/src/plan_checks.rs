@@ -7,7 +7,7 @@ use fabric::{
 };
 use results::{BufferRow, MarkingRow, PlanChecks};
 use scenario::{NodeKind, Scenario, Stop};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use units::{Bytes, NodeId, Rate, Time};
 
 /// A port must carry this many messages before its load is one of a long time.
@@ -44,6 +44,8 @@ pub(crate) fn plan_checks(
         warnings: own.into_iter().flatten().chain(of_run).collect(),
     }
 }
+
+/// The buffers of switches, those with equal numbers in one row, by tier.
 fn buffer_rows(scenario: &Scenario, setup: &Setup, buffers: &[SwitchBuffer]) -> Vec<BufferRow> {
     let mut rows: Vec<BufferRow> = Vec::new();
     for (one, (priority, threshold)) in
@@ -118,7 +120,7 @@ fn marking_rows(scenario: &Scenario, setup: &Setup, rtt: Time) -> Vec<MarkingRow
     }
     let is_switch = |node: NodeId| scenario.network.node(node).kind == NodeKind::Switch;
     let of_switches = setup.links.iter().filter(|link| is_switch(link.a) || is_switch(link.b));
-    let rates: BTreeMap<Rate, ()> = of_switches.map(|link| (link.rate, ())).collect();
+    let rates: BTreeSet<Rate> = of_switches.map(|link| link.rate).collect();
     let row = |rate: Rate, (priority, marking): &(Option<u8>, EcnConfig)| {
         let law = (!marking.is_off()).then(|| marking.law_at(rate));
         MarkingRow {
@@ -131,7 +133,7 @@ fn marking_rows(scenario: &Scenario, setup: &Setup, rtt: Time) -> Vec<MarkingRow
         }
     };
     let of_rate = |rate: Rate| markings.iter().map(move |one| row(rate, one));
-    rates.into_keys().flat_map(of_rate).collect()
+    rates.into_iter().flat_map(of_rate).collect()
 }
 
 /// When the run ends at the latest, and the key that says so.
