@@ -5,8 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 
 from conftest import Command
+from rocelab.cli.tournament import tournament
 from rocelab.errors import ConfigError
 from rocelab.sweeps.metrics import Metric
 from rocelab.tournament import page, play
@@ -135,6 +137,23 @@ def test_warnings_are_of_the_runs_that_were_made(
     # The second has no place for its queues in the switches of this paper.
     made = play.play(["dcqcn", "expresspass"], [traffic], cache=tmp_path, quick=True)
     assert made.doubts[traffic.id] == ["3 of 3 runs, the first in dcqcn: 1 flow is unfinished"]
+
+
+def test_json_has_its_warnings_beside_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """They were in the table alone, and ``--strict`` failed without a word on what is doubtful."""
+    monkeypatch.setattr(play, "run_all", lambda wanted, *_, **__: dict.fromkeys(wanted))
+    monkeypatch.setattr(play, "metrics", list)
+    monkeypatch.setattr(page, "metrics", list)
+    monkeypatch.setattr(play, "doubts_of", lambda _run: ["1 flow is unfinished"])
+    with pytest.raises(typer.Exit):
+        tournament(
+            ["dcqcn"], ["rcm"], quick=True, cache=tmp_path, strict=True, as_json=True, quiet=True
+        )
+    told = capsys.readouterr()
+    assert json.loads(told.out) == []
+    assert "warning: rcm/fig9: 3 of 3 runs, the first in dcqcn: 1 flow is unfinished" in told.err
 
 
 @pytest.mark.parametrize(

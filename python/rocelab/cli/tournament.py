@@ -18,7 +18,7 @@ from rocelab.cli.options import (
     check_text_file,
     write_text,
 )
-from rocelab.cli.output import check_doubts, report_kept_runs, show, show_caveats
+from rocelab.cli.output import check_doubts, print_warnings, report_kept_runs, show, show_caveats
 
 
 def tournament(
@@ -82,10 +82,12 @@ def tournament(
         write_text(csv, pages.to_csv(played))
     if markdown:
         write_text(markdown, pages.page(played, command))
+    doubts = [f"{traffic}: {text}" for traffic, texts in played.doubts.items() for text in texts]
     if as_json:
+        # The table has them beside its numbers.
+        print_warnings(doubts)
         show(json_text(pages.as_data(played)))
     else:
         show(pages.table(played))
         show_caveats(pages.caveats(played))
-    doubts = [f"{traffic}: {text}" for traffic, texts in played.doubts.items() for text in texts]
     check_doubts(doubts, strict=strict, told=True)
