@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -100,6 +101,19 @@ def test_a_case_with_time_series_gets_a_figure(command: Command, recorded: Path)
     assert "| 2 | 2 | none |" in done.stdout
     (picture,) = (recorded / "pictures").iterdir()
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_each_case_has_its_own_figure(
+    command: Command, recorded: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Those of ``a/b`` and ``a-b`` had one name."""
+    cases, pictures = tmp_path_factory.mktemp("cases"), tmp_path_factory.mktemp("pictures")
+    for name in ("a/b", "a-b"):
+        shutil.copytree(recorded, cases / name)
+    done = command("compare-hpcc", cases, "--figures", pictures, cwd=cases)
+    assert done.returncode == 0, done.stderr
+    drawn = {path.relative_to(pictures).as_posix() for path in pictures.rglob("*.png")}
+    assert drawn == {"a/b.png", "a-b.png"}
 
 
 @pytest.mark.parametrize(

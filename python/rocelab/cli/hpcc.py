@@ -164,8 +164,8 @@ def compare_hpcc(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Draw the cases that hold ts_queue.txt and ts_rate.txt (or .gz): queue and rates "
-            "over time, there and here.",
+            help="Draw the cases that hold ts_queue.txt and ts_rate.txt (or .gz) to DIR/CASE.png: "
+            "queue and rates over time, there and here.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
@@ -197,7 +197,7 @@ def compare_hpcc(
             except ConfigError as refusal:
                 note(f"no run in the order of ns-3: {refusal}")
             if figures is not None and has_series(case):
-                draw(case, figures / file_name(name.replace("/", "-")))
+                draw(case, figures.joinpath(*map(file_name, Path(name).parts)))
             rows.extend(of_case)
         except (ConfigError, ResultError) as error:
             note(f"error: {error}")
