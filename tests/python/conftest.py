@@ -114,6 +114,14 @@ def reseal(directory: Path) -> None:
     (directory / "summary.json").write_text(text, encoding="utf-8")
 
 
+def assert_one_error(stderr: str) -> None:
+    """Fails unless this is a line with an error, and at most one with a hint."""
+    lines = stderr.splitlines()
+    assert lines, "no error"
+    assert lines[0].startswith("error: ")
+    assert len(lines) == 1 or (len(lines) == 2 and lines[1].startswith("hint: ")), stderr
+
+
 RUN = frozenset({"rocelab run"})
 SET_UP = frozenset({"rocelab check", *RUN})
 """Names of threads: scenarios are read and checked in others than those of runs."""
