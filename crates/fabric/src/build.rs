@@ -30,7 +30,7 @@ use crate::port::{Port, PortConfig};
 use crate::stream;
 use crate::switch::Switch;
 use engine::{Arrivals, Bucketing, Device};
-use model::{NodeKind, Watchdog};
+use model::{NodeKind, SlowReceiver, Watchdog};
 use schemes::contract::HostFacts;
 use std::sync::Arc;
 use units::{NodeId, Time, cancel};
@@ -139,6 +139,10 @@ pub(crate) fn devices<S: Scheme>(
             receiver_slots[row.dst as usize].max(row.receiver_slot + 1);
     }
     let mut awaited = common.joins.awaited(graph.hosts.len());
+    let mut slow_times: Vec<Vec<SlowReceiver>> = vec![Vec::new(); graph.hosts.len()];
+    for slow in &setup.slow_receivers {
+        slow_times[graph.host_of[slow.host.index()] as usize].push(*slow);
+    }
     let mut devices = Vec::with_capacity(graph.nodes());
     for node in 0..graph.nodes() as u32 {
         cancel::check();
@@ -166,7 +170,7 @@ pub(crate) fn devices<S: Scheme>(
             flow_probes: FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
             recorder: Recorder::new(&setup.records, NodeId::new(node), 0),
             losses: Losses::new(graph, node, setup.seed),
-            receive_buffer: receive_buffer(setup, node),
+            receive_buffer: ReceiveBuffer::new(std::mem::take(&mut slow_times[host])).map(Box::new),
             pause_clock: pause_clock(setup, graph.ports(node), None),
         };
         devices.push(NodeDevice::Host(Host::new(Arc::clone(common), parts)));
@@ -192,12 +196,6 @@ fn pause_clock(
     watchdog: Option<Watchdog>,
 ) -> Option<Box<PauseClock>> {
     PauseClock::new(setup.pfc.timing.expiry, watchdog, ends.iter().map(|end| end.rate))
-}
-
-/// The receive buffer of a host, if its NIC passes data on slowly.
-fn receive_buffer(setup: &Setup, node: u32) -> Option<Box<ReceiveBuffer>> {
-    let slow = setup.slow_receivers.iter().filter(|slow| slow.host.get() == node);
-    ReceiveBuffer::new(slow.copied().collect()).map(Box::new)
 }
 
 fn host_facts(setup: &Setup, common: &NetworkContext, node: u32) -> HostFacts {

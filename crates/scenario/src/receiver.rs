@@ -1,6 +1,7 @@
 //! From `[[receiver]]` to hosts that take data slowly.
 
 use crate::error::{Result, ScenarioError};
+use crate::network::Network;
 use crate::selector::Selector;
 use crate::settings::{Classes, Pfc, Wire, check_buffer};
 use crate::spec::{Quantity, QuirksSpec, ReceiverSpec};
@@ -21,6 +22,8 @@ pub(crate) fn resolve(
     let network = nodes.network();
     let pauses = pfc.pauses(classes);
     let mut found: BTreeMap<(NodeId, Time), SlowReceiver> = BTreeMap::new();
+    let headroom =
+        if specs.is_empty() { Vec::new() } else { headroom(network, pfc, latency, wire) };
     for (index, spec) in specs.iter_mut().enumerate() {
         let key = |name: &str| format!("receiver.{index}.{name}");
         if !quirks.is_native() {
@@ -59,10 +62,7 @@ pub(crate) fn resolve(
         let until = check_until(from, spec.until, || key("until"))?;
         let rate = spec.rate.0;
         for host in nodes.hosts(&spec.hosts, &key("hosts"))? {
-            // All links of the host fill its one buffer.
-            let ends = network.links.iter().filter(|link| link.a == host || link.b == host);
-            let each = ends.map(|link| still_arrives(link, pfc, latency, wire).get());
-            let needed = Bytes::new(each.fold(0, u64::saturating_add));
+            let needed = headroom[host.index()];
             if pauses && buffer.get() < xoff.get().saturating_add(needed.get()) {
                 let why = format!(
                     "{buffer} is too small: after the pause at xoff = {xoff} up to {needed} may \
@@ -84,6 +84,19 @@ pub(crate) fn resolve(
         }
     }
     Ok(found.into_values().collect())
+}
+
+/// For each node, what may arrive after it asked for a pause: all links of a host fill its one
+/// buffer.
+fn headroom(network: &Network, pfc: &Pfc, latency: Time, wire: &Wire) -> Vec<Bytes> {
+    let mut needed = vec![0_u64; network.nodes.len()];
+    for link in &network.links {
+        let bytes = still_arrives(link, pfc, latency, wire).get();
+        for end in [link.a, link.b] {
+            needed[end.index()] = needed[end.index()].saturating_add(bytes);
+        }
+    }
+    needed.into_iter().map(Bytes::new).collect()
 }
 
 /// What may arrive over a link after the pause was asked for.

@@ -251,8 +251,10 @@ fn kept_apart(experiment: &Experiment, spec: &Spec) -> Vec<u64> {
     let headroom = |link: &Link| {
         let in_cable = link.rate.bytes_in(link.delay).get();
         match spec.pfc.headroom {
-            Headroom::ThreeBdp => Some(3 * in_cable),
-            Headroom::TwoBdp => Some(2 * in_cable + Headroom::TWO_PACKETS.get()),
+            Headroom::ThreeBdp => Some(in_cable.saturating_mul(3)),
+            Headroom::TwoBdp => {
+                Some(in_cable.saturating_mul(2).saturating_add(Headroom::TWO_PACKETS.get()))
+            }
             Headroom::Auto | Headroom::Fixed(_) => None,
         }
     };
@@ -292,8 +294,10 @@ pub(super) fn laws(experiment: &Experiment) -> (Vec<EcnRateSpec>, Option<Rate>) 
     }
     // Ports of NVSwitches mark nothing.
     for link in experiment.topology.switch_links() {
-        let marks = experiment.topology.marking_links().any(|marks| marks.rate == link.rate);
-        if !marks && !laws.iter().any(|law| law.rate.0 == link.rate) {
+        if laws.iter().any(|law| law.rate.0 == link.rate) {
+            continue;
+        }
+        if !experiment.topology.marking_links().any(|marks| marks.rate == link.rate) {
             let (rate, kmax) = (Quantity(link.rate), Quantity(config.buffer_size));
             laws.push(EcnRateSpec { rate, kmin: Quantity(Bytes::ZERO), kmax, pmax: 0.0 });
         }

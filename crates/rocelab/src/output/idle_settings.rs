@@ -130,12 +130,10 @@ fn receives_nothing(scenario: &Scenario) -> Option<String> {
 
 /// Slow receivers that are no slower than their links.
 fn fast_receivers(scenario: &Scenario) -> Option<String> {
-    let links = &scenario.network.links;
-    let of = |host: NodeId| links.iter().filter(move |link| link.a == host || link.b == host);
+    let rates = scenario.network.node_rates();
     let is_fast = |one: &&SlowReceiver| {
-        let all = of(one.host).map(|link| link.rate.bps()).fold(0, u64::saturating_add);
         // With a lower Xoff a single packet has it pause.
-        one.rate.bps() >= all && one.xoff > scenario.wire.above_full_packet()
+        one.rate >= rates[one.host.index()] && one.xoff > scenario.wire.above_full_packet()
     };
     named(scenario, scenario.slow_receivers.iter().filter(is_fast)).map(|names| {
         format!("[[receiver]] has no effect at {names}: its rate is not below that of the links")

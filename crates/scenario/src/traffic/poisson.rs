@@ -62,8 +62,11 @@ impl Receivers {
             if hosts.is_empty() {
                 return few("hosts", "Poisson traffic needs a host that sends".to_owned());
             }
-            let place = |host: &NodeId| listed.iter().position(|other| other == host);
-            let places: Vec<Option<usize>> = hosts.iter().map(place).collect();
+            let mut place = vec![None; context.nodes.network().nodes.len()];
+            for (index, host) in listed.iter().enumerate() {
+                place[host.index()] = Some(index);
+            }
+            let places = hosts.iter().map(|host| place[host.index()]).collect();
             if listed.is_empty() {
                 return few("receivers", "names no host".to_owned());
             }
