@@ -9,7 +9,6 @@ use crate::traffic::{Traffic, check_priority};
 use model::ClassSettings;
 use schemes::contract::EcnLaw;
 use schemes::registry::{self, MixInfo, SchemeInfo};
-use std::collections::BTreeMap;
 use units::{MixSide, Rate};
 
 /// The second scheme of a run.
@@ -186,7 +185,8 @@ pub(crate) fn assign(
     if let Some(priority) = spec.priority {
         check_priority(priority, || format!("{KEY}.priority"))?;
     }
-    let mut sides: BTreeMap<u32, MixSide> = BTreeMap::new();
+    // By QP.
+    let mut sides: Vec<Option<MixSide>> = vec![None; traffic.messages.len()];
     let mut count = 0;
     for message in &mut traffic.messages {
         let is_also = hosts.get(message.src.index()).copied().unwrap_or(false)
@@ -196,7 +196,7 @@ pub(crate) fn assign(
             count += 1;
             message.priority = spec.priority.unwrap_or(message.priority);
         }
-        if *sides.entry(message.qp).or_insert(message.side) != message.side {
+        if *sides[message.qp as usize].get_or_insert(message.side) != message.side {
             let why = "a QP carries messages of several tags, and not all have this scheme";
             return Err(ScenarioError::new(format!("{KEY}.traffic"), why)
                 .hint("name all tags of the QP, or use `hosts`"));

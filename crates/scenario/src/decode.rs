@@ -87,6 +87,12 @@ impl DecodeError {
         self.path.push(step.to_owned());
         self
     }
+    fn under_index(self, index: usize) -> DecodeError {
+        self.under(&index.to_string())
+    }
+    fn too_many_elements(needed: usize, got: usize) -> DecodeError {
+        DecodeError::new(format!("needs {needed} elements, got {got}"))
+    }
 }
 
 impl fmt::Display for DecodeError {
@@ -239,11 +245,7 @@ impl<'de> Deserializer<'de> for At<'de> {
                 let mut elements = Elements { rest: list.iter(), index: 0 };
                 let value = visitor.visit_seq(&mut elements)?;
                 if elements.rest.len() > 0 {
-                    return Err(DecodeError::new(format!(
-                        "needs {} elements, got {}",
-                        elements.index,
-                        list.len()
-                    )));
+                    return Err(DecodeError::too_many_elements(elements.index, list.len()));
                 }
                 Ok(value)
             }
@@ -345,7 +347,7 @@ impl<'de> SeqAccess<'de> for &mut Elements<'de> {
         self.index += 1;
         seed.deserialize(At { tree, skip_kind: false })
             .map(Some)
-            .map_err(|error| error.under(&index.to_string()))
+            .map_err(|error| error.under_index(index))
     }
 }
 

@@ -6,7 +6,6 @@ use crate::error::{Result, ScenarioError};
 use crate::random::Stream;
 use crate::spec::{DestinationMix, RequestResponseSpec};
 use crate::workload::MAX_MESSAGE;
-use std::collections::BTreeMap;
 use units::NodeId;
 
 pub(super) fn request_response(
@@ -60,7 +59,7 @@ struct Partners {
     /// By host its data centre, and its place among those of `intra`.
     places: Vec<(usize, usize)>,
     /// By data centre those in it, and those in others.
-    sites: BTreeMap<usize, Site>,
+    sites: Vec<Site>,
 }
 
 #[derive(Default)]
@@ -84,16 +83,17 @@ impl Partners {
         }
         let network = context.nodes.network();
         let site_of = network.data_centres();
-        let mut sites: BTreeMap<usize, Site> = BTreeMap::new();
+        let mut sites: Vec<Site> = Vec::new();
+        sites.resize_with(site_of.len(), Site::default);
         let mut places = Vec::with_capacity(hosts.len());
         for host in hosts {
             let site = site_of[host.index()];
-            let intra = &mut sites.entry(site).or_default().intra;
+            let intra = &mut sites[site].intra;
             places.push((site, intra.len()));
             intra.push(*host);
         }
-        for (site, own) in &mut sites {
-            let outside = hosts.iter().filter(|host| site_of[host.index()] != *site);
+        for (site, own) in sites.iter_mut().enumerate().filter(|(_, own)| !own.intra.is_empty()) {
+            let outside = hosts.iter().filter(|host| site_of[host.index()] != site);
             own.inter = outside.copied().collect();
         }
         for (host, (site, _)) in hosts.iter().zip(&places) {
@@ -102,7 +102,7 @@ impl Partners {
                 let why = format!("{name} has no {what} among the hosts");
                 Err(ScenarioError::new(entry.key("inter_share"), why).hint(hint))
             };
-            let site = &sites[site];
+            let site = &sites[*site];
             if site.inter.is_empty() && spec.inter_share > 0.0 {
                 return lacks(
                     "partner in another data centre",
@@ -119,13 +119,13 @@ impl Partners {
 
     /// Partners of the host of this index: how many in its data centre, how many in others.
     fn count(&self, host: usize) -> (u64, u64) {
-        let site = &self.sites[&self.places[host].0];
+        let site = &self.sites[self.places[host].0];
         (site.intra.len() as u64 - 1, site.inter.len() as u64)
     }
 
     fn draw(&self, host: usize, is_inter: bool, stream: &mut Stream) -> NodeId {
         let (site, own) = self.places[host];
-        let site = &self.sites[&site];
+        let site = &self.sites[site];
         if is_inter {
             return site.inter[stream.below(site.inter.len() as u64) as usize];
         }
