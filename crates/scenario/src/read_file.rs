@@ -59,8 +59,8 @@ impl Files {
     }
 }
 
-/// Reads a file of text, without the byte-order mark that some editors put in front of it. The error
-/// says which file and why not.
+/// Reads a file of text, without the byte-order mark that some editors put in front of it. The
+/// error says which file and why not.
 pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
     let shown = path.display();
     let cannot = |error: io::Error| format!("cannot read {shown}: {}", io_reason(&error));
