@@ -158,6 +158,56 @@ def test_axes_of_a_narrow_report_can_be_read(opened: Open, tmp_path: Path) -> No
     assert whole["y"] <= title["y"]
 
 
+def test_long_names_in_a_narrow_report_are_told_apart(opened: Open, tmp_path: Path) -> None:
+    """Names and tags that differ at their ends alone, more of them than a legend has room for."""
+    tags = {f"traffic.{at}.tag": f"checkpoints-of-the-cluster-to-store-{at}" for at in range(2)}
+    scenario = rocelab.example("incast", set=tags)
+    places = []
+    for number in range(10):
+        name = f"experiment-with-static-thresholds-and-without-spraying-{number}"
+        run = rocelab.run(scenario.with_settings(name=name, run__seed=number))
+        places.append(run.save(tmp_path / name))
+    page = opened(write_report(places, tmp_path / "report.html"), 390)
+    figure = page.locator("figure", has_text="FCT slowdown of the flows of each tag")
+    legend = figure.locator(".legendtext").all_text_contents()
+    assert [name[-2:] for name in legend] == [f"-{number}" for number in range(10)]
+    tags_shown = figure.locator(".xtick text")
+    assert [text[-2:] for text in tags_shown.all_text_contents()] == ["-0", "-1"]
+    box = figure.locator(".plot").bounding_box()
+    panel = figure.locator(".plot .nsewdrag").bounding_box()
+    names = figure.locator(".legend").bounding_box()
+    assert box is not None
+    assert panel is not None
+    assert names is not None
+    assert panel["height"] > 80
+    for tick in tags_shown.all():
+        place = tick.bounding_box()
+        assert place is not None
+        assert place["y"] + place["height"] <= names["y"]
+    assert names["x"] + names["width"] <= box["x"] + box["width"]
+
+
+def test_long_metrics_of_a_narrow_report_fit_beside_their_axis(
+    opened: Open, tmp_path: Path
+) -> None:
+    tag = "checkpoints-of-the-cluster-to-the-store-of-the-second-rack"
+    scenario = rocelab.example("incast", set={"traffic.0.tag": tag})
+    rocelab.sweep(
+        scenario,
+        {"run.time_limit": ["50ms", "90ms"], "scheme": ["hpcc", "dcqcn"]},
+        out=tmp_path / "sweep",
+    )
+    place = tmp_path / "report.html"
+    write_report([tmp_path / "sweep"], place, metrics=[f"{tag}.slowdown_p99"])
+    page = opened(place, 390)
+    figure = page.locator("figure", has_text="p99 FCT slowdown").first
+    whole, title = figure.locator(".plot").bounding_box(), figure.locator(".ytitle").bounding_box()
+    assert whole is not None
+    assert title is not None
+    assert whole["y"] <= title["y"]
+    assert title["y"] + title["height"] <= whole["y"] + whole["height"]
+
+
 def test_slowdowns_close_together_have_a_scale(opened: Open, tmp_path: Path) -> None:
     """Between 8.8 and 8.9 there is neither a power of ten nor twice or five times one."""
     run = rocelab.run(rocelab.example("incast")).save(tmp_path / "run")

@@ -262,6 +262,27 @@ def test_runs_are_told_apart_by_the_keys_that_differ(tmp_path: Path) -> None:
     assert not collect([tmp_path / "first"]).changed
 
 
+def test_many_runs_are_named_once(tmp_path: Path) -> None:
+    """A title that names all is longer than a window, and a table would repeat its own head."""
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    places = []
+    for number in range(1, 7):
+        run = rocelab.run(scenario.with_settings(name=f"run {number}", run__seed=number))
+        places.append(run.save(tmp_path / str(number)))
+    report = collect(places)
+    assert report.title == "run 1, run 2, run 3, run 4 and 2 more"
+    assert not report.changed
+
+
+def test_bars_of_more_runs_than_colours_have_patterns() -> None:
+    run = rocelab.run(rocelab.example("incast"))
+    chart = next(
+        one for one in of_results([(str(at), run) for at in range(12)]) if "by tag" in one.title
+    )
+    looks = [str(bars["marker"]) for bars in chart.data]
+    assert len(set(looks)) == 12
+
+
 def test_runs_of_other_networks_or_traffic_are_not_compared_in_silence(
     runs: list[Path], tmp_path: Path
 ) -> None:

@@ -680,6 +680,17 @@ def test_force_needs_a_directory(scenario: rocelab.Scenario) -> None:
 # Pictures.
 
 
+def test_the_metric_of_a_tag_with_a_long_name_fits_beside_its_axis(tmp_path: Path) -> None:
+    """The warning that labels are cut off would be an error."""
+    tag = "checkpoints-of-the-training-cluster-to-the-storage-node-a"
+    scenario = rocelab.example("incast", set={"traffic.0.tag": tag})
+    sweep = rocelab.sweep(scenario, {"scheme": ["hpcc", "dcqcn"]})
+    drawn = sweep.plot(f"{tag}.slowdown_p99")
+    rocelab.plot.save(drawn, tmp_path / "p99")
+    label = " ".join(drawn.axes[0].get_ylabel().split())
+    assert label == "p99 FCT slowdown of checkpoints-of…-node-a"
+
+
 def test_a_line_for_each_scheme_over_the_load(swept: rocelab.Sweep) -> None:
     drawn = swept.plot("max_queue_bytes")
     (axes,) = drawn.axes

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from rocelab._text import printable
 from rocelab.plot.footnotes import footnotes
 from rocelab.plot.growth import columns, grow, width_in
 from rocelab.plot.labels import LEGEND_WIDTH, narrow, width_pt, wrap
@@ -118,9 +119,13 @@ def _beside_pt(left: str, right: str) -> float:
 
 
 def y_label(axes: Axes, text: str, panels: int) -> None:
-    """Says beside one of ``panels`` what it shows, in lines no longer than it is high."""
+    """Says beside one of ``panels`` what it shows, in lines no longer than it is high.
+
+    Words that are longer, as names of tags may be, are shown without their middle.
+    """
     letters = _LABEL_WIDTH if panels == 1 else _STACKED_LABEL_WIDTH
-    lines = textwrap.wrap(text, letters, break_long_words=False, break_on_hyphens=False)
+    words = " ".join(printable(word, letters) for word in text.split())
+    lines = textwrap.wrap(words, letters, break_long_words=False, break_on_hyphens=False)
     axes.set_ylabel("\n".join(lines), parse_math=False)
 
 

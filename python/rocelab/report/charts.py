@@ -38,6 +38,7 @@ _MAX_LINES = 16
 _MANY_US = 2000
 """From this time on the axis is in milliseconds."""
 _DASHES = ("solid", "dash", "dot", "dashdot")
+_PATTERNS = ("", "/", ".", "x")
 
 _SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "x", "star", "triangle-down")
 """Marks that also those tell apart who see no colours."""
@@ -160,9 +161,8 @@ def _panel_line(index: int, name: str, points: pl.DataFrame, *, again: bool) -> 
     bars = _numbers(points["spread"])
     more: dict[str, Any] = {"error_y": {"type": "data", "array": bars}} if any(bars) else {}
     words = [str(one).replace("\n", " ") for one in points["word"]]
-    colour = SCREEN_COLOURS[index % len(SCREEN_COLOURS)]
     y = _numbers(points["y"])
-    return {"type": "bar", "name": name, "x": words, "y": y, "marker": {"color": colour}, **more}
+    return {"type": "bar", "name": name, "x": words, "y": y, "marker": _bar(index), **more}
 
 
 def _numbers(values: Iterable[float | None]) -> list[float | None]:
@@ -186,6 +186,13 @@ def _line(index: int, name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
         "line": {"color": SCREEN_COLOURS[colour], "dash": _DASHES[turn % len(_DASHES)], "width": 2},
         **more,
     }
+
+
+def _bar(index: int) -> dict[str, Any]:
+    """The colour of bars, and a pattern where colours begin again."""
+    turn, colour = divmod(index, len(SCREEN_COLOURS))
+    pattern = {"shape": _PATTERNS[turn % len(_PATTERNS)]}
+    return {"color": SCREEN_COLOURS[colour], **({"pattern": pattern} if turn else {})}
 
 
 def _axis(title: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -260,7 +267,7 @@ def _slowdown_by_tag(runs: Sequence[tuple[str, Result]]) -> Chart:
                 "name": name,
                 "x": list(tags),
                 "y": [one["p99"] for one in tags.values()],
-                "marker": {"color": SCREEN_COLOURS[index % len(SCREEN_COLOURS)]},
+                "marker": _bar(index),
                 "hovertemplate": f"{_plain(name)}<br>%{{x}}: p99 %{{y:.3~r}}<extra></extra>",
             }
         )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rocelab.result import Result
 
 _MAX_NAMED = 4
-"""Runs that are named, of those with a failing link or slow receiver."""
+"""Runs that are named in a title, and of those with a failing link or slow receiver."""
 _MAX_TAGS = 8
 """Tags that tables have columns of."""
 _VERDICTS = {"holds": "hold", "weaker": "weaker", "differs": "differ", "undecidable": "undecidable"}
@@ -84,7 +84,7 @@ def _of_results(
 ) -> Report:
     runs, names = resolve_names(results)
     summaries = [run.summary for run in runs]
-    report = Report(title=_each(one.name for one in summaries))
+    report = Report(title=_some(list(dict.fromkeys(one.name for one in summaries))))
     report.asked = [
         *_of_each("about", names, [run.scenario.to_dict().get("description", "") for run in runs]),
         ("schemes", _each(f"{one.scheme} ({one.preset})" for one in summaries)),
@@ -179,10 +179,13 @@ def _add_scenarios(report: Report, runs: Sequence[tuple[str, Result]]) -> None:
     scenarios = [without_defaults(run) for _, run in runs]
     changed = differences(scenarios, [run.scenario.to_dict() for _, run in runs])
     changed.pop("run.seed", None)
+    names = [name for name, _ in runs]
+    if changed.get("name") == names:
+        # The head of the table has them.
+        del changed["name"]
     if len(runs) > 1 and 0 < len(changed) <= _MAX_CHANGED:
         rows = [[Cell(key), *(Cell(text) for text in values)] for key, values in changed.items()]
-        head = ["key", *(name for name, _ in runs)]
-        report.changed.append(Grid("What differs", head, rows, wrapped=True))
+        report.changed.append(Grid("What differs", ["key", *names], rows, wrapped=True))
     whole = runs if len(changed) > _MAX_CHANGED else runs[:1]
     report.scenario = "\n".join(
         (f"# {name}\n" if len(runs) > 1 else "") + document(one)
