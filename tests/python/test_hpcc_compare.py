@@ -44,6 +44,16 @@ def test_agreement_of_a_case(command: Command, known: Path) -> None:
     assert files(known / "case") == INPUTS | {"fct.txt", "pfc.txt"}, "nothing was added"
 
 
+def test_a_case_whose_run_left_nothing_is_named(command: Command, known: Path) -> None:
+    shutil.copytree(known / "case", known / "other")
+    (known / "other" / "fct.txt").unlink()
+    done = command("compare-hpcc", known)
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 4
+    warning = f"warning: {known / 'other'}: left out: it has a config.txt and no fct.txt"
+    assert done.stderr.splitlines() == [warning, "case"]
+
+
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_comparison_tells_how_far_its_runs_are(
     monkeypatch: pytest.MonkeyPatch,

@@ -180,9 +180,11 @@ def compare_hpcc(
     from rocelab.hpcc.compare import compare, find_cases, table
     from rocelab.hpcc.overlay_plot import draw, has_series
 
-    cases = find_cases(directory)
+    cases, others = find_cases(directory)
     if figures is not None:
         check_output_directory(figures)
+    for other in others:
+        note(f"warning: {other}: left out: it has a config.txt and no fct.txt")
     rows, code = [], 0
     for number, case in enumerate(cases, 1):
         inside = case.relative_to(directory)

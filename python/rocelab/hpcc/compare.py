@@ -64,8 +64,8 @@ class Ns3Comparison:
     """The flows of these means: those that finished there and with every seed here."""
 
 
-def find_cases(directory: Path) -> list[Path]:
-    """The folders below ``directory`` that hold a configuration and what came of it."""
+def find_cases(directory: Path) -> tuple[list[Path], list[Path]]:
+    """The folders below ``directory`` with a configuration: those with what came of it, others."""
     if not directory.is_dir():
         what = "is not a directory" if directory.exists() else "no such directory"
         raise ConfigError(what, file=str(directory))
@@ -78,7 +78,7 @@ def find_cases(directory: Path) -> list[Path]:
             file=str(directory),
             hint=f"{found[0]} has no fct.txt" if found else None,
         )
-    return cases
+    return cases, [case for case in found if case not in cases]
 
 
 def compare(

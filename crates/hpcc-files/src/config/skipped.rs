@@ -100,7 +100,7 @@ impl Skipped {
         if self.more > 0 {
             warnings.push(Warning::at(
                 self.last_line,
-                format!("so have {} more lines words that are not keys", self.more),
+                format!("{} more lines have words that are not keys", self.more),
             ));
         }
     }
