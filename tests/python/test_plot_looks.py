@@ -47,6 +47,15 @@ def test_panels_share_a_range_of_time_that_holds_all_samples(starts: tuple[str, 
         assert max(times) <= right < 1.2 * max(times)
 
 
+def test_a_sample_alone_stands_in_the_middle(incast: rocelab.Result) -> None:
+    """On the edge half of its marker would be on the axis."""
+    probe = {"name": "q", "kind": "queue", "interval": "1s", "start": "10us", "nodes": ["s0"]}
+    drawn = rocelab.run(incast.scenario.with_settings(probe=[probe])).plot.queue()
+    (axes,) = drawn.axes
+    left, right = axes.get_xlim()
+    assert left < 10 < right
+
+
 @pytest.mark.parametrize(
     "kind", ["queue", "throughput", "utilisation", "rate", "goodput", "latency"]
 )

@@ -274,6 +274,31 @@ def test_many_runs_are_named_once(tmp_path: Path) -> None:
     assert not report.changed
 
 
+def test_a_sample_alone_is_a_point() -> None:
+    """A line of one point is none."""
+    probe = {"name": "q", "kind": "queue", "interval": "1s", "start": "10us", "nodes": ["s0"]}
+    run = rocelab.run(rocelab.Scenario.from_toml(INCAST).with_settings(probe=[probe]))
+    (chart,) = (one for one in of_results([("", run)]) if one.title == "Queue length")
+    assert {line["mode"] for line in chart.data} == {"markers"}
+
+
+@pytest.mark.parametrize(("stop", "left"), [("5us", 3), ("1us", 4)])
+def test_the_slowest_flows_say_which_are_not_among_them(
+    tmp_path: Path, stop: str, left: int
+) -> None:
+    flows = [{"src": f"h{at}", "dst": "h4", "size": f"{10 ** (at + 3)}B"} for at in range(4)]
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(
+        traffic=[{"kind": "flows", "flows": flows}], run__stop=stop
+    )
+    run = rocelab.run(scenario)
+    assert run.summary.flows - run.summary.flows_done == left
+    report = collect([run.save(tmp_path / "run")])
+    tables = [one for one in report.details if one.title == "Slowest flows"]
+    assert [one.note for one in tables] == (
+        [f"Without {left} unfinished flows."] if left < 4 else []
+    )
+
+
 def test_bars_of_more_runs_than_colours_have_patterns() -> None:
     run = rocelab.run(rocelab.example("incast"))
     chart = next(

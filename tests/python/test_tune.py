@@ -345,3 +345,13 @@ def test_combinations_that_were_left_out_are_counted(
     over = ("--over", f"ecn.kmin={kmin}", "--set", "ecn.kmax=200KB", "--runs", len(kmin.split(",")))
     done = command("tune", "s.toml", *over, "--out", "t", cwd=tmp_path)
     assert f"warning: {told}" in done.stderr
+
+
+def test_a_key_that_is_none_is_told_with_what_was_meant(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "s.toml").write_text(INCAST)
+    options = ("--over", "ecn.kmix=5KB,10KB", "--out", "t")
+    done = command("tune", "s.toml", "--goal", "slowdown_p99", *options, cwd=tmp_path)
+    assert done.returncode == 2
+    error, hint = done.stderr.splitlines()
+    assert "ecn.kmix = 5KB: unknown key" in error
+    assert hint == "hint: did you mean `kmin`?"

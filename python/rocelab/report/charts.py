@@ -308,7 +308,9 @@ def _series(runs: Sequence[tuple[str, Result]], kind: str) -> Chart:
         target = called[part.run].get(part.where, part.where)
         label = f"{recorded[part.run][0]} {target}" if len(runs) > 1 else target
         x, y = _thinned(part.time_ps.to_list(), part.values.to_list(), means=means)
-        lines.append(_line(len(lines), label, x=x, y=y, mode="lines"))
+        # A point alone makes no line.
+        mode = "lines" if len(x) > 1 else "markers"
+        lines.append(_line(len(lines), label, x=x, y=y, mode=mode))
     largest = max((max(line["y"], default=0) for line in lines), default=0)
     shown, scale = plot_unit(unit, largest)
     end = max((line["x"][-1] for line in lines if line["x"]), default=0)

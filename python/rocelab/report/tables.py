@@ -206,4 +206,7 @@ def details(name: str, run: Result) -> Iterator[Grid]:
         for row in flows.head(_MAX_ROWS).to_dicts()
     ]
     flow_head = ("flow", "tag", "ends", "size", "start", "FCT", "slowdown")
-    yield Grid(f"{prefix}Slowest flows", flow_head, rows)
+    left = len(run.flows) - len(flows)
+    note = f"Without {_format.pluralise(left, 'unfinished flow', 'unfinished flows')}."
+    if rows:
+        yield Grid(f"{prefix}Slowest flows", flow_head, rows, note=note if left else "")

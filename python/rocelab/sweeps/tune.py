@@ -286,6 +286,7 @@ def tune(
         for combination in every:
             study.enqueue_trial(combination)
     asked_for = 0
+    hint = None
     while len(done.trials) + len(done.refused) < runs and asked_for < _MOST_ASKED * runs:
         count = min(_BATCH, runs - len(done.trials) - len(done.refused))
         asked_for += count
@@ -303,6 +304,7 @@ def tune(
             except ConfigError as error:
                 place = ", ".join(f"{value.key} = {value.label}" for value in values)
                 done.refused.append(f"{place}: {error.message}")
+                hint = hint or error.hint
         done.found += _make(
             scenario,
             list(planned.values()),
@@ -334,7 +336,7 @@ def tune(
     if done.refused and not done.trials:
         raise ConfigError(
             f"no combination that was tried makes a valid scenario: {done.refused[0]}",
-            hint="give other ranges by --over",
+            hint=hint or "give other ranges by --over",
         )
     if len(done.first_goals) > 1:
         done.importance = _importance(study, goals[0])

@@ -66,7 +66,8 @@ def draw_curves(scene: Scene, what: str, unit: str) -> Figure:
             title(axes, names[0] if alone else "", place)
         set_time_axis(panels[-1], clock.label("Time"))
         # Once for all panels: a limit that is set keeps what is drawn later from moving the others.
-        panels[-1].set_xlim(left=clock.read(scene.begin_ps))
+        if max(int(line.time_ps[-1]) for line in lines) > scene.begin_ps:
+            panels[-1].set_xlim(left=clock.read(scene.begin_ps))
         panel_note(panels[0], scene.left_out)
         legend(drawn, panels, places if alone else names)
         fit_y_labels(drawn, panels)
