@@ -115,7 +115,7 @@ def test_a_tournament_from_end_to_end(command: Command, tmp_path: Path) -> None:
     # What its marks mean, and what to know of the schemes, in lines that a terminal has room for.
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert "*: best by more than noise: " in done.stdout
-    assert "±: half of their 95 % confidence interval." in " ".join(done.stdout.split())
+    assert "±: half the width of the 95 % confidence interval." in " ".join(done.stdout.split())
     assert "caveat: dcqcn (dcqcn-paper): Presets" in done.stdout
     # Again, from the cache, as JSON.
     again = command(

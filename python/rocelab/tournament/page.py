@@ -27,7 +27,7 @@ _HEADS = {
 
 _NEAR = f"within {100 * NEAR:.0f} % of the best mean"
 
-_INTERVAL = "half of their 95 % confidence interval"
+_INTERVAL = "half the width of the 95 % confidence interval"
 _BEST = (
     "best by more than noise: the confidence interval of the difference to each other scheme, "
     "taken seed by seed, is on one side of 0"
@@ -40,11 +40,12 @@ _QUESTION = (
 _EXPLAINED = (
     "Each scheme has its default preset; network, traffic and PFC are those of the paper's figure "
     f"in its headline reading. Values are means with {_INTERVAL}. Lower is better, except for "
-    f"Jain's index, where 1 is best. Bold is {_BEST}. The lines below "
-    f"count the traffics on which the mean of a scheme is {_NEAR}. With few seeds it can be so by "
-    "chance: the tables have the interval. Small messages have at most 100 KB, large ones at least "
-    "1 MB; recovery is the time from the longest queue to a tenth of it. `rcm` has switches with "
-    "input queues everywhere: its longest queue is that of an output, which holds 100 KB."
+    "Jain's index, where 1 is best; it is over the goodputs of the flows that completed. Bold is "
+    f"{_BEST}. The lines below count the traffics on which the mean of a scheme is {_NEAR}. With "
+    "few seeds it can be so by chance: the tables have the interval. Small messages have at most "
+    "100 KB, large ones at least 1 MB; recovery is the time from the longest queue to a "
+    "tenth of it. `rcm` has switches with input queues everywhere: its longest queue is that of an "
+    "output, which holds 100 KB."
 )
 
 
