@@ -244,6 +244,8 @@ def test_a_watchdog_frees_the_victims_of_a_storm(action: str, switch: dict[str, 
     assert (freed.summary["counters"]["watchdog_drops"] > 0) == (action == "drop")
     (warning,) = [text for text in freed.warnings if "pfc.watchdog found" in text]
     assert ("dropped" in warning) == (action == "drop")
+    assert "paused for 100us (detect)" in warning
+    assert "in the 500us (restore) that followed" in warning
 
 
 @SWITCHES

@@ -7,7 +7,7 @@ use fabric::{
     Balance, ClassMarking, HostConfig, LossRule, Memory, Recovery, RecoveryMode, RunOutput, Setup,
     Span, WATCHDOG_DROPS, WATCHDOG_STORMS,
 };
-use model::PauseRenewal;
+use model::{PauseRenewal, Watchdog};
 use results::{FlowTable, Warning, WarningKind};
 use scenario::{Headroom, NodeKind, PathNote, Scenario, Threshold};
 use schemes::swift::FLOWS_BEYOND_TARGET;
@@ -28,7 +28,7 @@ pub(crate) fn collect(
     let all = [
         (Deadlock, deadlocked(scenario, output)),
         (LosslessDrops, dropped(scenario, output, order)),
-        (LosslessDrops, watchdog(output)),
+        (LosslessDrops, watchdog(scenario, output)),
         (Settings, beyond_target(output)),
         (Settings, less_than_bdp(scenario, output)),
         (Settings, waits_for_acks(scenario, output)),
@@ -261,7 +261,8 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
 }
 
 /// Pauses that switches did not heed.
-fn watchdog(output: &RunOutput) -> Option<String> {
+fn watchdog(scenario: &Scenario, output: &RunOutput) -> Option<String> {
+    let Watchdog { detect, restore, .. } = scenario.pfc.timing.watchdog?;
     let count = |name| output.counters.get(name).copied().unwrap_or(0);
     let (storms, drops) = (count(WATCHDOG_STORMS), count(WATCHDOG_DROPS));
     (storms > 0).then(|| {
@@ -272,8 +273,8 @@ fn watchdog(output: &RunOutput) -> Option<String> {
             drops => format!("dropped {drops} packets of these"),
         };
         format!(
-            "pfc.watchdog found a priority of a port paused without end {times}, and {then}: that \
-             class was not lossless there"
+            "pfc.watchdog found a priority of a port paused for {detect} (detect) {times}, and \
+             {then} in the {restore} (restore) that followed: that class was not lossless there"
         )
     })
 }
