@@ -11,7 +11,7 @@ use model::{PauseRenewal, Watchdog};
 use results::{FlowTable, Warning, WarningKind};
 use scenario::{Headroom, NodeKind, PathNote, Scenario, Threshold};
 use schemes::swift::FLOWS_BEYOND_TARGET;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, NodeId, Rate, Time};
 
 /// The warnings of a run, those that cast doubt on its numbers first. `explicit_params`: of the
@@ -72,6 +72,7 @@ pub(crate) fn in_advance(
         spray_learns_nothing(scenario),
         spread_and_paused(scenario),
         unprotected(scenario),
+        data_before_acks(scenario),
     ];
     let of_marking = marking_warnings::in_advance(scenario, setup);
     let of_parameters = scheme_warnings::in_advance(scenario, network_rtt, network_bdp);
@@ -257,6 +258,24 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
         let flows =
             if count == 1 { "1 flow uses".to_owned() } else { format!("{count} flows use") };
         format!("{flows} a priority that PFC does not protect; see classes.lossless")
+    })
+}
+
+/// ACKs that wait for all data of some class. What waits takes room that PFC counts on.
+fn data_before_acks(scenario: &Scenario) -> Option<String> {
+    let classes = &scenario.classes;
+    let (ack, strict) = (classes.ack?, &classes.strict);
+    let goes_first = |data: &u8| strict.contains(data) && (!strict.contains(&ack) || *data > ack);
+    let messages = scenario.messages.iter().map(|message| message.priority);
+    let first: BTreeSet<u8> = messages.filter(goes_first).collect();
+    (!first.is_empty()).then(|| {
+        let first: Vec<String> = first.iter().map(u8::to_string).collect();
+        format!(
+            "classes.strict has data of priority {} go before ACKs, whose priority is {ack}: they \
+             wait for all such data, and may fill buffers; put a priority above these into \
+             classes.strict, and into classes.ack",
+            first.join(", ")
+        )
     })
 }
 

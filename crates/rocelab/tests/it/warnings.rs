@@ -348,6 +348,22 @@ fn what_was_too_small_for_pfc_is_told() {
     assert!(expiring.summary.warnings[0].contains(mend), "{:?}", expiring.summary.warnings);
 }
 
+/// Protects from looking for the cause in buffers: ACKs that wait for all data fill them, too.
+#[test]
+fn acks_behind_data_that_goes_first_are_told() {
+    let incast = incast(4, "1us", "50KB") + "[scheme]\nname = \"none\"\n";
+    let warnings = |set: &[(&str, &str)]| run_with(&incast, set).summary.warnings;
+    for (strict, ack) in [("[3]", "6"), ("[3, 6]", "2"), ("[2, 3]", "2")] {
+        let told = warnings(&[("classes.strict", strict), ("classes.ack", ack)]);
+        let data = "classes.strict has data of priority 3 go before ACKs, whose priority is ";
+        assert!(told[0].starts_with(&format!("{data}{ack}: ")), "{told:?}");
+    }
+    for (strict, ack) in [("[6, 7]", "6"), ("[]", "6"), ("[3, 6]", "6"), ("[3]", "data")] {
+        let none = warnings(&[("classes.strict", strict), ("classes.ack", ack)]);
+        assert_eq!(none, Vec::<String>::new(), "{strict}, {ack}");
+    }
+}
+
 /// Protects from reading an empty result as a quiet network.
 #[test]
 fn that_nothing_began_is_told() {
