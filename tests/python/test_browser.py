@@ -187,8 +187,9 @@ def test_long_names_in_a_narrow_report_are_told_apart(opened: Open, tmp_path: Pa
     assert names["x"] + names["width"] <= box["x"] + box["width"]
 
 
-def test_long_metrics_of_a_narrow_report_fit_beside_their_axis(
-    opened: Open, tmp_path: Path
+@pytest.mark.parametrize("width", [1280, 390])
+def test_long_metrics_of_a_report_fit_beside_their_axis(
+    opened: Open, tmp_path: Path, width: int
 ) -> None:
     tag = "checkpoints-of-the-cluster-to-the-store-of-the-second-rack"
     scenario = rocelab.example("incast", set={"traffic.0.tag": tag})
@@ -199,7 +200,7 @@ def test_long_metrics_of_a_narrow_report_fit_beside_their_axis(
     )
     place = tmp_path / "report.html"
     write_report([tmp_path / "sweep"], place, metrics=[f"{tag}.slowdown_p99"])
-    page = opened(place, 390)
+    page = opened(place, width)
     figure = page.locator("figure", has_text="p99 FCT slowdown").first
     whole, title = figure.locator(".plot").bounding_box(), figure.locator(".ytitle").bounding_box()
     assert whole is not None

@@ -40,7 +40,8 @@
   const broken = (axis, isNarrow) => {
     const words = String(axis?.title?.text ?? "").split(" ");
     const text = words.map((word) => shortened(word, isNarrow ? 18 : 30)).join(" ");
-    const space = text.indexOf(" ", text.length / 2 - 4);
+    const near = text.indexOf(" ", text.length / 2 - 4);
+    const space = near < 0 ? text.lastIndexOf(" ") : near;
     const isShort = text.length < (isNarrow ? 16 : 40) || space < 0;
     const lines = isShort ? text : `${text.slice(0, space)}<br>${text.slice(space + 1)}`;
     return { ...axis, title: { text: lines } };
