@@ -27,7 +27,7 @@ Series = list[tuple[int, float]]
 FLOWS: dict[str, Any] = {"flows": ["f"]}
 PORTS: dict[str, Any] = {"nodes": ["s0", "s1"]}
 #: Orders what happens at one node at one instant.
-PLACES = {"received": 0, "enqueued": 1, "dequeued": 2, "lost": 3}
+PLACES = {"received": 0, "enqueued": 1, "dropped": 1, "dequeued": 2, "lost": 3}
 #: The full link lets nothing through for a while, or damages packets of all kinds.
 BREAKS, DAMAGES = (
     {
@@ -209,9 +209,11 @@ def assert_losses(run: Run, tables: dict[str, Any]) -> None:
     assert ((again > 0).sum() >= 2) == ("failure" in tables)
 
 
-def assert_follows(model: Series, samples: Series, *, rel: float = 1e-9, tol: float = 0.0) -> None:
-    """All samples are what the model had last; it must have changed at least ten times."""
-    assert len({value for _, value in samples}) >= 10
+def assert_follows(
+    model: Series, samples: Series, *, rel: float = 1e-9, tol: float = 0.0, least: int = 10
+) -> None:
+    """All samples are what the model had last; they must have at least ``least`` values."""
+    assert len({value for _, value in samples}) >= least
     times = [time for time, _ in model]
     for time, sample in samples:
         at = bisect_right(times, time) - 1
@@ -250,7 +252,7 @@ def hpcc_windows(
         weight = min(span, rtt) / rtt
         average = (1 - weight) * average + weight * most
         if share is not None and busiest == 0 and most > alpha:
-            reference = share(records, flows)
+            reference = min(share(records, flows), first)
         multiplies = average >= eta or stage >= max_stage
         window = (reference * eta / average if multiplies else reference) + increase
         window = min(max(window, lowest), first)
@@ -314,12 +316,19 @@ def test_windows_of_hpcc(hosts: list[str], tables: dict[str, Any]) -> None:
         assert_follows([(t, w * SCALE / rtt) for t, w in model], rates[flow], tol=1.01)
 
 
-@pytest.mark.parametrize("tables", [{}, {"pfc": {"threshold": "static", "xoff": "60KB"}}])
-def test_windows_of_fncc(tables: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("hosts", "tables"),
+    [
+        (["100Gbps"] * 5, {}),
+        (["100Gbps"] * 5, {"pfc": {"threshold": "static", "xoff": "60KB"}}),
+        (["25Gbps", "10Gbps", "100Gbps", "400Gbps", "100Gbps"], {}),
+        (["100Gbps"] * 5, {"host": {"ack_every": 4}}),
+    ],
+    ids=["equal hosts", "pauses", "rates of hosts", "fewer acks"],
+)
+def test_windows_of_fncc(hosts: list[str], tables: dict[str, Any]) -> None:
     flows = [(f"h{i}", "r0", "300KB", f"{20 * i}us") for i in range(5)]
-    run = Run(
-        {"name": "fncc"}, flows, {"window": "50ns"}, hosts=["100Gbps"] * 5, link="400Gbps", **tables
-    )
+    run = Run({"name": "fncc"}, flows, {"window": "50ns"}, hosts=hosts, link="400Gbps", **tables)
     switches, windows = Switches(run), run.samples("window")
     rtt = round(windows[0][0][1] * SCALE / run.line[0])
     # N: flows with data in this or the last round trip that have not ended.
@@ -355,7 +364,7 @@ def test_windows_of_fncc(tables: dict[str, Any]) -> None:
         arrivals = acks(run, flow, lambda it: records[it.flow, it.sequence], active)
         model = hpcc_windows(arrivals, first, rtt, share)
         assert_follows(model, windows[flow])
-    assert sped_up > 100
+    assert sped_up > 90
 
 
 class Dcqcn:
@@ -503,6 +512,67 @@ def test_windows_of_swift() -> None:
     assert least < 1
 
 
+@pytest.mark.parametrize(
+    "tables", [{}, {"host": {"ack_every": 4}}, DAMAGES], ids=["all acks", "fewer acks", "losses"]
+)
+def test_rates_of_timely(tables: dict[str, Any]) -> None:
+    """Algorithm 1 of the paper, an update for each 16 KB that were acknowledged."""
+    low, high, step = 8 * US, 30 * US, 100e6
+    run = Run(
+        {"name": "timely", "params": {"t_low": "8us", "t_high": "30us"}},
+        [(f"h{i}", "r0", "1MB", f"{20 * i}us") for i in range(4)],
+        {"rate": "200ns"},
+        hosts=["100Gbps"] * 4,
+        **tables,
+    )
+    # When copies of packets left that have not arrived, and that of what an ACK acknowledges.
+    copies: dict[tuple[int, int], list[int]] = defaultdict(list)
+    answered: dict[tuple[int, int], int] = {}
+    expected: dict[int, int] = defaultdict(int)
+    for it in run.events:
+        packet = (it.flow, it.sequence)
+        if it.kind != "data":
+            continue
+        if it.node == run.source[it.flow]:
+            copies[packet].append(it.time)
+        elif it.event == "lost":
+            copies[packet].pop(0)
+        elif it.node == "r0" and it.event == "received":
+            left = copies[packet].pop(0)
+            if it.sequence == expected[it.flow]:
+                expected[it.flow] += it.payload
+                answered[it.flow, expected[it.flow]] = left
+    for flow, samples in run.samples("rate").items():
+        rate, before, average, in_a_row = 100e9, 0, 0.0, 0
+        acked, due = 0, 16_000
+        model: Series = [(0, rate)]
+        for it in run.at_sender(flow):
+            if it.kind not in ("ack", "nack") or it.event != "received" or it.sequence <= acked:
+                continue
+            acked = it.sequence
+            if it.kind == "nack" or acked < due:
+                continue
+            due = acked + 16_000
+            rtt, last = it.time - answered[flow, acked], before
+            before = rtt
+            if not last:
+                continue
+            average = 0.125 * average + 0.875 * (rtt - last)
+            gradient = average / (20 * US)
+            in_a_row = in_a_row + 1 if low <= rtt <= high and gradient <= 0 else 0
+            if rtt < low:
+                rate += step
+            elif rtt > high:
+                rate *= 1 - 0.8 * (1 - high / rtt)
+            elif gradient <= 0:
+                rate += 5 * step if in_a_row >= 5 else step
+            else:
+                rate *= 1 - 0.8 * gradient
+            rate = min(max(rate, 100e6), 100e9)
+            model.append((it.time, rate))
+        assert_follows(model, samples, tol=20, least=8)
+
+
 def test_rates_of_rocc() -> None:
     """The fair rate of the congested port, and what sources make of it."""
     run = Run(
@@ -556,47 +626,98 @@ def test_rates_of_rocc() -> None:
         assert_follows(rates, samples, tol=2)
 
 
-def test_states_and_notices_of_mercury() -> None:
-    """Algorithms 1 and 2: which ports are congested, and whom they notify when."""
+def mercury_windows(notices: Series, full: float, interval: int, quiet: int) -> Series:
+    """Algorithm 2, lines 15 to 20: the smallest window of an interval, then the newest."""
+    windows: Series = [(0, full)]
+    window, since, quiet_at = full, 0, 0
+    for time, told in notices:
+        if windows[1:] and time >= quiet_at:
+            window = full
+            windows.append((quiet_at, window))
+        told = min(max(told, 1000), full)
+        if told <= window or time >= since + interval:
+            window, since = told, time
+        quiet_at = time + quiet
+        windows.append((time, window))
+    return [*windows, (quiet_at, full)]
+
+
+@pytest.mark.parametrize("key", ["five-tuple", "host-pair"])
+def test_states_and_notices_of_mercury(key: str) -> None:
+    """Algorithms 1 and 2: which ports are congested, whom they notify when, and of which window."""
     flows = [
         ("h0", "r0", "4MB", "0us"),
         ("h1", "r1", "3MB", "30us"),
         ("h2", "r0", "2MB", "200us"),
+        ("h2", "r0", "1MB", "230us"),
         *((f"r{i}", "r0", "200KB", "150us") for i in range(2, 10)),
         *((f"r{i}", "r0", "300KB", "400us") for i in range(10, 18)),
     ]
+    interval, quiet = 5 * US, 9 * US
+    params = {"flow_key": key, "notice_interval": "5us", "quiet_time": "9us"}
     run = Run(
-        {"name": "mercury"},
+        {"name": "mercury", "params": params},
         flows,
-        {"port-state": "100ns"},
+        {"port-state": "100ns", "window": "200ns"},
         hosts=["100Gbps"] * 3,
         receivers=18,
         pfc={"threshold": "static", "xoff": "20KB", "xon": "16KB"},
     )
     assert run.result.summary.pause_frames > 0
-    # PFC frames first, then what else arrives, then departures.
-    run.events.sort(key=lambda it: (it.time, it.kind not in ("pause", "resume"), PLACES[it.event]))
+    table_of_flows = run.result.flows.to_polars()
+    begin = dict(zip(table_of_flows["flow_id"], table_of_flows["start_ps"], strict=True))
+    dst = dict(zip(table_of_flows["flow_id"], table_of_flows["dst"], strict=True))
+    by_pair = key == "host-pair"
+    keys = {flow: (src, dst[flow]) if by_pair else flow for flow, src in run.source.items()}
+    # PFC frames first, then what else arrives, then departures; notices after what makes them.
+    run.events.sort(
+        key=lambda it: (
+            it.time,
+            it.kind not in ("pause", "resume"),
+            PLACES[it.event],
+            it.kind == "control",
+        )
+    )
+    # 3 links of 1 us and both packets, there and back.
+    base_rtt = 3 * (2 * US + (1082 + 86) * 80)
     undetermined: set[Port] = set()
     paused: dict[Port, int] = {}
     got: dict[Port, int] = defaultdict(int)
-    table: dict[Port, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    table: dict[Port, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
     check: dict[Port, tuple[int, int]] = {}
-    told: dict[tuple[Port, int], int] = {}
+    told: dict[tuple[Port, Any], int] = {}
     states: dict[Port, Series] = defaultdict(list)
     expected, seen = [], []
-    passing: dict[int, int] = defaultdict(int)
+    #: Windows that a switch has just made, by flow; then those on their way between the switches,
+    #: through s0, and to the sender.
+    made: dict[tuple[int, int], float] = {}
+    between: dict[int, list[float]] = defaultdict(list)
+    passing: dict[int, list[float]] = defaultdict(list)
+    arriving: dict[int, list[float]] = defaultdict(list)
+    notices: dict[int, Series] = defaultdict(list)
+    #: The flow of a pair whose packet came last: a notice goes to its sender, and is for all.
+    last: dict[tuple[Port, Any], int] = {}
     for it in run.events:
+        if it.kind == "control" and it.node == run.source[it.flow]:
+            window = arriving[it.flow].pop(0)
+            for flow, of_key in keys.items():
+                if of_key == keys[it.flow] and it.time >= begin[flow]:
+                    notices[flow].append((it.time, window))
         if it.node[0] != "s":
             continue
         port, time = (it.node, it.port), it.time
         threshold = 12_500 * run.ports[port] / 100e9
         if it.kind == "control":
             if it.event == "received":
-                passing[it.flow] += 1
-            elif it.event == "enqueued" and passing[it.flow]:
-                passing[it.flow] -= 1
+                passing[it.flow].append(between[it.flow].pop(0))
             elif it.event == "enqueued":
-                seen.append((time, it.flow))
+                if passing[it.flow]:
+                    window = passing[it.flow].pop(0)
+                else:
+                    window = made[time, it.flow]
+                    seen.append((time, it.flow))
+                near = ("s0" if run.source[it.flow][0] == "h" else "s1") == it.node
+                (arriving if near else between)[it.flow].append(window)
         elif it.kind == "pause" and it.event == "received":
             paused.setdefault(port, time)
             got[port] = 0
@@ -608,15 +729,20 @@ def test_states_and_notices_of_mercury() -> None:
                 undetermined.discard(port)
             check[port] = (time + 10 * US, queue)
         elif it.kind == "data" and it.event == "enqueued":
-            table[port][it.flow] += it.size
+            table[port][keys[it.flow]] += it.size
+            last[port, keys[it.flow]] = it.flow
             got[port] += it.size
-            if port not in undetermined and sum(table[port].values()) > threshold:
-                for flow, waiting in table[port].items():
-                    if waiting and time - told.get((port, flow), -(10**12)) >= 50 * US:
-                        told[port, flow] = time
+            queue = sum(table[port].values())
+            if port not in undetermined and queue > threshold:
+                for of_key, waiting in table[port].items():
+                    if waiting and time - told.get((port, of_key), -(10**12)) >= interval:
+                        told[port, of_key] = time
+                        flow = last[port, of_key]
                         expected.append((time, flow))
+                        share = waiting / queue
+                        made[time, flow] = run.ports[port] * share * base_rtt / SCALE
         elif it.kind == "data" and it.event == "dequeued":
-            table[port][it.flow] -= it.size
+            table[port][keys[it.flow]] -= it.size
             queue = sum(table[port].values())
             if port in undetermined and port not in paused and time >= check[port][0]:
                 if queue > threshold and queue < check[port][1]:
@@ -634,6 +760,10 @@ def test_states_and_notices_of_mercury() -> None:
         for time, value in shown[port]:
             at = bisect_right(times, time) - 1
             assert at < 0 or model[at][1] == value, (port, time)
+    for flow, samples in run.samples("window").items():
+        windows = mercury_windows(notices[flow], 100e9 * base_rtt / SCALE, interval, quiet)
+        # Windows are whole bytes.
+        assert_follows(windows, samples, tol=1, least=3)
 
 
 class Sampled:
@@ -643,7 +773,7 @@ class Sampled:
 
     def __init__(self) -> None:
         self.left = 15_000.0
-        self.before = self.until = self.calm = 0
+        self.before = self.until = self.calm = self.feedback = self.degree = 0
 
     def joins(self, time: int, queue: int, size: int) -> bool:
         """A packet joins the queue, which then has `queue` bytes. Returns whether it is sampled."""
@@ -655,8 +785,9 @@ class Sampled:
         self.calm = 0 if feedback > 0 else self.calm + 1
         congested = feedback > 0 or (time < self.until and self.calm < 2)
         self.until = time + 50 * US if congested else 0
-        degree = round(max(feedback, 0) * 63 / 100_000)
-        self.left = 15_000 * self.intervals[degree // 8] / 150
+        self.feedback = feedback
+        self.degree = round(max(feedback, 0) * 63 / 100_000)
+        self.left = 15_000 * self.intervals[self.degree // 8] / 150
         return True
 
 
