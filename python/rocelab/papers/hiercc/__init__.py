@@ -27,9 +27,10 @@ PAPER = Paper(
     },
     assumptions=(
         "a payload of 1000 B; PFC with dynamic thresholds; buffers of 32 MB",
+        "fig1, fig2 and fig4: long flows come from other pods than the receiver's",
         (
-            "fig2: 100 KB each from hosts drawn at random; the paper gives neither, and beyond a "
-            "window the size does not count"
+            "fig2: 100 KB each from hosts drawn at random, beside the two long flows of fig1; the "
+            "paper gives none of these, and beyond a window the size does not count"
         ),
         (
             "fig4: (b) is the queue at the receiver, with the VOQ beside it, as the paper does not "
