@@ -16,27 +16,6 @@ from rocelab.papers.themis.prototype import PERCENT
 from rocelab.papers.themis.setup import LABELS, PROTOTYPE, TOPOLOGY, of_scheme
 from rocelab.scenario import Scenario
 
-_PROTOTYPE_SENDERS: Mapping[str, Any] = {
-    "variant": "mellanox",
-    "notification": "ack-echo",
-    "alpha_timer": "1us",
-    "decrease_interval": "4us",
-    "increase_timer": "900us",
-    "byte_counter": "0B",
-    "recovery_steps": 1,
-    "rate_ai": "50Mbps",
-    "rate_hai": "100Mbps",
-    "clamp_target": False,
-    "window": "bdp",
-}
-"""The preset dcqcn-themis, for Annulus, which has no preset over it."""
-_PROTOTYPE_MARKING: Mapping[str, Any] = {
-    "enabled": True,
-    "kmin": "100KB",
-    "kmax": "400KB",
-    "pmax": 0.2,
-    "reference_rate": "25Gbps",
-}
 _PARTS: Mapping[str, Mapping[str, dict[str, Any]]] = {
     "poster": {
         "DCQCN": {"name": "dcqcn", "preset": "dcqcn-paper"},
@@ -50,7 +29,7 @@ _PARTS: Mapping[str, Mapping[str, dict[str, Any]]] = {
         "NP": {**PROTOTYPE, "params": {"react": False}},
         "RP": {**PROTOTYPE, "params": {"notify": False, "stall_after_requeue": False}},
         "THEMIS": {**PROTOTYPE, "params": {"stall_after_requeue": False}},
-        "Annulus": {"name": "annulus", "preset": "annulus", "params": dict(_PROTOTYPE_SENDERS)},
+        "Annulus": {"name": "annulus", "preset": "annulus-themis"},
     },
 }
 _NAMES = tuple(_PARTS["poster"])
@@ -98,7 +77,6 @@ def _one_side(reading: Reading, case: str, seed: int) -> Scenario:
         scheme=_PARTS[form][name],
         traffic=[{"kind": "flows", "flows": flows}],
         run={"seed": seed},
-        ecn=_PROTOTYPE_MARKING if (form, name) == ("prototype", "Annulus") else {},
     )
 
 
