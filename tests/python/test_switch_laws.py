@@ -15,6 +15,7 @@ import pytest
 import rocelab
 from test_laws import (
     PLACES,
+    SCALE,
     US,
     Dcqcn,
     Event,
@@ -23,6 +24,211 @@ from test_laws import (
     Series,
     assert_follows,
 )
+
+
+class Downlink:
+    """Credits of HierCC's receiving switch for one host: weighted round robin among racks."""
+
+    def __init__(self, racks: list[str]) -> None:
+        self.racks = racks
+        #: F, S, and C_sent by rack; credits that a rack may still have in a round, and in which.
+        self.flows = dict.fromkeys(racks, 0)
+        self.sent = dict.fromkeys(racks, 0)
+        self.granted = dict.fromkeys(racks, 0)
+        self.turns = dict.fromkeys(racks, (-1, 0))
+        self.round = self.next = self.filled = self.noted = 0
+
+    def left(self, rack: str) -> int:
+        """Credits that the rack may still have in this round."""
+        of_round, turns = self.turns[rack]
+        return turns if of_round == self.round else self.flows[rack]
+
+    def grant(self) -> str:
+        for _ in range(2):
+            for at in range(self.next, self.next + len(self.racks)):
+                rack = self.racks[at % len(self.racks)]
+                if self.granted[rack] < self.sent[rack] and self.left(rack) > 0:
+                    self.turns[rack] = (self.round, self.left(rack) - 1)
+                    self.granted[rack] += 1000
+                    self.next = at % len(self.racks) + 1
+                    return rack
+            self.round += 1
+        raise AssertionError
+
+    def until(self, time: int) -> Iterator[tuple[int, str]]:
+        """Grants what is due before ``time``."""
+        while any(self.granted[rack] < self.sent[rack] for rack in self.racks):
+            due = max(self.filled, self.noted)
+            if due >= time:
+                return
+            self.noted = due
+            self.carry(due, 1000)
+            yield due, self.grant()
+
+    def carry(self, time: int, size: int) -> None:
+        """``size`` bytes of the link, of 100 Gb/s, are spoken for."""
+        self.filled = max(self.filled, time) + size * 80
+        self.noted = max(self.noted, time)
+
+    def hear(self, time: int, rack: str, flows: int, sent: int) -> None:
+        if self.turns[rack][0] != self.round:
+            self.turns[rack] = (self.round, flows)
+        self.flows[rack], self.sent[rack] = flows, sent
+        self.noted = time
+
+
+class Voq:
+    """A virtual output queue of HierCC's: eq. 1, and whom it notifies of a stop or a rate."""
+
+    line, target, stop, resume, drain = 100e9, 80_000, 120_000, 90_000, 0.2 * SCALE / 500_000
+
+    def __init__(self) -> None:
+        self.queue = self.arrived = self.credited = self.begin = 0
+        self.credits = 40_000
+        self.rate, self.stopped = self.line, False
+        #: When packets of its flows last came.
+        self.seen: dict[int, int] = {}
+        self.queues: Series = []
+        self.balances: Series = []
+        self.given: Series = []
+
+    def note(self, time: int) -> None:
+        self.queues.append((time, self.queue))
+        self.balances.append((time, self.credits))
+        self.given.append((time, 0.0 if self.stopped else self.rate))
+
+    def credit(self, time: int) -> None:
+        self.credits += 1000
+        self.credited += 1000
+        self.note(time)
+
+    def joins(self, it: Event, marked: bool) -> list[tuple[int, float]]:
+        """A packet joins; returns which flows get which rate."""
+        if not self.queues:
+            self.begin = it.time
+        self.queue += it.size
+        self.arrived += it.size
+        self.seen.pop(it.flow, None)
+        self.seen[it.flow] = it.time
+        told = [(it.flow, 0.0)] if marked else []
+        if not self.stopped and self.queue > self.stop:
+            self.stopped = True
+            told = [(flow, 0.0) for flow, seen in self.seen.items() if seen >= it.time - 100 * US]
+        elif not self.stopped and marked:
+            self.update(it.time)
+            told = [(it.flow, self.rate)]
+        self.note(it.time)
+        return told
+
+    def update(self, time: int) -> None:
+        span = time - self.begin
+        if span < 2_500_000:
+            return
+        if self.queue < self.target:
+            self.rate = self.line
+        else:
+            credited, arrived = self.credited * SCALE / span, self.arrived * SCALE / span
+            rate = self.rate * (credited - self.drain * (self.queue - self.target)) / arrived
+            self.rate = min(max(rate, 1e9), self.line)
+        self.begin, self.arrived, self.credited = time, 0, 0
+
+    def leaves(self, it: Event) -> list[tuple[int, float]]:
+        self.queue -= it.size
+        self.credits -= it.size
+        told = []
+        if self.stopped and self.queue < self.resume:
+            self.stopped = False
+            told = [(flow, self.rate) for flow in self.seen]
+        elif not self.stopped:
+            self.seen = {f: seen for f, seen in self.seen.items() if seen >= it.time - 100 * US}
+        self.note(it.time)
+        return told
+
+
+@pytest.mark.parametrize("counter", ["left", "joined"])
+def test_credits_and_rates_of_hiercc(counter: str) -> None:
+    """Sections 3.2 and 3.3: who gets which credit when, and which rates senders get."""
+    flows = [
+        *((f"h{i}", "r0", f"{400 - 100 * i}KB", f"{20 * i}us") for i in range(3)),
+        ("r1", "r0", "300KB", "30us"),
+        ("r2", "r0", "100KB", "60us"),
+        ("r0", "h0", "200KB", "50us"),
+    ]
+    params = {
+        "sent_counter": counter,
+        "stop_queue": "120KB",
+        "resume_queue": "90KB",
+        "hop_rtt": "500ns",
+        "mark_interval": "3us",
+    }
+    run = Run(
+        {"name": "hiercc", "preset": "hiercc-paper", "params": params},
+        flows,
+        dict.fromkeys(("flow-queue", "flow-credits", "flow-rate", "rate"), "200ns"),
+        hosts=["100Gbps"] * 3,
+        receivers=3,
+    )
+    # Of the VOQs for r0 at both switches; the queues are those of ports 3 and 1.
+    places = {("s0", 3): Voq(), ("s1", 1): Voq()}
+    racks = {flow: "s0" if host[0] == "h" else "s1" for flow, host in run.source.items()}
+    to_r0 = run.result.flows.to_polars().filter(dst="r0")["flow_id"].to_list()
+    downlink = Downlink(["s0", "s1"])
+    total: dict[str, int] = defaultdict(int)
+    stamps: dict[tuple[int, int], tuple[int, int]] = {}
+    told: dict[int, list[float]] = defaultdict(list)
+    mark_at: dict[int, int] = defaultdict(int)
+    marked: set[tuple[int, int]] = set()
+    rates: dict[int, Series] = {flow: [(0, run.line[flow])] for flow in to_r0}
+    expected, seen = [], []
+    for it in run.events:
+        voq = places.get((it.node, it.port))
+        of_r0, data = it.flow in to_r0, it.kind == "data"
+        for time, rack in downlink.until(it.time + (it.event == "dequeued")):
+            if rack == "s1":
+                places["s1", 1].credit(time)
+            else:
+                expected.append(time)
+        if data and of_r0 and it.node == run.source[it.flow]:
+            if it.time >= mark_at[it.flow]:
+                mark_at[it.flow] = it.time + 3 * US
+                marked.add((it.flow, it.sequence))
+        elif data and of_r0 and voq and racks[it.flow] == it.node:
+            if it.event == "enqueued":
+                answers = voq.joins(it, (it.flow, it.sequence) in marked)
+            else:
+                answers = voq.leaves(it)
+            if it.event == ("enqueued" if counter == "joined" else "dequeued"):
+                total[it.node] += it.size
+            for flow, rate in answers:
+                told[flow].append(rate)
+            if it.event == "dequeued":
+                stamps[it.flow, it.sequence] = (max(len(voq.seen), 1), total[it.node])
+                if it.node == "s1":
+                    downlink.hear(it.time, "s1", *stamps[it.flow, it.sequence])
+        elif (it.node, it.port, it.event) == ("s1", 1, "enqueued"):
+            if data and of_r0:
+                downlink.hear(it.time, "s0", *stamps[it.flow, it.sequence])
+            else:
+                downlink.carry(it.time, it.size)
+        elif it.kind == "control" and of_r0:
+            if (it.node, it.port, it.event) == ("s1", 0, "enqueued"):
+                seen.append(it.time)
+            elif (it.node, it.port, it.event) == ("s0", 3, "received"):
+                places["s0", 3].credit(it.time)
+            elif it.node == run.source[it.flow] and it.event == "received":
+                rates[it.flow].append((it.time, told[it.flow].pop(0)))
+    assert len(seen) > 500
+    assert seen == expected
+    assert not any(told.values())
+    series = {kind: run.samples(kind) for kind in ("flow-queue", "flow-credits", "flow-rate")}
+    paces = run.samples("rate")
+    for flow in to_r0:
+        voq = places["s0", 3] if racks[flow] == "s0" else places["s1", 1]
+        models = (voq.queues, voq.balances, voq.given)
+        for model, samples in zip(models, series.values(), strict=True):
+            assert_follows(model, samples[flow], tol=1, least=3)
+        assert_follows(rates[flow], paces[flow], tol=1, least=3)
+    assert run.result.summary.counters["stop_messages"] > 10
 
 
 class Resubmission:

@@ -58,10 +58,10 @@ impl Entry {
 /// The WRR credit scheduler of a downlink (section 3.2). It has one entry per rack.
 ///
 /// The weight of a VOQ is F. A round gives each VOQ as many credits as it has flows, one at a time
-/// in turn. It ends when all VOQs that want credits have had theirs. Credits are spaced at the
-/// downlink's rate. Traffic that needs no credits (ACKs, rate messages) delays the next credit by
-/// its own transmission time. The paper does not say so, but without it the queue would grow
-/// without bound.
+/// in turn. A VOQ that comes during a round takes part in it. The round ends when all VOQs that
+/// want credits have had theirs. Credits are spaced at the downlink's rate. Traffic that needs no
+/// credits (ACKs, rate messages) delays the next credit by its own transmission time. The paper
+/// does not say so, but without it the queue would grow without bound.
 #[derive(Clone, Debug)]
 pub struct Downlink {
     rate: Rate,
@@ -109,9 +109,9 @@ impl Downlink {
     /// old and has no effect.
     pub fn on_request(&mut self, now: Time, request: &CreditRequest) {
         let entry = &mut self.entries[request.rack as usize];
-        entry.enter(self.round);
         entry.address = request.address;
         entry.flows = request.flows;
+        entry.enter(self.round);
         entry.sent = entry.sent.max(request.sent);
         self.note(request.rack as usize);
         self.arm(now);

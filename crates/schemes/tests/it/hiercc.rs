@@ -295,6 +295,17 @@ fn credits_go_by_weight_at_the_links_rate() {
     }
 }
 
+/// The first has four flows and one of its credits when the second comes with two.
+#[test]
+fn a_voq_that_comes_during_a_round_takes_part_in_it() {
+    let mut link = downlink();
+    link.on_request(us(1), &request(0, 4, 100_000));
+    assert_eq!(link.grant(us(1)).rack, 0);
+    link.on_request(us(1), &request(2, 2, 100_000));
+    let granted = [(); 7].map(|()| link.grant(link.due()).rack);
+    assert_eq!(granted, [2, 0, 2, 0, 0, 2, 0]);
+}
+
 #[test]
 fn credits_go_round_all_racks_that_want_some() {
     let mut link = Downlink::new(LINE, Bytes::new(1000), 130);
