@@ -410,9 +410,11 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
     let mut config = Config::new();
     let mut left_out = LeftOut::default();
     let mut others = attributes::Others::default();
+    let mut has_keys = false;
     let mut tokens = Tokens::new(&text);
     while let Some(token) = tokens.next() {
         let is_attribute = attributes::is_one(token.text);
+        has_keys |= is_attribute;
         let name = match attributes::key_of(token.text) {
             Some(key) => key.as_bytes(),
             None if is_attribute => {
@@ -426,6 +428,7 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
             skipped.add(token);
             continue;
         };
+        has_keys = true;
         if let Some(key) = fork_key.filter(|key| matches!(key.used, Use::Output | Use::None)) {
             left_out.take(key, token.line, &mut tokens)?;
             continue;
@@ -448,6 +451,15 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
                 .hint("1 is DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT"));
         }
     }
+    config.places.meant = skipped.meant();
+    if !has_keys && !skipped.is_empty() && config.places.meant.is_empty() {
+        // To list the words of another kind of file helps nobody.
+        *skipped = Skipped::default();
+        return Err(FileError::new(
+            "no word of it is a key of the HPCC simulator's configurations",
+        )
+        .hint("name the file that has TOPOLOGY_FILE and FLOW_FILE"));
+    }
     warnings.extend(others.warning());
     left_out.take_parameters(&config);
     warnings.extend(left_out.warning());
@@ -456,7 +468,6 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
     {
         config.simulator_stop_time = Some(stop + AFTER_FLOWGEN);
     }
-    config.places.meant = skipped.meant();
     config.cut_kmin(warnings);
     for (key, path, example) in [
         ("TOPOLOGY_FILE", &config.topology_file, "topology.txt"),

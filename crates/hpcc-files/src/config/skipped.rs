@@ -65,6 +65,10 @@ impl Skipped {
         });
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
     /// Whether a word in `line` follows a sign that often begins a comment.
     pub(super) fn in_comment(&self, line: usize) -> bool {
         self.lines.last().is_some_and(|last| last.line == line && last.comment)

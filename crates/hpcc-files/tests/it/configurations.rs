@@ -1,6 +1,6 @@
 //! The reader of configurations: values, defaults, what is odd, and errors of bad ones.
 
-use crate::common::{FILES, refused, texts};
+use crate::common::{FILES, TOPOLOGY, refused, texts};
 use hpcc_files::CcMode;
 use hpcc_files::config::{self, LinkDown};
 use std::path::PathBuf;
@@ -219,4 +219,18 @@ fn bad_configurations() {
              TOPOLOGY_FILE?",
         ]
     );
+}
+
+#[test]
+fn another_kind_of_file_is_told_in_one_error() {
+    for text in [TOPOLOGY, "1\n0 2 3 100 1000 2\n", "[run]\nseed = 1\n"] {
+        let mut warnings = Vec::new();
+        let error = config::parse(text.as_bytes(), &mut warnings).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no word of it is a key of the HPCC simulator's configurations; hint: name the file \
+             that has TOPOLOGY_FILE and FLOW_FILE"
+        );
+        assert_eq!(warnings, []);
+    }
 }
