@@ -44,6 +44,14 @@ def test_agreement_of_a_case(command: Command, known: Path) -> None:
     assert files(known / "case") == INPUTS | {"fct.txt", "pfc.txt"}, "nothing was added"
 
 
+def test_flows_that_are_alike_count_each(command: Command, known: Path) -> None:
+    fct = known / "case/fct.txt"
+    lines = fct.read_text().splitlines(keepends=True)
+    fct.write_text("".join([*lines, lines[0]]))
+    row, _ = json.loads(command("compare-hpcc", known, "--json").stdout)
+    assert (row["flows"], row["missing"], row["equal"]) == (5, 1, 4)
+
+
 def test_a_case_whose_run_left_nothing_is_named(command: Command, known: Path) -> None:
     shutil.copytree(known / "case", known / "other")
     (known / "other" / "fct.txt").unlink()

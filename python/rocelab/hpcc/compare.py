@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ _SEEDS_TO_CHANGE_SOMETHING = 4
 """Runs that draw nothing are the same with this many seeds, and no more are tried."""
 
 Flow = tuple[str, ...]
-"""Addresses, ports, size and start of a flow: what it is known by in ``fct.txt``."""
+"""A flow in ``fct.txt``: addresses, ports, size, start, and how many before it have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,14 +197,18 @@ def _percent(value: float) -> str:
 
 
 def _fcts(path: Path) -> dict[Flow, int]:
+    """Completion times, ns. Of flows that nothing tells apart, each has its place in the file."""
     fcts: dict[Flow, int] = {}
+    alike: Counter[Flow] = Counter()
     for number, words in rows(path):
         fct = int(words[6])
         if fct == 0:
             raise ResultError(
                 f"{path}:{number}: the FCT is 0", hint="a flow takes 1 ns or more: is it complete?"
             )
-        fcts[tuple(words[:6])] = fct
+        flow = tuple(words[:6])
+        fcts[*flow, str(alike[flow])] = fct
+        alike[flow] += 1
     return fcts
 
 
