@@ -271,9 +271,9 @@ fn data_before_acks(scenario: &Scenario) -> Option<String> {
     (!first.is_empty()).then(|| {
         let first: Vec<String> = first.iter().map(u8::to_string).collect();
         format!(
-            "classes.strict has data of priority {} go before ACKs, whose priority is {ack}: they \
-             wait for all such data, and may fill buffers; put a priority above these into \
-             classes.strict, and into classes.ack",
+            "classes.strict has data of priority {} go before ACKs, whose priority is {ack}: \
+             ACKs wait for all such data, and may fill buffers; give ACKs a priority above it \
+             (classes.ack), and list that in classes.strict",
             first.join(", ")
         )
     })
