@@ -150,7 +150,7 @@ const GOLDEN: [(&str, &str); 22] = [
     ("mercury", "00614246d8fafd8d14586577d1a063f0"),
     ("mercury+timely", "6e4f9763be29b2de11229f0a042037f2"),
     ("mercury+hpcc", "1419045945a79f93e65eeb18369bd76e"),
-    ("hiercc", "a6b938c4ccd823074124e04a28ef6ef5"),
+    ("hiercc", "0d4fb03bd5795626ad9a6b33a0a7f503"),
     ("rcm", "1912198eb27d58babd705d075b7ebf1d"),
     ("dcqcn+tcd", "dc5dc1284152839aa59ba324f96a5345"),
     ("timely+tcd", "8ce5ac37c847c6a643c6547b84b28b8d"),
