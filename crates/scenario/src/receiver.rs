@@ -19,11 +19,13 @@ pub(crate) fn resolve(
     wire: &Wire,
     quirks: &QuirksSpec,
 ) -> Result<Vec<SlowReceiver>> {
+    if specs.is_empty() {
+        return Ok(Vec::new());
+    }
     let network = nodes.network();
     let pauses = pfc.pauses(classes);
     let mut found: BTreeMap<(NodeId, Time), SlowReceiver> = BTreeMap::new();
-    let headroom =
-        if specs.is_empty() { Vec::new() } else { headroom(network, pfc, latency, wire) };
+    let headroom = headroom(network, pfc, latency, wire);
     for (index, spec) in specs.iter_mut().enumerate() {
         let key = |name: &str| format!("receiver.{index}.{name}");
         if !quirks.is_native() {

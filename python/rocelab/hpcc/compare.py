@@ -70,16 +70,19 @@ def find_cases(directory: Path) -> tuple[list[Path], list[Path]]:
     if not directory.is_dir():
         what = "is not a directory" if directory.exists() else "no such directory"
         raise ConfigError(what, file=str(directory))
-    found = [path.parent for path in sorted(directory.rglob("config.txt"))]
-    cases = [case for case in found if (case / "fct.txt").is_file()]
+    cases: list[Path] = []
+    others: list[Path] = []
+    for path in sorted(directory.rglob("config.txt")):
+        case = path.parent
+        (cases if (case / "fct.txt").is_file() else others).append(case)
     if not cases:
         raise ConfigError(
             "no case in here: a folder with config.txt, what it reads, and the fct.txt and pfc.txt "
             "it gave",
             file=str(directory),
-            hint=f"{found[0]} has no fct.txt" if found else None,
+            hint=f"{others[0]} has no fct.txt" if others else None,
         )
-    return cases, [case for case in found if case not in cases]
+    return cases, others
 
 
 def compare(
